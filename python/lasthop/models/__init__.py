@@ -1,7 +1,7 @@
 """Analytical models, which predict a scenario without simulating it.
 
-Each subject is a package with two functions, ``suits`` and ``predict``. A model decides whether it
-suits a scenario. It reads the checked scenario as typed values, and answers in the form of a
+Each model is a package with two functions. ``suits`` decides whether the model suits a scenario.
+``predict`` reads the checked scenario as typed values and returns a result in the form of a
 simulation's result (`answer`). No model calls the engine.
 """
 
@@ -20,7 +20,7 @@ __all__ = ["MODELS", "ConvergenceError", "Model", "ModelError", "choose", "predi
 
 @dataclass(frozen=True)
 class Model:
-    """Model of a subject's package, which is imported at its first use."""
+    """A model: the name of its package, which is imported when the model is first used."""
 
     name: str
 
@@ -64,21 +64,21 @@ def choose(scenario: Readable) -> str:
 
     ``bottleneck`` is for a cell downstream of a virtual shared bottleneck.
 
-    ``airtime`` is for cells of 802.11n, ac and ax with mac80211's queue, and for cells in which
-    only the access point sends, datagrams to several stations. ``aggregates`` is for all other
-    cells of 802.11n, ac and ax.
+    ``airtime`` is for cells of 802.11n, ac and ax with mac80211's queue. It is also for such cells
+    in which only the access point sends, and sends datagrams to several stations. ``aggregates`` is
+    for all other cells of 802.11n, ac and ax.
 
-    ``red`` is for wired networks: flows over a router's queue as a fluid. ``acsma`` is for a
-    network by its conflict graph.
+    ``red`` is for wired networks: it models the flows through a router's queue as a fluid.
+    ``acsma`` is for a network of CSMA links that a conflict graph describes.
 
-    ``edca`` is for a cell that meets all its assumptions: one long-lived connection per station,
-    immediate ACKs, equal windows, queues with room for all of them, no losses, and a negligible
-    wired link. It then predicts rates and collisions; the hot-spot model would only predict equal
-    shares.
+    ``edca`` is for a cell that meets all assumptions of this model. Every station has one
+    long-lived connection with immediate ACKs, and all windows are equal. The queues have room for
+    these windows, no packets are lost, and the wired link is negligible. For such a cell ``edca``
+    predicts rates and collisions; ``hotspot`` would only predict equal shares.
 
     ``vbs`` is for a cell with channel errors, Compound TCP, or classes that share the AP's queue,
-    if the scenario meets its other assumptions. ``hotspot`` is for all other cells; it reports the
-    parts of a scenario that it does not support.
+    if the scenario meets its other assumptions. ``hotspot`` is for all other cells; its error
+    message names the settings of a scenario that it does not support.
     """
     known = read(scenario)
     return next(name for name, model in MODELS.items() if model.suits(known))
@@ -92,7 +92,7 @@ def predict(
     Parameters
     ----------
     scenario : Scenario or Mapping
-        Normalised scenario, read or to be read.
+        Normalised scenario, as a `Scenario` or a mapping.
     model : str
         Name of the model, a key of :data:`MODELS`.
     options : mapping, optional

@@ -1,4 +1,4 @@
-"""Access parameters of a node, common to all models of contention."""
+"""Access parameters of a node, which all models of contention use."""
 
 from dataclasses import dataclass, field
 
@@ -14,9 +14,10 @@ class Access:
     cwmin, cwmax : int
         Smallest and largest contention window; backoff is uniform on [0, CW]. [slots]
     aifsn : int
-        Idle slots after SIFS before the backoff counts; 2 is DIFS. [slots]
+        Idle slots after SIFS before the backoff counter counts down; 2 slots make DIFS. [slots]
     attempts : int
-        Attempts for a frame before it is dropped, the first included.
+        Largest number of attempts for a frame, including the first attempt; then the frame is
+        dropped.
     txop_packets : int
         TXOP limit: packets sent per access, 1 without TXOP. [packets]
     """
@@ -35,7 +36,9 @@ class Access:
 
     @classmethod
     def of(cls, node: Node, category: str = BEST_EFFORT, txop_packets: int = 1) -> "Access":
-        """Return the access parameters of a node of a scenario, for the frames of a category."""
+        """Return the access parameters of a node of a scenario, for frames of the access category
+        `category`.
+        """
         own = node.access(category)
         return cls(own.cwmin, own.cwmax, own.aifsn, node.attempts_short, txop_packets)
 
@@ -44,8 +47,8 @@ class Access:
         return int(min((self.cwmin + 1) * 2**stage - 1, self.cwmax))
 
     def windows(self, *, limited: bool = True) -> list[int]:
-        """Return the contention window of each attempt; without a limit, up to the first window
-        that is CWmax. [slots]
+        """Return the contention window of each attempt. Without `limited`, the list ends with the
+        first window that equals CWmax. [slots]
         """
         if limited:
             return [self.window(stage) for stage in range(self.attempts)]

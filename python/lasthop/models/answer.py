@@ -1,4 +1,4 @@
-"""Common parts of predictions: the envelope, and a value in it."""
+"""Common parts of predictions: the outer dictionary of a result, and a value in its lists."""
 
 from collections.abc import Collection, Iterable, Mapping
 from functools import cache
@@ -13,22 +13,24 @@ FORMAT = 1
 """Format of a saved prediction, which is the format of the engine's results."""
 
 Quantities: TypeAlias = dict[str, Any]
-"""Quantities of an item, by name."""
+"""Quantities of a node, flow or other item, by the names of the quantities."""
 
 Values: TypeAlias = dict[str, float]
-"""Values of an item, by quantity."""
+"""Values of a node, flow or other item, by quantity."""
 
 Lists: TypeAlias = Mapping[str, list[Quantities]]
-"""Items by list, as in a simulation's result."""
+"""Lists of items such as stations or flows, by the names of the lists in a simulation's result."""
 
 
 def estimate(mean: float) -> Quantities:
-    """Return a value in the form of results; a model has no interval."""
+    """Return a value in the form of results, without a confidence interval."""
     return {"mean": float(mean), "ci95": None}
 
 
 def item(name: str, **values: float | str | None) -> Quantities:
-    """Return an item of a list with its labels and quantities; values that are None are absent."""
+    """Return an item of a result's list, with its labels and quantities; values that are None are
+    left out.
+    """
     known = {key: value for key, value in values.items() if value is not None}
     quantities = {
         key: value if isinstance(value, str) else estimate(value) for key, value in known.items()
@@ -42,7 +44,8 @@ def cell_item(
     competing_bps: Collection[float],
     flows: Iterable[tuple[Flow, float]],
 ) -> Quantities:
-    """Return a cell with its goodput, its mean number of active stations, and its fairness.
+    """Return the result of a cell: its goodput, its mean number of active stations, and its
+    fairness.
 
     Every flow in a model of a cell sends as fast as it can. All stations with flows therefore count
     as competing.
@@ -93,11 +96,11 @@ class CellValues:
         self.flows: list[tuple[Flow, float, Values]] = []
 
     def shares(self, goodput_bps: float) -> Values:
-        """Return a goodput and its share of the cell's."""
+        """Return a goodput and its share of the goodput of the cell."""
         return {"goodput_bps": goodput_bps, "goodput_share": goodput_bps / self.goodput_bps}
 
     def lists(self, active: float) -> dict[str, list[Quantities]]:
-        """Return the lists of a result, with the mean number of active stations."""
+        """Return the lists of a result; `active` is the mean number of active stations."""
         competing = [own["goodput_bps"] for own in self.stations.values() if "goodput_bps" in own]
         pairs = [(flow, goodput_bps) for flow, goodput_bps, _ in self.flows]
         cell = cell_item(self.goodput_bps, active, competing, pairs)
@@ -161,9 +164,9 @@ def prediction(
     }
 
 
-@cache  # A search predicts hundreds of times.
+@cache  # a search calls `predict` hundreds of times
 def _version() -> str:
-    # Imported here because it loads many modules; `import lasthop` must stay fast.
+    # `importlib.metadata` loads many modules. It is imported here so that `import lasthop` is fast.
     from importlib.metadata import version
 
     return version("lasthop")

@@ -1,7 +1,7 @@
-"""Assumptions of all models in words, by the number that messages name.
+"""Texts of the assumptions of all models, by the number that messages name.
 
-The words follow "the assumption" in a message. They need no package for numbers, so that `lasthop
-explain` can print them everywhere.
+Each text follows the words "the assumption" in a message. The module does not import numpy or
+scipy, so that `lasthop explain` can print the texts in every installation.
 """
 
 from collections.abc import Mapping
@@ -149,7 +149,9 @@ BY_MODEL: Mapping[str, Mapping[str, str]] = {
     "airtime": AIRTIME,
     "bottleneck": BOTTLENECK,
 }
-"""Assumptions by model and number; the page of a model has them as a table."""
+"""Assumptions by model and number; the documentation page of each model has a table of its
+assumptions.
+"""
 
 SOURCES: Mapping[str, str] = {
     "hotspot": "paper 002, table 1 and section 3",
@@ -159,4 +161,6 @@ SOURCES: Mapping[str, str] = {
     "red": "paper 004, sections II and VI",
     "dcf": "Bianchi 2000 and its successors",
 }
-"""Paper, and its sections, with the assumptions of a model; a model of lasthop has none."""
+"""Paper and sections that state the assumptions of each model; a model without an entry is
+lasthop's own.
+"""

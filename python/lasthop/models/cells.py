@@ -1,4 +1,4 @@
-"""Common limits of the models of a WLAN cell and its wire."""
+"""Common checks of the models of a WLAN cell and its wire: which scenarios they support."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import compress
@@ -23,7 +23,7 @@ from lasthop.scenario.typed import (
 )
 
 PLAIN = ("drop_tail", "threshold")
-"""Disciplines that lose a packet if, and only if, it finds the queue full."""
+"""Queue disciplines that drop a packet only if the queue is full when the packet arrives."""
 
 
 def is_cell(scenario: Scenario) -> bool:
@@ -32,7 +32,9 @@ def is_cell(scenario: Scenario) -> bool:
 
 
 def is_aggregating(scenario: Scenario) -> TypeGuard[CellScenario]:
-    """Return whether a scenario has a cell whose exchanges may have several packets."""
+    """Return whether a scenario has a cell of 802.11n, ac or ax, whose exchanges may have several
+    packets.
+    """
     return isinstance(scenario, CellScenario) and isinstance(scenario.cell, AggregatingCell)
 
 
@@ -42,7 +44,7 @@ def cell_scenario(scenario: Readable, *, aggregates: bool = False) -> CellScenar
     Parameters
     ----------
     scenario : Scenario or Mapping
-        Normalised scenario, read or to be read.
+        Normalised scenario, as a `Scenario` or a mapping.
     aggregates : bool
         Whether the exchanges of the cell may have several packets.
 
@@ -65,7 +67,7 @@ def aggregating_scenario(scenario: Readable) -> CellScenario:
     Raises
     ------
     ModelError
-        If the scenario has no such cell.
+        If the scenario has no cell of 802.11n, ac or ax.
     """
     result = read(scenario)
     if not is_aggregating(result):
@@ -74,9 +76,7 @@ def aggregating_scenario(scenario: Readable) -> CellScenario:
 
 
 def _beyond(scenario: Scenario, *, aggregates: bool = False) -> str | None:
-    """Return the feature of a scenario that no model of a cell and its wire supports; None without
-    one.
-    """
+    """Return a feature of a scenario that no model of a cell and its wire supports, or None."""
     if scenario.vsb:
         return "a virtual shared bottleneck shares out the cell"
     if isinstance(scenario, CsmaScenario):
@@ -95,13 +95,15 @@ def _beyond(scenario: Scenario, *, aggregates: bool = False) -> str | None:
 
 
 def manages(table: str, discipline: str) -> str:
-    """Return a message about the queue discipline of the node with this table."""
+    """Return a message that a queue discipline manages the queue of the node that `table`
+    describes.
+    """
     key = "cell.ap_queue" if table == "cell.ap" else f"{table}.queue"
     return f"`{key}.{discipline}` manages the queue"
 
 
 class StationFlow(NamedTuple):
-    """A flow of a station, with the key path of its table."""
+    """A flow of a station, with the key path of the flow's table in the scenario file."""
 
     key: str
     flow: Flow
@@ -109,22 +111,22 @@ class StationFlow(NamedTuple):
 
     @property
     def is_udp(self) -> bool:
-        """Whether the flow is of datagrams."""
+        """Whether the flow consists of UDP datagrams."""
         return isinstance(self.flow, UdpFlow)
 
     @property
     def is_sensor(self) -> bool:
-        """Whether the flow is the reports of a sensor."""
+        """Whether the flow consists of the reports of a sensor."""
         return isinstance(self.flow, SensorFlow)
 
     @property
     def tcp(self) -> Tcp | None:
-        """Settings of a TCP connection."""
+        """Settings of the flow's TCP connection; None for other flows."""
         return self.flow.tcp if isinstance(self.flow, TcpFlow) else None
 
     @property
     def segments(self) -> int | None:
-        """Segments after which a TCP connection ends."""
+        """Number of segments after which the TCP connection ends; None if it does not end."""
         return self.tcp.segments if self.tcp else None
 
 
@@ -135,12 +137,12 @@ def station_flows(scenario: CellScenario) -> Iterator[StationFlow]:
 
 
 def any_connection(test: Callable[[Tcp], object]) -> Callable[[CellScenario], bool]:
-    """Return the test that a property holds for any connection of a scenario."""
+    """Return a test of a scenario: whether `test` holds for at least one of its TCP connections."""
     return lambda scenario: any(test(flow.tcp) for flow in scenario.tcp_flows)
 
 
 def active_stations(scenario: CellScenario) -> tuple[Station, ...]:
-    """Return the stations that have flows; the others never contend."""
+    """Return the stations that have flows; stations without flows never contend."""
     with_flows = {flow.station for flow in scenario.flows}
     return tuple(station for station in scenario.stations if station.name in with_flows)
 
@@ -148,13 +150,13 @@ def active_stations(scenario: CellScenario) -> tuple[Station, ...]:
 NO_FLOW: Check[CellScenario] = Check(
     "assumption 1", lambda scenario: not scenario.flows, "the scenario has no flow"
 )
-"""Check of models of saturated senders."""
+"""Check of the models of saturated senders: the scenario has a flow."""
 
 SATURATED: tuple[Check[StationFlow], ...] = (
     Check("assumption 1", lambda flow: flow.tcp, "`{0.key}` is TCP"),
     Check("assumption 1", lambda flow: flow.is_sensor, "`{0.key}` reports now and then"),
 )
-"""Checks of each flow in models of saturated senders."""
+"""Checks of the models of saturated senders for each flow."""
 
 
 def long_lived(assumption: str) -> tuple[Check[StationFlow], ...]:
@@ -169,7 +171,7 @@ def long_lived(assumption: str) -> tuple[Check[StationFlow], ...]:
 
 
 def lossless_wire(assumption: str) -> Check[CellScenario]:
-    """Return the check that the wire loses no packets."""
+    """Return the check that the wire loses no packets; `assumption` is its number in messages."""
     message = "the wire loses packets, `wire.loss` = {0.wire.loss:g}"
     return Check(assumption, lambda scenario: scenario.wire.loss > 0.0, message)
 
@@ -181,13 +183,13 @@ def several_categories(scenario: CellScenario) -> Iterator[str]:
 
 
 def managed(scenario: CellScenario) -> Iterator[str]:
-    """Yield a message about each queue with another discipline than a drop-tail FIFO."""
+    """Yield a message about each queue whose discipline is not drop-tail."""
     queues = ((table, node.queue.discipline) for table, node in scenario.nodes())
     yield from dict.fromkeys(manages(*queue) for queue in queues if queue[1] not in PLAIN)
 
 
 def disturbing(stations: Sequence[Station]) -> Iterator[str]:
-    """Yield causes of lost frames of stations, for models of an ideal channel."""
+    """Yield messages about settings that cause lost frames, for models of an ideal channel."""
     for station in stations:
         for key, error in (("error_up", station.error_up), ("error_down", station.error_down)):
             if error > 0.0:
@@ -196,14 +198,14 @@ def disturbing(stations: Sequence[Station]) -> Iterator[str]:
 
 
 def changing(stations: Iterable[Station]) -> Iterator[str]:
-    """Yield causes of changes of stations' channels, for models of a steady state."""
+    """Yield messages about settings that change a station's channel during a run."""
     groups = dict.fromkeys(each.table for each in stations if each.channel_changes)
     for table in groups:
         yield f"`{table}.channel` changes the channel"
 
 
 def changing_channels(scenario: CellScenario) -> Iterator[str]:
-    """Yield causes of changes of the channels of stations with flows."""
+    """Yield messages about settings that change the channel of a station with flows."""
     return changing(active_stations(scenario))
 
 
@@ -217,7 +219,7 @@ SNR: Check[Station] = Check(
     lambda station: station.snr_db is not None,
     "`{0.table}.snr` loses MPDUs by their length; the model supports `mcs` and `error`",
 )
-"""Checks of the stations of a cell that aggregates."""
+"""Check of a station in a cell of 802.11n, ac or ax: its SNR must not be set."""
 
 AGGREGATING: Table[CellScenario] = (
     Check("cell", lambda scenario: scenario.vsb, "a virtual shared bottleneck divides the cell"),
@@ -228,17 +230,17 @@ AGGREGATING: Table[CellScenario] = (
         "flows run over links beyond the cell's wire",
     ),
 )
-"""Checks of a cell that aggregates, and of its wire."""
+"""Checks of a cell of 802.11n, ac or ax, and of its wire."""
 
 
 ALWAYS_FULL = 1.1
-"""Ratio of the datagram rate to the goodput above which a sender certainly always has datagrams.
-[-]
+"""Ratio of offered datagram rate to saturated goodput above which a sender certainly always has
+datagrams. [-]
 """
 
 
 class Offer(NamedTuple):
-    """Offered datagrams of a sender, or of a station to which the access point sends."""
+    """Offered datagram rate of a sender, or of a station to which the access point sends."""
 
     key: str
     rate_bps: float
@@ -247,7 +249,9 @@ class Offer(NamedTuple):
 
 
 def offered_bps(flows: Iterable[Flow]) -> float:
-    """Return the rate of flows of datagrams; infinite if one of them is greedy. [bit/s]"""
+    """Return the total rate of the UDP flows among `flows`; infinite if one of these flows is
+    greedy. [bit/s]
+    """
     udps = (flow.udp for flow in flows if isinstance(flow, UdpFlow))
     return sum(inf if udp.arrivals == "greedy" else udp.rate_bps for udp in udps)
 
@@ -258,7 +262,7 @@ def unsaturated(scenario: CellScenario, offers: Sequence[Offer]) -> list[Doubt]:
     Raises
     ------
     ModelError
-        If a sender has fewer datagrams than it can send, or if the wire carries less than the cell.
+        If a sender offers fewer datagrams than it can send, or if the wire is slower than the cell.
     """
     short = [offer for offer in offers if offer.rate_bps < ALWAYS_FULL * offer.goodput_bps]
     doubts = [
@@ -276,7 +280,7 @@ def unsaturated(scenario: CellScenario, offers: Sequence[Offer]) -> list[Doubt]:
 
 
 def need_goodput(goodputs_bps: Iterable[float]) -> None:
-    """Refuse senders that deliver nothing.
+    """Raise an error if a sender delivers nothing.
 
     Raises
     ------

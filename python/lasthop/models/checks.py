@@ -1,4 +1,6 @@
-"""Tables of checks: the assumption of each row, its test, and the message if it is broken."""
+"""Tables of checks of a model's assumptions. Each row of a table has an assumption, a test, and a
+message for the case that the scenario breaks the assumption.
+"""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -11,14 +13,15 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Check(Generic[T]):
-    """Row of a table: an assumption, and how a subject breaks it.
+    """Row of a table of checks: an assumption, and the test whether a subject breaks it. The
+    subject is a scenario, a station or a flow.
 
     Attributes
     ----------
     assumption : str
         Number of the assumption; `lasthop.models.assumptions` has its text.
     is_broken : callable
-        Test of a subject.
+        Test whether a subject breaks the assumption.
     message : str
         Message about a subject that breaks the assumption, with fields such as ``{0.name}``.
     """
@@ -28,26 +31,28 @@ class Check(Generic[T]):
     message: str
 
     def __call__(self, of: T) -> Iterator[Doubt]:
-        """Yield the assumption with the message if the subject breaks it."""
+        """Yield the assumption with the message if the subject breaks the assumption."""
         if self.is_broken(of):
             yield self.assumption, self.message.format(of)
 
 
 @dataclass(frozen=True)
 class Messages(Generic[T]):
-    """Row whose messages a function of the subject yields."""
+    """Row of a table of checks: an assumption, and a function that yields messages about a subject
+    that breaks the assumption.
+    """
 
     assumption: str
     messages: Callable[[T], Iterable[str]]
 
     def __call__(self, of: T) -> Iterator[Doubt]:
-        """Yield the assumption with each message."""
+        """Yield the assumption with each message about the subject."""
         for message in self.messages(of):
             yield self.assumption, message
 
 
 class Each(Generic[T]):
-    """Rows that are read for each of several subjects."""
+    """Rows of a table of checks that are applied to each of several subjects, such as stations."""
 
     def __init__(self, subjects: Callable[[T], Iterable[Any]], *rows: Check[Any]) -> None:
         self.subjects = subjects
@@ -60,7 +65,9 @@ class Each(Generic[T]):
 
 
 Table: TypeAlias = Iterable[Check[T] | Messages[T] | Each[T] | Callable[[T], Iterable[Doubt]]]
-"""Rows in the order of their messages; any function that yields violations is a row, too."""
+"""Table of checks: rows in the order of their messages. A row may also be any function that yields
+violations.
+"""
 
 
 def violations(table: Table[T], of: T) -> Iterator[Doubt]:

@@ -1,4 +1,4 @@
-"""Options of a model: words, or numbers that replace values of the scenario."""
+"""Options of a model: keywords, or numbers that replace values of the scenario."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -24,7 +24,7 @@ class Choices:
 
     @classmethod
     def of(cls, given: Mapping[str, object], model: str) -> Self:
-        """Return the options of a model by name; text is accepted for a number.
+        """Return the options of a model; a number may be given as text.
 
         Raises
         ------
@@ -51,12 +51,12 @@ class Choices:
             raise UserError(f"option {error}") from None
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the options by name, as results contain them."""
+        """Return the options by name, in the form in which results contain options."""
         return asdict(self)
 
 
 def words_of(cls: type) -> Iterator[tuple[str, list[Any]]]:
-    """Yield the options, each with its accepted words; an empty list if it is a number."""
+    """Yield each option with its accepted keywords; the list of keywords is empty for a number."""
     for name, hint in get_type_hints(cls).items():
         kinds = (hint,) if get_origin(hint) is Literal else get_args(hint)
         words = [word for kind in kinds if get_origin(kind) is Literal for word in get_args(kind)]

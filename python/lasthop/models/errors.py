@@ -9,11 +9,13 @@ from lasthop.errors import ConvergenceError, ModelError, where_told
 __all__ = ["ConvergenceError", "Doubt", "ModelError", "in_words", "refuse", "warning_text"]
 
 Doubt: TypeAlias = tuple[str, str]
-"""An assumption, by its number, and the property of a scenario that breaks or nearly breaks it."""
+"""Number of an assumption, and a message about the property of a scenario that breaks or nearly
+breaks the assumption.
+"""
 
 
 def warning_text(model: str, doubt: Doubt | str) -> str:
-    """Return a warning in words, with the place of the assumption."""
+    """Return a warning as text, with the section or page that states the assumption."""
     if isinstance(doubt, str):
         return doubt
     number, what = doubt
@@ -22,14 +24,15 @@ def warning_text(model: str, doubt: Doubt | str) -> str:
 
 @contextmanager
 def in_words(model: str, assumptions: Mapping[str, str]) -> Iterator[None]:
-    """Replace the numbers of assumptions by their words in refusals raised in the body.
+    """Replace the numbers of assumptions by their texts in any `ModelError` that the body of the
+    `with` statement raises.
 
     Parameters
     ----------
     model : str
-        Name of the model, which is also the name of its page.
+        Name of the model, which is also the name of its documentation page.
     assumptions : mapping of str to str
-        Assumptions by number, as words after "the assumption".
+        Texts of the assumptions by number; each text follows the words "the assumption".
     """
     try:
         yield
@@ -38,7 +41,9 @@ def in_words(model: str, assumptions: Mapping[str, str]) -> Iterator[None]:
 
 
 def refuse(broken: Iterable[Doubt]) -> None:
-    """Raise an error with every broken assumption, each pair once; do nothing without one."""
+    """Raise an error that lists every broken assumption without duplicates; do nothing if none is
+    broken.
+    """
     reasons = list(dict.fromkeys(broken))
     if reasons:
         (assumption, message), *more = reasons

@@ -1,4 +1,4 @@
-"""Errors of the predictions of each model, as the documentation states them."""
+"""Errors of the predictions of each model that the documentation states."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ class StatedError:
     error : float
         Difference divided by the simulated value; if `is_absolute`, the difference itself. [-]
     lists : tuple of str
-        Lists of results to whose items the error applies.
+        Names of the lists of a result, such as ``"stations"``, to whose items the error applies.
     is_absolute : bool
         Whether the error is a difference of two fractions.
     """
@@ -25,18 +25,22 @@ class StatedError:
     is_absolute: bool = False
 
     def of(self, difference: float, simulated: float) -> float:
-        """Return the error of a difference: relative, or absolute if `is_absolute`. [-]"""
+        """Return a difference as an error: divided by the simulated value, or unchanged if
+        `is_absolute`. [-]
+        """
         return difference if self.is_absolute else difference / simulated
 
     def words(self, error: float) -> str:
-        """Return an error as text, in percent or in percentage points."""
+        """Return an error as text: in percent, or in percentage points if `is_absolute`."""
         percent = 100 * abs(error)
         number = f"{percent:.0f}" if percent >= 10 else f"{percent:.2g}"
         return f"{number} {'points' if self.is_absolute else '%'}"
 
 
 def stated_errors(model: str, scenario: Scenario) -> Mapping[str, StatedError]:
-    """Return the stated errors of a model, by quantity; other quantities have no stated error."""
+    """Return the stated errors of a model, by quantity. Quantities that are missing have no stated
+    error.
+    """
     if isinstance(scenario, CsmaScenario) and model == "acsma":
         return _acsma(scenario)
     if not isinstance(scenario, CellScenario) or model not in STATED:
@@ -45,25 +49,25 @@ def stated_errors(model: str, scenario: Scenario) -> Mapping[str, StatedError]:
 
 
 def _acsma(scenario: CsmaScenario) -> Mapping[str, StatedError]:
-    """Return the errors of ``docs/reference/claims.md`` with h-ACK and with n-ACK."""
+    """Return the error that ``docs/reference/claims.md`` states for h-ACK or for n-ACK."""
     error = 0.18 if scenario.csma.acks == "priority" else 0.33
     return {"goodput_bps": StatedError(error, ("flows",))}
 
 
 def _aggregates(_: CellScenario) -> Mapping[str, StatedError]:
-    """Return the tolerance of ``tests/validation/test_aggregates_engine.py``."""
+    """Return the largest error that ``tests/validation/test_aggregates_engine.py`` tolerates."""
     return {"goodput_bps": StatedError(0.01, ("cells",))}
 
 
 def _airtime(_: CellScenario) -> Mapping[str, StatedError]:
-    """Return the errors of ``docs/papers/airtime.md``; for a station of a FIFO, the larger
-    error.
+    """Return the larger of the errors that ``docs/papers/airtime.md`` states: that of a station
+    behind a FIFO.
     """
     return {"goodput_bps": StatedError(0.06, ("stations",))}
 
 
 def _dcf(scenario: CellScenario) -> Mapping[str, StatedError]:
-    """Return the error of ``docs/papers/dcf.md``, which is larger for small CWmin."""
+    """Return the error that ``docs/papers/dcf.md`` states; it is larger for a small CWmin."""
     from lasthop.models.dcf.assumptions import SMALL_ERRORS, SPREAD
 
     least = _least_cwmin(scenario)
@@ -72,14 +76,16 @@ def _dcf(scenario: CellScenario) -> Mapping[str, StatedError]:
 
 
 def _edca(scenario: CellScenario) -> Mapping[str, StatedError]:
-    """Return the errors of ``docs/reference/claims.md``: from CWmin 15 on, and at CWmin 3."""
+    """Return the error that ``docs/reference/claims.md`` states for a CWmin of at least 15, or for
+    CWmin 3.
+    """
     error = 0.05 if _least_cwmin(scenario) >= 15 else 0.11
     return {"goodput_bps": StatedError(error, ("cells",))}
 
 
 def _hotspot(scenario: CellScenario) -> Mapping[str, StatedError]:
-    """Return the error of ``docs/reference/claims.md``, or of ``docs/papers/hotspot.md`` for cells
-    that aggregate.
+    """Return the error that ``docs/reference/claims.md`` states, or that ``docs/papers/hotspot.md``
+    states for cells of 802.11n, ac and ax.
     """
     stations = ("stations",)
     if not isinstance(scenario.cell, AggregatingCell):
@@ -90,7 +96,9 @@ def _hotspot(scenario: CellScenario) -> Mapping[str, StatedError]:
 
 
 def _vbs(_: CellScenario) -> Mapping[str, StatedError]:
-    """Return the errors of ``docs/reference/claims.md`` for the corrected model."""
+    """Return the errors that ``docs/reference/claims.md`` states for the corrected model of paper
+    000.
+    """
     lists = ("classes", "cells")
     return {
         "goodput_bps": StatedError(0.08, lists),

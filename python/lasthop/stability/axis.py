@@ -1,4 +1,4 @@
-"""A parameter that is varied, and its range."""
+"""Axes of charts and scans: a parameter that is varied, and its range."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,13 +15,15 @@ MOST = 100_000
 """Largest number of values of an axis."""
 
 LOOKED_AT = 9
-"""Number of values at which a parameter is tested for an effect."""
+"""Number of values of a parameter at which the parameter is tested for an effect on the
+equilibrium.
+"""
 
 
 @dataclass(frozen=True)
 class Axis:
-    """One parameter of a chart with its range. The axis is logarithmic if the ends differ by a
-    decade or more.
+    """Axis of a chart: one parameter with its range. The axis is logarithmic if the ends of the
+    range differ by a factor of ten or more.
 
     Parameters
     ----------
@@ -43,17 +45,19 @@ class Axis:
 
     @cached_property
     def logarithmic(self) -> bool:
-        """Whether the axis is logarithmic: equal ratios have equal lengths."""
+        """Whether the axis is logarithmic, so that equal ratios have equal lengths."""
         if self.spacing is not None:
             return self.spacing == "ratios"
         return self.low > 0.0 and self.high >= 10.0 * self.low
 
     def places(self, count: int) -> Vector:
-        """Return `count` places from 0 to 1, or as many places as the axis has values."""
+        """Return relative positions from 0 to 1 on the axis: one per value if the axis has values,
+        or `count` positions.
+        """
         return np.linspace(0.0, 1.0, self.count or count)
 
     def value(self, place: Vector | float) -> Vector:
-        """Return the parameter's value at a place from 0 to 1."""
+        """Return the value of the parameter at a relative position from 0 to 1 on the axis."""
         if self.logarithmic:
             with np.errstate(over="ignore"):
                 ratio = np.divide(self.high, self.low)
@@ -64,7 +68,7 @@ class Axis:
         return np.asarray(self.low + (self.high - self.low) * np.asarray(place))
 
     def place(self, value: float) -> float:
-        """Return the place of a value, from 0 to 1."""
+        """Return the relative position of a value on the axis, from 0 to 1."""
         if self.logarithmic:
             low, high = np.log([self.low, self.high])
             return float((np.log(value) - low) / (high - low))
@@ -81,29 +85,29 @@ def axis_of(
     ratios: int | None = None,
     of_rest: bool = True,
 ) -> Axis:
-    """Return a parameter with its range, after checks.
+    """Return the axis of a parameter with its range, after checks.
 
     Parameters
     ----------
     case : Case
-        All other parameters.
+        Case that sets all other parameters.
     name : str
-        The parameter.
+        Name of the parameter.
     low, high : float or str
-        Range of the parameter; times may be given with their unit, ``"10 ms"``.
+        Ends of the range; times may be given with their unit, ``"10 ms"``.
     step : float or str, optional
-        Step between the evaluated values; the range ends at the last value.
+        Step between the values of the axis; the range ends at the last value.
     ratios : int, optional
-        Number of values with equal ratios, instead of `step`.
+        Number of values with equal ratios between them, instead of `step`.
     of_rest : bool
         Whether the parameter must change the equilibrium or its linearisation. Limits of windows
-        and queues change only solutions in time.
+        and queues change only the solutions over time.
 
     Raises
     ------
     ParameterError
-        If the value is not a number, if the range is empty or outside the accepted range, or if the
-        parameter has no effect.
+        If an end of the range is not a number, if the range is empty or outside the accepted range,
+        or if the parameter has no effect.
     """
     number = case.number(name)
     axis = Axis(name, number.read(low), number.read(high))
@@ -139,8 +143,8 @@ def _spaced(axis: Axis, step: float | None, ratios: int | None) -> Axis:
     else:
         if not (step is not None and step > 0.0):
             raise ParameterError(f"`{axis.name}`: a step of {step:g} is not above 0")
-        # If the range is a multiple of the step except for rounding, the axis ends at the end of
-        # the range.
+        # If the range is a multiple of the step except for rounding errors, the last value is the
+        # end of the range.
         count = int(min((axis.high - axis.low) / step * (1.0 + 1e-12), MOST)) + 1
         high, spacing = axis.low + (count - 1) * step, "steps"
     if not 2 <= count <= MOST:
@@ -149,7 +153,9 @@ def _spaced(axis: Axis, step: float | None, ratios: int | None) -> Axis:
 
 
 def _changes_nothing(case: Case, axis: Axis) -> bool:
-    """Return whether equilibria and linearised systems are the same along the whole axis."""
+    """Return whether the equilibrium and the linearised system are equal for all values of the
+    axis.
+    """
     rest, linear = case.over(**{axis.name: axis.value(np.linspace(0.0, 1.0, LOOKED_AT))})
     sound = np.all(np.isfinite(rest), axis=0)
     if sound.sum() < 2:

@@ -27,19 +27,21 @@ INTERVALS = 24
 FINEST = 192
 """Largest number of intervals to which the mesh of a cycle is refined."""
 SMALL = 0.02
-"""Oscillation of the window on the first cycle, divided by the window at equilibrium. [-]"""
+"""Amplitude of the window on the first cycle, divided by the window at equilibrium. [-]"""
 SLOWEST, FASTEST = 1e-4, 0.3
 """Shortest and longest step of the continuation, divided by the length of the branch so far. [-]"""
 NEWTON_STEPS = 8
 EDGE = 1e-3
-"""Ratio of a window to its equilibrium below which a cycle is taken to reach zero. [-]"""
+"""Ratio of a window to its equilibrium below which the cycle is considered to reach a window of 0.
+[-]
+"""
 
 Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True)
 class Branch:
-    """Cycles that begin at a Hopf point, in the order of continuation.
+    """Branch of limit cycles that begins at a Hopf point, in the order of continuation.
 
     Parameters
     ----------
@@ -50,7 +52,7 @@ class Branch:
     values : array
         Values of the parameter.
     cycles : list of Cycle
-        Cycles at these values.
+        Cycle at each of the values.
     ended : str
         Reason why the branch ends.
     """
@@ -63,7 +65,9 @@ class Branch:
 
     @property
     def folds(self) -> list[int]:
-        """Indices of the folds, at which the parameter changes its direction."""
+        """Indices of the folds, at which the parameter stops increasing and begins to decrease, or
+        the reverse.
+        """
         turns = np.sign(np.diff(self.values))
         return [int(k) + 1 for k in np.flatnonzero(turns[1:] * turns[:-1] < 0.0)]
 
@@ -78,13 +82,13 @@ def branch(
     swing: float = SMALL,
     progress: Progress | None = None,
 ) -> Branch:
-    """Follow the periodic solutions that begin at a Hopf point while the parameter stays in a
+    """Return the branch of limit cycles that begins at a Hopf point, while the parameter is in its
     range.
 
     Parameters
     ----------
     point : HopfPoint
-        Hopf point to begin at; its parameter is varied.
+        Hopf point at which the branch begins. Its parameter is varied.
     low, high : float
         Range of the parameter.
     cycles : int
@@ -92,14 +96,14 @@ def branch(
     intervals : int
         Number of intervals of the mesh. [-]
     swing : float
-        Oscillation of the window on the first cycle, divided by the window at equilibrium. [-]
+        Amplitude of the window on the first cycle, divided by the window at equilibrium. [-]
     progress : callable, optional
-        Called with the number of finished cycles and the number of all cycles.
+        Function that is called with the number of finished cycles and the largest number of cycles.
 
     Raises
     ------
     ConvergenceError
-        If even the first cycles are not found.
+        If the first two cycles are not found.
     """
     if not low <= point.value <= high:
         raise ParameterError(
@@ -109,23 +113,25 @@ def branch(
 
 
 class _Continuation:
-    """Pseudo-arclength continuation of a periodic problem."""
+    """Pseudo-arclength continuation of limit cycles. The unknowns are the states on the mesh, the
+    period and the parameter.
+    """
 
     def __init__(self, point: HopfPoint, low: float, high: float, intervals: int) -> None:
         self.form = normal_form(point)
         self.point, self.low, self.high = point, low, high
         self.mesh = Mesh.even(intervals)
         self.rest = point.case.equilibrium
-        # Each unknown is compared relative to its own size: states at equilibrium, period,
+        # Size of each unknown, to which its changes are compared: states at equilibrium, period,
         # parameter.
         self.scale = np.array([*self.rest, point.period, abs(point.value)])
 
     def case(self, value: float) -> Case:
-        """Return the case at a value of the parameter."""
+        """Return the case with a value of the varied parameter."""
         return self.point.case.with_(**{self.point.parameter: value})
 
     def run(self, most: int, swing: float, progress: Progress | None) -> Branch:
-        """Trace the branch."""
+        """Return the branch, computed by continuation from the Hopf point."""
         first, second = self.near(0.5 * swing), self.near(swing)
         result, values = [], []
         before, last = first, second
@@ -154,7 +160,9 @@ class _Continuation:
         return Branch(self.form, self.point.parameter, np.array(values), result, ended)
 
     def near(self, swing: float) -> Array:
-        """Return a cycle of small amplitude from the normal form."""
+        """Return a cycle of small amplitude; the guess follows from the normal form of the Hopf
+        point.
+        """
         point, form = self.point, self.form
         phase = 2.0 * np.pi * self.mesh.points[:-1]
         wave = (form.vector[:, None] * np.exp(1j * phase)).real
@@ -170,23 +178,25 @@ class _Continuation:
         return result
 
     def split(self, unknowns: Array) -> tuple[Array, float, float]:
-        """Return values, period and parameter."""
+        """Return the states on the mesh, the period and the parameter from the unknowns."""
         return unknowns[:-2].reshape(len(self.rest), -1), float(unknowns[-2]), float(unknowns[-1])
 
     def weights(self) -> Array:
-        """Return the weight of each unknown in the squared length; the whole cycle has the weight
-        of one unknown.
+        """Return the weight of each unknown in the squared length of a change. Each state, over the
+        whole mesh, has the weight of one unknown.
         """
         points = self.mesh.size
         states = np.repeat(1.0 / (self.rest**2 * points), points)
         return np.concatenate([states, 1.0 / self.scale[-2:] ** 2])
 
     def length(self, change: Array) -> float:
-        """Return the length of a change of the unknowns."""
+        """Return the weighted length of a change of the unknowns."""
         return float(np.sqrt(np.sum(self.weights() * change**2)))
 
     def onwards(self, before: Array, last: Array, step: float) -> tuple[Array, float] | None:
-        """Return the next cycle and the next step; None if no further cycle is found."""
+        """Return the next cycle of the branch and the next step length; None if no further cycle is
+        found.
+        """
         secant = last - before
         secant = secant / self.length(secant)
         while step > SLOWEST * self.length(last - np.concatenate([self.flat(), last[-2:]])):
@@ -197,12 +207,12 @@ class _Continuation:
         return None
 
     def flat(self) -> Array:
-        """Return the equilibrium as a cycle."""
+        """Return the equilibrium as the states of a constant cycle."""
         return np.repeat(self.rest, self.mesh.size)
 
     def corrected(self, guess: Array, direction: Array) -> Array | None:
-        """Return the cycle on the plane through a guess perpendicular to a direction; None if it is
-        not found.
+        """Return the cycle on the plane through a guess that is perpendicular to a direction; None
+        if Newton's method does not find it.
         """
         unknowns = guess.copy()
         values, _, _ = self.split(guess)
@@ -233,7 +243,7 @@ class _Continuation:
         direction: Array,
         moved: Array,
     ) -> Array:
-        """Return a Newton step of cycle, period and parameter."""
+        """Return a Newton step of all unknowns: states on the mesh, period and parameter."""
         h = 1e-6 * abs(self.point.value)
         with np.errstate(all="ignore"):
             result = system(self.case(value), self.mesh, values, period)
@@ -254,14 +264,14 @@ class _Continuation:
         return np.asarray(np.linalg.solve(matrix, target))
 
     def cycle(self, unknowns: Array) -> Cycle:
-        """Return a cycle with its Floquet multipliers."""
+        """Return the cycle of a vector of unknowns, with its Floquet multipliers."""
         values, period, value = self.split(unknowns)
         case = self.case(value)
         result = multipliers(case, self.mesh, values, period)
         return Cycle(case, self.mesh, values.copy(), period, result)
 
     def remeshed(self, before: Array, last: Array, cycle: Cycle) -> tuple[Array, Array]:
-        """Return both cycles on a mesh adapted to the last cycle."""
+        """Return the previous and the last cycle on a mesh that is adapted to the last cycle."""
         mesh = self.mesh.adapted(cycle.values)
         matrix = self.mesh.matrix(mesh.points[:-1])
         moved = []

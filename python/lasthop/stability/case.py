@@ -1,4 +1,4 @@
-"""A case: a model with values for its parameters, its equilibrium and its linearisation."""
+"""A case: a fluid model with values for its parameters, its equilibrium and its linearisation."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,25 +15,27 @@ from lasthop.stability.parameters import Number, checked, unknown
 from lasthop.stability.series import Series, unit_lines
 
 SCENARIOS = "lasthop.fluid(scenario).case is a scenario's case"
-"""Hint for the case of a scenario."""
+"""Hint in error messages about an unknown model: how to get the case of a scenario."""
 WHY = {"least_rest": ", too small for congestion avoidance without timeouts"}
-"""Explanation of a limit whose name does not explain it."""
+"""Explanation of parameters that set a limit, for messages."""
 
 
 @dataclass(frozen=True)
 class Linear:
     r"""The linearised system :math:`\dot u = A_0 u(t) + \sum_j A_j u(t - \tau_j)`.
 
-    Leading axes of the arrays may enumerate many cases.
+    The system is linearised at the equilibrium; u is the deviation from the equilibrium. Leading
+    axes of the arrays may enumerate many cases.
 
     Parameters
     ----------
     now : array
-        :math:`A_0`. [1/s]
+        Coefficients of the present state, :math:`A_0`. [1/s]
     lagged : array
-        :math:`A_j`, one per delay, on the third axis from the end. [1/s]
+        Coefficients of the delayed states, :math:`A_j`, one matrix per delay, on the third axis
+        from the end. [1/s]
     delays : array
-        :math:`\tau_j`, on the last axis. [s]
+        Delays, :math:`\tau_j`, on the last axis. [s]
     """
 
     now: NDArray[Any]
@@ -41,20 +43,24 @@ class Linear:
     delays: NDArray[np.float64]
 
     def characteristic(self, root: Any) -> NDArray[np.complex128]:
-        r"""Return :math:`\Delta(\lambda) = \lambda I - A_0 - \sum_j A_j e^{-\lambda\tau_j}`."""
+        r"""Return the characteristic matrix, :math:`\Delta(\lambda) = \lambda I - A_0 - \sum_j A_j
+        e^{-\lambda\tau_j}`.
+        """
         root = np.asarray(root, dtype=np.complex128)
         decay = np.exp(-root[..., None] * self.delays)[..., None, None]
         eye = root[..., None, None] * np.eye(self.now.shape[-1])
         return np.asarray(eye - self.now - np.sum(decay * self.lagged, axis=-3))
 
     def slope(self, root: Any) -> NDArray[np.complex128]:
-        r"""Return :math:`\Delta'(\lambda) = I + \sum_j \tau_j A_j e^{-\lambda\tau_j}`."""
+        r"""Return the derivative of the characteristic matrix, :math:`\Delta'(\lambda) = I + \sum_j
+        \tau_j A_j e^{-\lambda\tau_j}`.
+        """
         root = np.asarray(root, dtype=np.complex128)
         decay = (self.delays * np.exp(-root[..., None] * self.delays))[..., None, None]
         return np.asarray(np.eye(self.now.shape[-1]) + np.sum(decay * self.lagged, axis=-3))
 
     def __getitem__(self, index: Any) -> "Linear":
-        """Return the systems of some of the cases."""
+        """Return the linearised systems of some of the cases."""
         return Linear(self.now[index], self.lagged[index], self.delays[index])
 
 
@@ -77,7 +83,7 @@ class Case:
     def of(
         cls, model: str | Model[Any], settings: Mapping[str, Any] | None = None, **more: Any
     ) -> "Case":
-        """Return a case of a model, by its name, with some parameters set.
+        """Return a case of the model with this name, with the given parameters set.
 
         Raises
         ------
@@ -93,15 +99,15 @@ class Case:
         return cls(model, checked(model.parameters, {**(settings or {}), **more}))
 
     def with_(self, **changes: Any) -> "Case":
-        """Return this case with some parameters changed.
+        """Return the case with some parameters changed.
 
-        A parameter that would override a changed one is set to 0: ``queue_weight`` if ``gamma`` is
-        changed, ``link_capacity`` if ``capacity`` is changed.
+        A parameter that would override a changed parameter is set to 0: ``queue_weight`` if
+        ``gamma`` is changed, and ``link_capacity`` if ``capacity`` is changed.
         """
         return Case.of(self.model, {**self.values, **self.model.cleared(changes), **changes})
 
     def number(self, name: str) -> Number:
-        """Return the parameter of that name, which must be a number.
+        """Return the parameter with this name, which must be a number.
 
         Raises
         ------
@@ -125,7 +131,7 @@ class Case:
         return p, rest
 
     def _refusal(self) -> str:
-        """Return why there is no equilibrium."""
+        """Return the reason why the case has no equilibrium."""
         with np.errstate(all="ignore"):
             p, rest = self.model.solve(self.values)
             if not np.all(np.isfinite(rest)):
@@ -148,20 +154,20 @@ class Case:
 
     @property
     def decided(self) -> Mapping[str, Any]:
-        """Values of parameters that others may override, as they take effect. They need no
-        equilibrium.
+        """Effective values of parameters that other parameters may override. The values do not
+        require an equilibrium.
         """
         with np.errstate(all="ignore"):
             return solved(self.model, self.values)[0].decided
 
     @property
     def derived(self) -> Derived:
-        """Derived constants."""
+        """Constants of the model that follow from the parameters."""
         return self._solved[0]
 
     @property
     def equilibrium(self) -> NDArray[np.float64]:
-        """Equilibrium, one value per state.
+        """States at equilibrium, one value per state.
 
         Raises
         ------
@@ -172,21 +178,22 @@ class Case:
 
     @cached_property
     def linear(self) -> Linear:
-        """Linearised system at the equilibrium."""
+        """Linearised system of the case at the equilibrium."""
         return linearised(self.model, *self._solved)
 
     def over(self, **arrays: Any) -> tuple[NDArray[np.float64], Linear]:
-        """Return equilibria and linearised systems of many cases together.
+        """Return the equilibria and linearised systems of many cases, which differ in some
+        parameters.
 
         Parameters
         ----------
         **arrays : array
-            Values of some parameters, of one shape (P,).
+            Values of the varied parameters; all arrays have the same shape (P,).
 
         Returns
         -------
         array of shape (states, P), Linear
-            Equilibria and systems, NaN where there is no equilibrium.
+            Equilibria and linearised systems; NaN where there is no equilibrium.
         """
         for name in arrays:
             self.number(name)
@@ -195,7 +202,9 @@ class Case:
             return rest, linearised(self.model, p, rest)
 
     def pieces(self, **arrays: Any) -> NDArray[np.int64]:
-        """Return the piece of the equations to which each of many equilibria belongs."""
+        """Return the index of the smooth piece of the equations to which each of many equilibria
+        belongs.
+        """
         with np.errstate(all="ignore"):
             return self.model.pieces(*self._solved_over(arrays))
 
@@ -205,12 +214,12 @@ class Case:
 
     @property
     def delays(self) -> list[float]:
-        """Delays at the equilibrium. [s]"""
+        """Delays of the case at the equilibrium. [s]"""
         return [float(each) for each in self.model.delays(self.derived, list(self.equilibrium))]
 
 
 def solved(model: Model[Any], values: Mapping[str, Any]) -> tuple[Derived, NDArray[np.float64]]:
-    """Return derived parameters and the equilibrium, NaN where a window is out of its range."""
+    """Return derived constants and the equilibrium; NaN where a window is outside its range."""
     p, rest = model.solve(values)
     windows = [i for i, name in enumerate(model.states) if name.startswith("window")]
     least = np.maximum(values["least_window"], values["least_rest"])
@@ -222,10 +231,10 @@ def solved(model: Model[Any], values: Mapping[str, Any]) -> tuple[Derived, NDArr
 
 
 def linearised(model: Model[Any], p: Derived, rest: NDArray[np.float64]) -> Linear:
-    """Return the linearised system at one equilibrium, or at many.
+    """Return the linearised system at one equilibrium or at many equilibria.
 
-    A delay that depends on the state is held constant. The state does not move at equilibrium, so
-    that a change of the delay has no effect of first order.
+    A delay that depends on the state is replaced by its value at equilibrium. A change of the delay
+    has no effect of first order, since the state is constant at equilibrium.
     """
     delays = [np.broadcast_to(d, rest.shape[1:]) for d in model.delays(p, list(rest))]
     rates = rates_along(model, p, rest, [rest] * len(delays))
@@ -240,7 +249,9 @@ def rates_along(
     now: NDArray[np.float64],
     lagged: Sequence[NDArray[np.float64]],
 ) -> list[Series]:
-    """Return the rates with their derivatives by each present state, then by each delayed state."""
+    """Return the time derivatives of the states as series: with their derivatives by each present
+    state, then by each delayed state.
+    """
     states = len(now)
     lines = unit_lines(np.concatenate([now, *lagged]))
     blocks = [lines[start : start + states] for start in range(0, len(lines), states)]

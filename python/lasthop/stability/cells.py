@@ -1,4 +1,6 @@
-"""Refinement of the cells of a chart whose grid does not show a stability edge correctly."""
+"""Refinement of a chart: grid cells are subdivided if the grid does not show the edge of stability
+correctly.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,12 +16,12 @@ from lasthop.stability.spectrum import leading
 Array = NDArray[np.float64]
 
 FINEST = 8
-"""Largest number of parts into which the side of a cell is divided. [-]"""
+"""Largest number of parts into which the side of a grid cell is divided. [-]"""
 PARTS = 400
-"""Largest number of parts of a chart's side; with more parts, cells are not refined. [-]"""
+"""Largest number of parts, of all cells together, into which the side of a chart is divided. [-]"""
 BATCH = 400
-"""Number of places whose roots are computed together, so that the matrices need little memory.
-[-]
+"""Number of points of a chart whose roots are computed together, which limits the memory of the
+matrices. [-]
 """
 
 
@@ -33,7 +35,7 @@ class Cell:
         Indices of the cell's lower corner on the grid of x and y. [-]
     abscissa : array
         Real part of the rightmost root at equally spaced points of the cell, including its edges;
-        one row per y. [1/s]
+        one row per value of y. [1/s]
     """
 
     column: int
@@ -44,10 +46,12 @@ class Cell:
 def cells(
     case: Case, x: Axis, y: Axis, abscissa: Array, curves: Sequence[HopfCurve], jumps: Array
 ) -> list[Cell]:
-    """Return the cells of a grid that an edge crosses but that do not show the edge correctly.
+    """Return the refined cells of a grid: the cells that an edge of stability crosses without being
+    visible at the corners.
 
-    In a cell with a jump, stability between the corners is unknown. In a crossed cell whose corners
-    are all stable or all unstable, there is a strip that is thinner than the cell.
+    In a cell with a jump of the rightmost root, stability between the corners is unknown. If all
+    corners of a crossed cell are stable, or all are unstable, the cell contains a strip that is
+    thinner than the cell.
     """
     high, wide = abscissa.shape
     parts = min(FINEST, PARTS // max(high, wide))
@@ -74,7 +78,7 @@ _CORNERS = ((0, 0), (0, 1), (1, 0), (1, 1))
 def _passed(
     x: Axis, y: Axis, curves: Sequence[HopfCurve], shape: NDArray[np.int64]
 ) -> set[tuple[int, int]]:
-    """Return the cells that Hopf curves cross where they bound the stable region."""
+    """Return the cells through which Hopf curves pass, where the curves bound the stable region."""
     results: set[tuple[int, int]] = set()
     for curve in curves:
         places = np.stack([_places(x, curve.x), _places(y, curve.y)], axis=-1) * shape
@@ -87,19 +91,21 @@ def _passed(
 
 
 def _neighbours(x: Axis, y: Axis, jumps: Array, shape: NDArray[np.int64]) -> set[tuple[int, int]]:
-    """Return the two cells next to each jump; a jump is on a line of the grid."""
+    """Return the two cells next to each jump. A jump is a point on a line of the grid at which the
+    equations change.
+    """
     places = np.stack([_places(x, jumps[:, 0]), _places(y, jumps[:, 1])], axis=-1) * shape
     ends = [np.clip(np.floor(places + s).astype(int), 0, shape - 1) for s in (-1e-5, 1e-5)]
     return {(int(i), int(j)) for end in ends for i, j in end}
 
 
 def _places(axis: Axis, values: Array) -> Array:
-    """Return the places of values on an axis, from 0 to 1."""
+    """Return the relative positions of values on an axis, from 0 to 1."""
     return np.array([axis.place(float(value)) for value in values])
 
 
 def _abscissa(case: Case, x: Axis, y: Axis, across: Array, up: Array) -> Array:
-    """Return the real part of the rightmost root at some places; NaN without an equilibrium.
+    """Return the real part of the rightmost root at points of a chart; NaN without an equilibrium.
     [1/s]
     """
     result = np.full(len(across), np.nan)

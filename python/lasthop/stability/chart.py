@@ -19,21 +19,24 @@ from lasthop.stability.errors import ConvergenceError, NoEquilibriumError, Param
 from lasthop.stability.spectrum import leading, resolved_by
 
 HALVINGS = 24
-"""Number of halvings of a grid cell to locate a corner of the equations."""
+"""Number of bisections of a grid cell that locate a corner of the equations, where their
+derivatives jump.
+"""
 
 SEEN = 14
-"""Number of values of each parameter from which the duration of a chart is estimated. [-]"""
+"""Number of values of each parameter from which the cost of a chart is estimated. [-]
+"""
 
 Part = tuple[slice, slice]
-"""Rows and columns of a grid."""
+"""Slice of a grid: rows and columns."""
 
 Progress = Callable[[int, int], None]
-"""Function that is called with the number of finished rows and of all rows."""
+"""Function that is called with the number of finished rows and the number of all rows."""
 
 
 @dataclass(frozen=True)
 class Chart:
-    """Stability of a case over two parameters.
+    """Stability chart: stability of a case over two parameters.
 
     Parameters
     ----------
@@ -46,16 +49,16 @@ class Chart:
     abscissa : array
         Real part of the rightmost root, one row per y; NaN without an equilibrium. [1/s]
     frequency : array
-        Imaginary part of the rightmost root. [rad/s]
+        Imaginary part of the rightmost root, one row per y. [rad/s]
     curves : list of HopfCurve
         Curves of Hopf points; they bound the stable region where their `boundary` is true.
     jumps : array
         Points of x and y, one row per point, at which stability changes without a Hopf point
-        because the equilibrium passes a corner of the equations. The points are the crossings of
-        this edge with the lines of the grid.
+        because the equilibrium reaches a corner of the equations. The points are on the lines of
+        the grid.
     cells : list of Cell
-        Cells of the grid that are refined, because an edge crosses them and the coarse grid does
-        not show the edge correctly.
+        Cells of the grid that are refined, because the grid does not show the edge of stability in
+        these cells correctly.
     """
 
     case: Case
@@ -71,7 +74,9 @@ class Chart:
 
     @property
     def stable(self) -> NDArray[np.bool_]:
-        """Array that is true where the equilibrium is stable; false without an equilibrium."""
+        """Whether the equilibrium is stable, for each point of the grid; false without an
+        equilibrium.
+        """
         return np.asarray(self.abscissa < 0.0)
 
 
@@ -87,7 +92,7 @@ def chart(case: Case, x: Axis, y: Axis, size: int = 100, progress: Progress | No
     size : int
         Number of values of each axis, unless the axis sets it. [-]
     progress : callable, optional
-        Called with the number of finished rows and of all rows.
+        Function that is called with the number of finished rows and the number of all rows.
 
     Raises
     ------
@@ -128,14 +133,14 @@ def chart(case: Case, x: Axis, y: Axis, size: int = 100, progress: Progress | No
                 f"along {y.name} = {y_values[row]:g}"
             )
 
-    # The threads need the context, because it contains the cost limits.
+    # Each thread runs in a copy of the context, because the context contains the cost limits.
     contexts = [copy_context() for _ in range(high)]
-    with ThreadPoolExecutor(os.cpu_count()) as pool:  # Eigenvalues are computed without the GIL.
+    with ThreadPoolExecutor(os.cpu_count()) as pool:  # numpy releases the GIL
         for row, _ in enumerate(pool.map(lambda row: contexts[row].run(fill, row), range(high))):
             if progress is not None:
                 progress(row + 1, high)
     if not np.isfinite(result).any():
-        # Raises the error with the reason.
+        # This line raises the error with the reason.
         _ = case.with_(**{x.name: x.low, y.name: y.low}).equilibrium
         raise NoEquilibriumError(f"{case.model.name}: no equilibrium anywhere in the chart")
     with step("looking for edges of stability") as edges:
@@ -153,7 +158,9 @@ def chart(case: Case, x: Axis, y: Axis, size: int = 100, progress: Progress | No
 
 
 def _check_cost(case: Case, x: Axis, y: Axis, wide: int, high: int) -> None:
-    """Refuse a grid that exceeds the cost limits, estimated from some of its points."""
+    """Raise an error if the grid would exceed the cost limits, by an estimate from some of its
+    points.
+    """
     across, up = min(wide, SEEN), min(high, SEEN)
     at = np.meshgrid(
         x.value((np.arange(across) + 0.5) / across), y.value((np.arange(up) + 0.5) / up)
@@ -165,25 +172,27 @@ def _check_cost(case: Case, x: Axis, y: Axis, wide: int, high: int) -> None:
 
 
 def changes(abscissa: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return pairs of neighbouring grid points, one stable and one unstable: pair, end, place on x
-    and y.
+    """Return pairs of neighbouring grid points, one stable and one unstable. The axes of the array
+    are the pair, the point of the pair, and its indices on x and y.
     """
     sign = np.sign(abscissa)
-    # NaN where there is no equilibrium.
+    # Points without an equilibrium have NaN.
     return _pairs(lambda near, far: sign[near] * sign[far] < 0.0)
 
 
 def corners(abscissa: NDArray[np.float64], pieces: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return pairs of neighbouring grid points between which the equations have a corner.
+    """Return pairs of neighbouring grid points between which the equations have a corner: the
+    points belong to different smooth pieces.
 
-    Both points may be stable: the strip between a corner and a Hopf point may be arbitrarily thin.
+    The function also returns pairs of two stable points, since the unstable strip between a corner
+    and a Hopf point may be arbitrarily thin.
     """
     rests = np.isfinite(abscissa)
     return _pairs(lambda near, far: rests[near] & rests[far] & (pieces[near] != pieces[far]))
 
 
 def _pairs(between: Callable[[Part, Part], NDArray[np.bool_]]) -> NDArray[np.float64]:
-    """Return pairs of neighbours for which a test of two parts of the grid is true."""
+    """Return pairs of neighbouring grid points for which a test of two slices is true."""
     results = []
     for along in ((0, 1), (1, 0)):
         far = (slice(along[0], None), slice(along[1], None))
@@ -200,19 +209,19 @@ def split(
     pairs: NDArray[np.float64],
     cornered: NDArray[np.float64],
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the points x and y at which stability changes at a corner, and the pairs without such
-    a point.
+    """Return the points x and y at which stability changes at a corner of the equations, and the
+    pairs of neighbours without such a point.
 
     Parameters
     ----------
     case : Case
-        All other parameters.
+        Case that sets all other parameters.
     x, y : Axis
-        The two parameters.
+        Axes of the two parameters.
     pairs : array
-        Pairs of neighbours, one stable and one unstable.
+        Pairs of neighbouring points, one stable and one unstable.
     cornered : array
-        Pairs of neighbours between which the equations have a corner.
+        Pairs of neighbouring points between which the equations have a corner.
     """
 
     def values(at: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
@@ -230,7 +239,7 @@ def split(
         same = (case.pieces(**values(middle)) == first)[:, None]
         low, high = np.where(same, middle, low), np.where(same, high, middle)
     differ = stable(low) != stable(high)
-    # If a Hopf point is close to the corner, both sides of the corner have the same stability.
+    # Both sides of a corner may have the same stability if a Hopf point is close to the corner.
     known = {pair.tobytes() for pair in cornered[differ]}
     smooth = np.array([pair.tobytes() not in known for pair in pairs], dtype=np.bool_)
     jumps = low[differ]

@@ -1,4 +1,6 @@
-"""Stability conditions of the papers in closed form, for comparison with the exact answer."""
+"""Stability conditions of papers 000 and 004 in closed form, for comparison with the exact
+characteristic roots.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,7 +14,7 @@ from lasthop.stability.models.red import RedDerived
 
 @dataclass(frozen=True)
 class Condition:
-    """A condition of a paper: stable if `left` is below `right`.
+    """A stability condition of a paper, which predicts stability if `left` is less than `right`.
 
     Parameters
     ----------
@@ -32,13 +34,14 @@ class Condition:
 
     @property
     def holds(self) -> bool:
-        """Whether the condition is met."""
+        """Whether the condition holds."""
         return bool(self.left < self.right)
 
 
 def conditions(case: Case) -> list[Condition]:
-    """Return the papers' conditions for a case; empty if options of the case violate their
-    assumptions."""
+    """Return the stability conditions of the papers for a case; an empty list if options of the
+    case violate their assumptions.
+    """
     name, p = case.model.name, case.derived
     if p.kappa != 1.0:
         return []
@@ -52,7 +55,9 @@ def conditions(case: Case) -> list[Condition]:
 
 
 def small_buffer(case: Case, name: str) -> list[Condition]:
-    r"""Return 004, Eqs. (40) and (41), or 000, Eqs. (26) and (25), with rates from the model.
+    r"""Return the conditions for a small buffer: paper 004, Eqs. (40) and (41), or paper 000, Eqs.
+    (26) and (25). The coefficients :math:`a_1` and :math:`a_2` follow from the linearised model,
+    and :math:`\tau` is the delay.
 
     .. math:: \tau\sqrt{a_2^2 - a_1^2} < \arccos(-a_1/a_2), \qquad a_2 \tau < \pi/2
     """
@@ -69,13 +74,14 @@ def small_buffer(case: Case, name: str) -> list[Condition]:
 
 
 def loop_coefficients(case: Case) -> tuple[float, float, float, float]:
-    r"""Return the coefficients of the characteristic equation with averaging, a_1 to a_4.
+    r"""Return the coefficients a_1 to a_4 of the characteristic equation of a RED queue that
+    averages.
 
     .. math:: \lambda^3 + a_1 \lambda^2 + a_2 \lambda + a_3 + a_4 e^{-\lambda \tau} = 0
 
     Notes
     -----
-    Manjunath & Raina, Eqs. (12), (13), of Compound TCP.
+    The equation is that of Manjunath & Raina, Eqs. (12) and (13), for Compound TCP.
     """
     (w, loss), p = _rest(case), _red(case)
     alpha, k = (case.values[name] for name in ("alpha", "k"))
@@ -92,39 +98,40 @@ def loop_coefficients(case: Case) -> tuple[float, float, float, float]:
 
 
 def _red(case: Case) -> RedDerived:
-    """Return the constants of a case of RED."""
+    """Return the derived constants of a case with a RED queue."""
     assert isinstance(case.derived, RedDerived)
     return case.derived
 
 
 def _rest(case: Case) -> tuple[float, float]:
-    """Return window and loss probability at equilibrium."""
+    """Return the window and the loss probability of a case at equilibrium."""
     rest: Any = case.equilibrium
     return float(rest[0]), float(case.model.loss(case.derived, list(rest))[0])
 
 
 def crossing_frequency(case: Case, turns: int = 0) -> float:
-    r"""Return the frequency at which the phase lag of the loop is :math:`\pi` plus full turns.
-    [rad/s]
+    r"""Return the frequency at which the phase lag of the control loop is :math:`\pi` plus full
+    turns of :math:`2\pi`. [rad/s]
 
     Parameters
     ----------
     case : Case
-        The case.
+        Case with a RED queue that averages.
     turns : int
-        Number of full turns. With 0 the result is omega_c, the smallest frequency. [-]
+        Number of full turns. With 0 the result is omega_c, the smallest such frequency. [-]
 
     Notes
     -----
-    Manjunath & Raina, before Eq. (15). Their tangent does not distinguish the half planes.
+    The frequency is defined by Manjunath & Raina before Eq. (15). Their formula uses a tangent,
+    which does not distinguish the half planes.
     """
     a1, a2, a3, _ = loop_coefficients(case)
     [tau] = case.derived.rtts
     wanted = (1.0 + 2.0 * turns) * pi
 
     def lag(omega: float) -> float:
-        """Return the lag of the loop minus the wanted lag. The lag of the cubic grows from 0 to 3
-        pi / 2.
+        """Return the phase lag of the loop less the required lag. The lag of the cubic polynomial
+        grows from 0 to 3 pi / 2.
         """
         cubic = atan2(a2 * omega - omega**3, a3 - a1 * omega**2)
         return float(omega * tau + (cubic if cubic >= 0.0 else cubic + 2.0 * pi) - wanted)
@@ -133,15 +140,15 @@ def crossing_frequency(case: Case, turns: int = 0) -> float:
 
 
 def largest_gain(case: Case) -> float:
-    """Return the largest gain of the loop among the frequencies at which it lags by pi plus full
-    turns. [-]
+    """Return the largest gain of the control loop among the frequencies at which its phase lag is
+    pi plus full turns. [-]
 
-    The roots of the cubic are left of the imaginary axis, so that the lag increases with frequency.
-    Each such frequency with a gain above 1 adds a pair of unstable roots (Nyquist). Because of a
-    resonance, the gain at a higher frequency may be larger.
+    The roots of the cubic polynomial are left of the imaginary axis, so that the lag increases with
+    frequency. By Nyquist's criterion, each such frequency with a gain above 1 adds a pair of
+    unstable roots. Because of a resonance, the gain may be larger at a higher frequency.
     """
     a1, a2, a3, a4 = loop_coefficients(case)
-    # Above this frequency the gain is below 1.
+    # Above this frequency the gain is less than 1.
     last = 2.0 * max(a1, sqrt(a2), (a3 + a4) ** (1.0 / 3.0))
     most = 0.0
     for turns in count():
@@ -153,7 +160,7 @@ def largest_gain(case: Case) -> float:
 
 
 def _root(increasing: Callable[[float], float], low: float, high: float) -> float:
-    """Return the zero of an increasing function, by bisection."""
+    """Return the zero of an increasing function between `low` and `high`, by bisection."""
     for _ in range(200):
         middle = 0.5 * (low + high)
         low, high = (low, middle) if increasing(middle) > 0.0 else (middle, high)
@@ -161,11 +168,13 @@ def _root(increasing: Callable[[float], float], low: float, high: float) -> floa
 
 
 def averaged(case: Case) -> list[Condition]:
-    r"""Return 004, Eq. (16) at all crossover frequencies, and Eq. (18).
+    r"""Return the conditions for a RED queue that averages: paper 004, Eq. (16) at all crossover
+    frequencies, and Eq. (18).
 
-    The term that (18) prints as :math:`\pi^2 / 4(1-p^*)` is :math:`\pi^2 / (4(1-p^*))`: it is
-    :math:`\omega_c^2 \tau w^* / \tilde C` of (17) at :math:`\omega_c = \pi / 2 \tau`, where
-    :math:`\tilde C \tau = (1-p^*) w^*`.
+    The term that Eq. (18) prints as :math:`\pi^2 / 4(1-p^*)` means :math:`\pi^2 / (4(1-p^*))`. It
+    is the term :math:`\omega_c^2 \tau w^* / \tilde C` of Eq. (17) at :math:`\omega_c = \pi / 2
+    \tau`, since :math:`\tilde C \tau = (1-p^*) w^*`. :math:`w^*` and :math:`p^*` are the window and
+    the loss probability at equilibrium.
     """
     (w, loss), p = _rest(case), _red(case)
     alpha, k, beta = (case.values[name] for name in ("alpha", "k", "beta"))
@@ -181,11 +190,13 @@ def averaged(case: Case) -> list[Condition]:
 
 
 def instantaneous(case: Case) -> list[Condition]:
-    r"""Return 004, Eq. (33) as a condition on the delay, with the correct branch of its arcsine.
+    r"""Return the condition for RED without averaging: paper 004, Eq. (33) as a condition on the
+    delay :math:`\tau`, with the correct branch of its arcsine.
 
     .. math:: \omega_0 \tau < \arg\left(\omega_0^2 - a_2 + j a_1 \omega_0\right)
 
-    If the loop gain is 1 at no frequency :math:`\omega_0`, no delay destabilises the loop.
+    :math:`\omega_0` is the frequency at which the gain of the control loop is 1. Without such a
+    frequency, the loop is stable for every delay.
     """
     (w, loss), p = _rest(case), _red(case)
     k, beta = (case.values[name] for name in ("k", "beta"))

@@ -1,10 +1,11 @@
-"""Estimated cost of the characteristic roots.
+"""Estimated cost of computing characteristic roots.
 
 The time for the eigenvalues of collocation matrices grows with the square of their size, since they
-are small. A line on which roots are counted needs points; their number is estimated from the first
-few. Times were measured on one core of an Intel Xeon server with numpy 2, for cases of one to seven
-states and lines of 50 to 400,000 points. Measured times were 0.2 to 1 times the estimates, and less
-if roots cannot be found.
+are small. Roots to the right of a vertical line in the complex plane are counted with points on
+this line. The number of these points is estimated from a few points. Times were measured on one
+core of an Intel Xeon server with numpy 2, for cases of one to seven states and lines of 50 to
+400,000 points. The measured times were 0.2 to 1 times the estimates, and less if no roots are
+found.
 """
 
 import numpy as np
@@ -14,47 +15,50 @@ from lasthop.stability.case import Linear
 from lasthop.stability.winding import FIRST, MOST_POINTS, pieces_of
 
 ENTRY_S = 0.2e-6
-"""Time for the eigenvalues of a matrix, divided by the square of its size. [s]"""
+"""Computation time of the eigenvalues of a matrix, divided by the square of its size. [s]"""
 
 SYSTEM_S = 5e-3
-"""Time to verify a system, per state, without the points of its lines. [s]"""
+"""Computation time to verify the rightmost root of a system, per state, without the points of
+lines. [s]
+"""
 
 POINT_S, POINT_BYTES = 1.2e-6, 150.0
-"""Time for a point of a line, per state; memory for a point, per square of the number of states.
-[s, bytes]
+"""Computation time of a point of a line, divided by the number of states, and memory of a point,
+divided by the square of this number. [s, bytes]
 """
 
 EASY = 2000
-"""Number of points of a line up to which roots are found without a search. [-]"""
+"""Number of points of a line up to which a search for further roots is not expected. [-]"""
 
 LINES, HARD_LINES = 40, 100
-"""Number of lines that a search examines; the second value is for lines with too many points for a
-count.
+"""Expected number of lines in a search for roots. The second value applies if the lines have too
+many points to count roots.
 """
 
 LOOKED_AT = 200
-"""Largest number of systems whose lines are examined; these represent all systems. [-]"""
+"""Largest number of systems from which the cost of all systems is estimated. [-]"""
 
 
 def check_cost(what: str, linear: Linear, resolved: np.ndarray, copies: float = 1.0) -> None:
-    """Refuse systems whose rightmost roots would exceed the limit of time or memory.
+    """Raise an error if the computation of rightmost roots would exceed the limits of time or
+    memory.
 
     Parameters
     ----------
     what : str
         Name of the computation, as the subject of a sentence.
     linear : Linear
-        The systems, along a leading axis.
+        Linearised systems, along a leading axis.
     resolved : ndarray of int
-        Number of Chebyshev points that resolve each system; 0 if its roots must be verified
-        individually.
+        Number of Chebyshev points that resolve the roots of each system; 0 if the roots must be
+        verified individually.
     copies : float
-        Number of systems that each of these systems represents. [-]
+        Number of systems that each of the given systems represents. [-]
 
     Raises
     ------
     TooCostlyError
-        If the systems need more time or memory than the limit.
+        If the computation would exceed the limits of time or memory.
     """
     states = linear.now.shape[-1]
     delayed = np.any(linear.lagged != 0.0, axis=(-3, -2)).sum(axis=-1)
@@ -73,8 +77,8 @@ def check_cost(what: str, linear: Linear, resolved: np.ndarray, copies: float = 
 
 
 def _lines(points: float) -> float:
-    """Return the number of points of all lines of a system, from the number of points of one
-    line.
+    """Return the estimated number of points of all lines for a system, from the number of points of
+    one line.
     """
     if points <= EASY:
         return points

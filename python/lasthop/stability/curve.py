@@ -18,24 +18,25 @@ FIRST_STEP = 0.01
 LONGEST_STEP = 0.04
 SHORTEST_STEP = 1e-6
 ASTRAY = 0.5
-"""Distance of a point from the prediction of the tangent, divided by the step. Above this value the
-point may belong to another branch. [-]
+"""Largest distance of a point from the prediction along the tangent, divided by the step. At a
+larger distance the point may belong to another branch. [-]
 """
 CLOSED = 1e-8
-"""Crossing gap divided by omega, up to which a point is on the curve. [-]"""
+"""Ratio of the crossing gap to omega up to which a point is on the Hopf curve. [-]"""
 MOST_POINTS = 2000
-"""Largest number of points of a curve, far more than a chart needs."""
+"""Largest number of points of a Hopf curve; charts need far fewer points."""
 STARTS = 5
-"""Number of lines in each direction across the chart on which curves are searched."""
+"""Number of lines in each direction across the chart on which Hopf points are searched."""
 RIGHTMOST = 1e-6
-"""Real part of the rightmost root divided by omega, up to which the crossing pair is the
-rightmost.
+"""Ratio of the real part of the rightmost root to omega, up to which the imaginary pair is the
+rightmost pair.
 """
 
 
 @dataclass(frozen=True)
 class HopfCurve:
-    """A curve on which a pair of roots is imaginary.
+    """A Hopf curve: a curve in the plane of two parameters on which a pair of characteristic roots
+    is imaginary.
 
     Parameters
     ----------
@@ -67,13 +68,14 @@ def hopf_curves(case: Case, x: Axis, y: Axis, pairs: Vector | None = None) -> li
     x, y : Axis
         Axes of the two parameters.
     pairs : array, optional
-        Further pairs of places, one place stable and the other place unstable. The dimensions of
-        the array are pair, end, and place on x and y from 0 to 1.
+        Further pairs of points between which a curve passes: one point is stable and the other
+        point is unstable. The axes of the array are the pair, the point of the pair, and the
+        relative positions on x and y from 0 to 1.
 
     Raises
     ------
     ConvergenceError
-        If a curve that was found cannot be followed.
+        If a curve cannot be followed.
     """
     tracer = _Tracer(case, x, y)
     curves: list[Vector] = []
@@ -95,33 +97,35 @@ def hopf_curves(case: Case, x: Axis, y: Axis, pairs: Vector | None = None) -> li
 
 
 def _oriented(points: Vector) -> Vector:
-    """Return a curve starting at its smaller end, since the library chooses the sign of a null
-    vector arbitrarily.
+    """Return a curve in a defined direction, from its smaller end. Otherwise the direction would
+    depend on the arbitrary sign of a null vector.
     """
     ends = [np.round(points[order, 1:], 6).ravel().tolist() for order in ([0, 1], [-1, -2])]
     return points if ends[0] <= ends[1] else points[::-1]
 
 
 def _near(curve: Vector, place: Vector) -> bool:
-    """Return whether a traced curve comes close to a place on x and y."""
+    """Return whether a traced curve has a point close to a relative position on x and y."""
     return bool(np.min(np.linalg.norm(curve[:, 1:] - place, axis=1)) < LONGEST_STEP)
 
 
 def _passes(curve: Vector, point: Vector) -> bool:
-    """Return whether a traced curve passes a point within one continuation step."""
+    """Return whether a traced curve has a point within one continuation step of the given point."""
     return bool(np.min(np.linalg.norm(curve - point, axis=1)) < LONGEST_STEP)
 
 
 @dataclass(frozen=True)
 class _Tracer:
-    """Tracer of curves in the unknowns log omega, place on x and place on y."""
+    """Tracer of Hopf curves. The unknowns of a point are log omega and the relative positions on x
+    and y.
+    """
 
     case: Case
     x: Axis
     y: Axis
 
     def starts(self) -> list[Vector]:
-        """Return Hopf points on some lines across the rectangle."""
+        """Return Hopf points on some lines across the rectangle, from which curves are traced."""
         results = []
         for line, other in ((self.x, self.y), (self.y, self.x)):
             for place in np.linspace(0.03, 0.97, STARTS):
@@ -139,7 +143,7 @@ class _Tracer:
         return results
 
     def between(self, pair: Vector) -> Vector | None:
-        """Return the Hopf point between two neighbours; None if there is none."""
+        """Return the Hopf point between two neighbouring grid points; None if there is none."""
         line, k = (self.x, 0) if pair[0, 0] != pair[1, 0] else (self.y, 1)
         other = self.y if k == 0 else self.x
         present = self.case.with_(**{other.name: float(other.value(pair[0, 1 - k]))})
@@ -154,8 +158,8 @@ class _Tracer:
         return np.array([np.log(point.frequency), places[0], places[1]])
 
     def gap(self, at: Vector) -> Vector:
-        """Return real and imaginary part of the crossing gap divided by omega, for rows of
-        unknowns.
+        """Return the real and the imaginary part of the crossing gap, divided by omega, for each
+        row of unknowns. The crossing gap is the complex distance of i omega from a root.
         """
         arrays = {self.x.name: self.x.value(at[:, 1]), self.y.name: self.y.value(at[:, 2])}
         rest, linear = self.case.over(**arrays)
@@ -166,7 +170,9 @@ class _Tracer:
         return np.stack([gap.real, gap.imag], axis=-1)
 
     def jacobian(self, at: Vector) -> tuple[Vector, Vector]:
-        """Return the gap and its derivatives by central differences."""
+        """Return the crossing gap and its derivatives by the unknowns, computed by central
+        differences.
+        """
         step = 1e-6
         shifts = np.vstack([np.zeros(3), step * np.eye(3), -step * np.eye(3)])
         values = self.gap(at + shifts)
@@ -175,8 +181,8 @@ class _Tracer:
     def follow(self, start: Vector, sign: float) -> Vector:
         """Return points of the curve from `start` to the edge of the rectangle.
 
-        The curve ends earlier at a corner of the equations: beyond the corner the system is
-        different.
+        The curve ends earlier at a corner of the equations, since the system on the other side of
+        the corner is different.
         """
         points, piece = [start], self.piece(start)
         tangent = _tangent(self.jacobian(start)[1], None) * sign
@@ -186,7 +192,7 @@ class _Tracer:
             if onwards is None or self.piece(onwards[0]) != piece:
                 step *= 0.5
                 if step < SHORTEST_STEP:
-                    break  # The equilibrium or the curve ends here.
+                    break  # the equilibrium or the curve ends here
                 continue
             new, steps, ahead = onwards
             edge = self._beyond(new)
@@ -195,7 +201,7 @@ class _Tracer:
                 points += [] if last is None else [last]
                 break
             if len(points) > 10 and np.linalg.norm(new - start) < 0.7 * step:
-                points.append(start)  # The curve is closed.
+                points.append(start)  # the curve is closed
                 break
             points.append(new)
             tangent = ahead
@@ -205,11 +211,12 @@ class _Tracer:
     def onwards(
         self, last: Vector, step: float, tangent: Vector
     ) -> tuple[Vector, int, Vector] | None:
-        """Return the curve's next point, the number of corrections, and the tangent at this point.
+        """Return the next point of the curve, the number of corrections, and the tangent at the
+        point; None if there is no next point.
 
-        None if there is no next point, if the correction diverged, or if the tangent turns
-        abruptly. In the last case Newton's method may have reached another branch, and the
-        connection of the two branches contains no Hopf points.
+        The result is also None if the correction diverges, or if the tangent turns abruptly. An
+        abrupt turn may mean that Newton's method has reached another branch; the points between two
+        branches are no Hopf points.
         """
         guess = last + step * tangent
         try:
@@ -219,18 +226,18 @@ class _Tracer:
             return None
         ahead = _tangent(jacobian, tangent)
         astray = np.linalg.norm(new - guess) > ASTRAY * step or ahead @ tangent < ASTRAY
-        # Finite differences across a corner of the equations give small corrections that do not
-        # reduce the gap.
+        # Across a corner of the equations, finite differences lead to small corrections that do not
+        # reduce the gap. The gap is therefore checked, too.
         return None if astray or np.max(np.abs(gap)) > CLOSED else (new, steps, ahead)
 
     def piece(self, at: Vector) -> int:
-        """Return the piece of the equations to which a point belongs."""
+        """Return the index of the smooth piece of the equations to which a point belongs."""
         place = {self.x.name: self.x.value(at[1:2]), self.y.name: self.y.value(at[2:3])}
         return int(self.case.pieces(**place)[0])
 
     def corrected(self, guess: Vector, direction: Vector) -> tuple[Vector, int]:
-        """Return the point of the curve on the plane through `guess` perpendicular to
-        `direction`.
+        """Return the point of the curve on the plane through `guess` that is perpendicular to
+        `direction`, and the number of corrections.
         """
         at = guess
         for steps in range(8):
@@ -243,14 +250,16 @@ class _Tracer:
         raise ConvergenceError("the correction does not converge")
 
     def _beyond(self, at: Vector) -> tuple[int, float] | None:
-        """Return the unknown that has left the rectangle, and the edge it crossed."""
+        """Return the index of the unknown that has left the rectangle, and the edge (0 or 1) that
+        it has crossed.
+        """
         for k in (1, 2):
             if not 0.0 <= at[k] <= 1.0:
                 return k, float(np.clip(at[k], 0.0, 1.0))
         return None
 
     def _at_edge(self, last: Vector, new: Vector, edge: tuple[int, float]) -> Vector | None:
-        """Return the point at which the curve leaves the rectangle."""
+        """Return the point at which the curve leaves the rectangle of the two parameters."""
         k, value = edge
         part = (value - last[k]) / (new[k] - last[k])
         guess = last + part * (new - last)
@@ -261,8 +270,8 @@ class _Tracer:
         return at if self._beyond(at * (1.0 - 1e-12) + 1e-13) is None else None
 
     def curve(self, points: Vector) -> HopfCurve:
-        """Return the curve in values of the parameters, with the points at which it bounds the
-        stable region.
+        """Return the curve in values of the parameters, and whether it bounds the stable region at
+        each point.
         """
         x, y = self.x.value(points[:, 1]), self.y.value(points[:, 2])
         frequency = np.exp(points[:, 0])

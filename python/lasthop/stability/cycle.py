@@ -1,10 +1,10 @@
 r"""Limit cycles: collocation of the periodic problem, and Floquet multipliers.
 
-Time is divided by the period. On each interval of a mesh, a cycle is a polynomial that satisfies
-the equations at Gauss points, with delayed values from the same cycle. The unknowns are the values
-of the cycle and the period (Engelborghs, Luzyanina, in 't Hout, Roose 2000). The linearised
-equations map the history over one period, on the same mesh. The multipliers are the eigenvalues of
-this map.
+Time is divided by the period. On each interval of a mesh, the cycle is a polynomial that satisfies
+the equations at Gauss points. Delayed values are taken from the same cycle. The unknowns are the
+values of the cycle and the period (Engelborghs, Luzyanina, in 't Hout, Roose 2000). On the same
+mesh, the linearised equations map a history to the history one period later. The Floquet
+multipliers are the eigenvalues of this map.
 """
 
 from dataclasses import dataclass, replace
@@ -21,25 +21,29 @@ from lasthop.stability.series import Series, unit_lines
 Array = NDArray[np.float64]
 
 DEGREE = 4
-"""Degree of the polynomial on each interval."""
+"""Degree of the polynomial that represents a cycle on each interval of the mesh."""
 MONOMIALS = np.linalg.inv((np.arange(DEGREE + 1) / DEGREE)[:, None] ** np.arange(DEGREE + 1))
-"""Coefficients of Lagrange's polynomials on equally spaced nodes: power, polynomial."""
+"""Coefficients of Lagrange's polynomials on equally spaced nodes; rows are powers, and columns are
+polynomials.
+"""
 NEWTON_STEPS = 12
 SURE = 1e-3
-"""Distance of the trivial multiplier from 1 above which a cycle's stability is unknown. [-]"""
+"""Difference of the trivial Floquet multiplier from 1 above which the stability of a cycle is
+unknown. [-]
+"""
 ACCURATE = 1e-5
-"""Relative error of amplitude and period below which no finer mesh is tried. [-]"""
+"""Relative error of amplitude and period below which the mesh is not refined further. [-]"""
 GAIN = 15.0
-"""Least factor by which halving the intervals reduces the error, with a small margin."""
+"""Least factor by which the error decreases if the intervals are halved, with a small margin."""
 SAME = 0.1
-"""Relative change of an amplitude on a finer mesh up to which the cycle counts as the same. [-]"""
+"""Relative change of the amplitude on a finer mesh up to which the cycle is the same cycle. [-]"""
 TOLERANCE = 1e-9
-"""Largest change in the last Newton step, relative to the size of each unknown. [-]"""
+"""Largest change of an unknown in the last Newton step, relative to the size of the unknown. [-]"""
 
 
 @dataclass(frozen=True)
 class Mesh:
-    """Mesh of intervals on a scaled period, from 0 to 1.
+    """Mesh of intervals of one period, with the time scaled to 0 to 1.
 
     Parameters
     ----------
@@ -56,24 +60,26 @@ class Mesh:
 
     @property
     def size(self) -> int:
-        """Number of points that represent a cycle, without its end, which equals its start."""
+        """Number of points that represent a cycle. The end of the period is left out, since it
+        equals the start.
+        """
         return DEGREE * (len(self.edges) - 1)
 
     @property
     def points(self) -> Array:
-        """Return the places of these points, including the end."""
+        """Return the scaled times of the points, including the end of the period."""
         inner = self.edges[:-1, None] + np.diff(self.edges)[:, None] * np.arange(DEGREE) / DEGREE
         return np.append(inner.ravel(), 1.0)
 
     @property
     def gauss(self) -> Array:
-        """Return the Gauss points, at which the equations must hold."""
+        """Return the scaled times of the Gauss points, at which the equations must hold."""
         nodes = 0.5 * (1.0 + np.polynomial.legendre.leggauss(DEGREE)[0])
         return np.asarray((self.edges[:-1, None] + np.diff(self.edges)[:, None] * nodes).ravel())
 
     def weights(self, places: Array, derivative: bool = False) -> tuple[NDArray[np.int_], Array]:
-        """Return the points from which values at some places in [0, 1] are interpolated, and their
-        weights.
+        """Return the points from which values at scaled times in [0, 1] are interpolated, and the
+        weights of the points.
         """
         k = np.clip(np.searchsorted(self.edges, places, side="right") - 1, 0, len(self.edges) - 2)
         length = np.diff(self.edges)[k]
@@ -84,7 +90,9 @@ class Mesh:
         return DEGREE * k[:, None] + np.arange(DEGREE + 1), weights
 
     def matrix(self, places: Array, derivative: bool = False) -> Array:
-        """Return the matrix from the points of a periodic function to its values at places."""
+        """Return the matrix that maps the values of a periodic function at the points to its values
+        at scaled times.
+        """
         index, weights = self.weights(places - np.floor(places), derivative)
         matrix = np.zeros((len(places), self.size))
         np.add.at(matrix, (np.arange(len(places))[:, None], index % self.size), weights)
@@ -95,8 +103,8 @@ class Mesh:
         return Mesh(np.sort(np.append(self.edges, 0.5 * (self.edges[:-1] + self.edges[1:]))))
 
     def adapted(self, values: Array) -> "Mesh":
-        """Return a mesh with equally many intervals that distributes the roughness of a cycle
-        equally.
+        """Return a mesh with the same number of intervals, whose lengths distribute the roughness
+        of a cycle equally.
         """
         index = (
             DEGREE * np.arange(len(self.edges) - 1)[:, None] + np.arange(DEGREE + 1)
@@ -105,7 +113,8 @@ class Mesh:
         rough = np.abs(np.diff(values[:, index] / scale, n=DEGREE, axis=-1)[..., 0])
         length = np.diff(self.edges)
         high = (rough.max(axis=0) / length**DEGREE) ** (1.0 / (DEGREE + 1))
-        density = high + 0.3 * np.sum(high * length)  # Every interval keeps some points.
+        # The constant term ensures that every part of the period has points of the mesh.
+        density = high + 0.3 * np.sum(high * length)
         reached = np.append(0.0, np.cumsum(density * length))
         edges = np.interp(np.linspace(0.0, reached[-1], len(self.edges)), reached, self.edges)
         return Mesh(edges)
@@ -129,7 +138,7 @@ class Cycle:
     case : Case
         Case of which the cycle is a solution.
     mesh : Mesh
-        Mesh of the values.
+        Mesh on which the cycle is computed.
     values : array
         States at the points of the mesh, one row per state.
     period : float
@@ -137,10 +146,11 @@ class Cycle:
     multipliers : array
         Floquet multipliers, largest first; one of them is 1. [-]
     swing_error, period_error : float
-        Relative errors of amplitude and period, by comparison with a mesh of half the intervals;
-        infinite without a comparison. [-]
+        Relative errors of amplitude and period, by comparison with a mesh of half as many
+        intervals; infinite without a comparison. [-]
     multiplier_error : float
-        Error of the largest multiplier except for the trivial one, by the same comparison. [-]
+        Error of the largest multiplier except for the trivial multiplier, by the same comparison.
+        [-]
     """
 
     case: Case
@@ -154,11 +164,11 @@ class Cycle:
 
     @property
     def amplitude(self) -> float:
-        """Half the peak-to-peak oscillation of the first window. [packets]"""
+        """Amplitude: half the peak-to-peak oscillation of the first window. [packets]"""
         return (self._top(1.0) + self._top(-1.0)) / 2.0
 
     def _top(self, sign: float) -> float:
-        """Return the largest value of the first window, or of its negative."""
+        """Return the largest value of the first window, multiplied by `sign` (1 or -1)."""
         places = np.linspace(0.0, 1.0, 801)
         for _ in range(3):
             values = sign * self.at(places)[0]
@@ -168,10 +178,12 @@ class Cycle:
 
     @property
     def stable(self) -> bool | None:
-        """Whether all multipliers except for the trivial one are within the unit circle.
+        """Whether the cycle is stable: whether all multipliers except for the trivial multiplier
+        are within the unit circle.
 
-        None if stability is not known: if the error of the trivial multiplier is `SURE` or more, or
-        the distance of the largest other multiplier from the circle is not larger than this error.
+        The value is None if stability is unknown. Stability is unknown if the error of the trivial
+        multiplier is `SURE` or more. It is also unknown if the largest other multiplier is closer
+        to the unit circle than this error.
         """
         if not self.resolved:
             return None
@@ -180,8 +192,9 @@ class Cycle:
 
     @property
     def resolved(self) -> bool:
-        """Whether the mesh finds the trivial multiplier, and therefore the other multipliers, to
-        `SURE`."""
+        """Whether the trivial multiplier, and therefore the other multipliers, are accurate to
+        `SURE`.
+        """
         return self.trivial_error < SURE
 
     @property
@@ -191,8 +204,9 @@ class Cycle:
 
     @property
     def leaves(self) -> str | None:
-        """State that leaves its range during the cycle, since the equations have no limits; or
-        None."""
+        """Name of a state that leaves its range during the cycle, since the equations have no
+        limits; None if there is no such state.
+        """
         states = self.at(np.linspace(0.0, 1.0, 401))
         names = self.case.model.states
         queues = [row.min() for name, row in zip(names, states, strict=True) if name[0] == "q"]
@@ -205,17 +219,17 @@ class Cycle:
 
     @property
     def others(self) -> NDArray[np.complex128]:
-        """Multipliers without the trivial one."""
+        """Multipliers without the trivial multiplier."""
         trivial = int(np.argmin(np.abs(self.multipliers - 1.0)))
         return np.delete(self.multipliers, trivial)
 
     @property
     def trivial_error(self) -> float:
-        """Distance of the trivial multiplier from 1, a measure of accuracy. [-]"""
+        """Difference of the trivial multiplier from 1, a measure of accuracy. [-]"""
         return float(np.min(np.abs(self.multipliers - 1.0)))
 
     def at(self, phase: Any) -> Array:
-        """Return the state at phases of the period, one row per state."""
+        """Return the states at phases of the period (0 to 1), one row per state."""
         phase = np.asarray(phase, dtype=np.float64)
         return np.asarray((self.mesh.matrix(phase) @ self.values.T).T)
 
@@ -227,15 +241,17 @@ class System:
     Parameters
     ----------
     residual : array
-        Residual at each Gauss point, for each state. [1/s]
+        Residual of the equations at each Gauss point, for each state. [1/s]
     by_values : array
-        Derivative with respect to the values: (states, points, states, mesh points).
+        Derivative of the residual by the states on the mesh, with the axes (states, Gauss points,
+        states, mesh points).
     by_period : array
-        Derivative with respect to the period.
+        Derivative of the residual by the period.
     now, lagged : array
-        Jacobians at the Gauss points: (points, states, states), and (delays, ...).
+        Jacobians by the present and by the delayed states at the Gauss points, with the axes
+        (points, states, states), and (delays, points, states, states).
     delays : array
-        Delays at the Gauss points: (delays, points). [s]
+        Delays at the Gauss points, with the axes (delays, points). [s]
     """
 
     residual: Array
@@ -247,7 +263,9 @@ class System:
 
 
 def system(case: Case, mesh: Mesh, values: Array, period: float) -> System:
-    """Return the residual :math:`\\dot x - f` of a periodic function at Gauss points."""
+    """Return the residual :math:`\\dot x - f` of a periodic function x at Gauss points, with its
+    derivatives; f is the right-hand side of the equations.
+    """
     model, p = case.model, case.derived
     states, gauss = len(values), mesh.gauss
     here, slope = mesh.matrix(gauss), mesh.matrix(gauss, derivative=True)
@@ -271,13 +289,13 @@ def system(case: Case, mesh: Mesh, values: Array, period: float) -> System:
     for k, velocity in enumerate(moving):
         drag = np.einsum("gij,jg->ig", jacobians[k + 1], velocity)
         by_period -= drag * delays[k] / period
-        for j in range(states):  # Only for delays that depend on the state.
+        for j in range(states):  # nonzero if delays depend on the state
             derivative[:, :, j, :] += (drag * by_delay[k][j])[:, :, None] * here
     return System(residual, derivative, by_period, jacobians[0], np.stack(jacobians[1:]), delays)
 
 
 def residual(case: Case, mesh: Mesh, values: Array, period: float) -> Array:
-    """Return only the residual of `system`."""
+    """Return the residual of `system`, without its derivatives."""
     model, p, gauss = case.model, case.derived, mesh.gauss
     now = values @ mesh.matrix(gauss).T
     delays = [np.broadcast_to(d, gauss.shape) for d in model.delays(p, list(now))]
@@ -287,16 +305,18 @@ def residual(case: Case, mesh: Mesh, values: Array, period: float) -> Array:
 
 
 def _jacobians(case: Case, now: Array, lagged: list[Array]) -> tuple[Array, list[Array]]:
-    """Return rates and Jacobians with respect to the present and each past state."""
+    """Return the time derivatives of the states, and their Jacobians by the present and by each
+    delayed state.
+    """
     rates = rates_along(case.model, case.derived, now, lagged)
     values = np.stack([rate.value[0] for rate in rates])
-    slopes = np.stack([rate.coefficients[1] for rate in rates])  # state, column, point
+    slopes = np.stack([rate.coefficients[1] for rate in rates])  # axes: state, column, point
     parts = np.split(slopes, 1 + len(lagged), axis=1)
     return values, [np.moveaxis(part, -1, 0) for part in parts]
 
 
 def _delay_slopes(case: Case, now: Array) -> list[list[Array]]:
-    """Return the derivative of each delay with respect to each state."""
+    """Return the derivative of each delay by each state."""
     states, count = now.shape
     delays = case.model.delays(case.derived, unit_lines(now))
     return [
@@ -306,7 +326,7 @@ def _delay_slopes(case: Case, now: Array) -> list[list[Array]]:
 
 
 def corrected(case: Case, mesh: Mesh, values: Array, period: float) -> Cycle:
-    """Return the cycle near a guess.
+    """Return the limit cycle near a guess, computed by Newton's method.
 
     Raises
     ------
@@ -314,7 +334,7 @@ def corrected(case: Case, mesh: Mesh, values: Array, period: float) -> Cycle:
         If Newton's method does not converge, or converges to the equilibrium.
     """
     values = values.copy()
-    flow = values @ mesh.matrix(mesh.points[:-1], derivative=True).T  # Fixes the phase.
+    flow = values @ mesh.matrix(mesh.points[:-1], derivative=True).T  # for the phase condition
     swing = np.ptp(values, axis=1)
     for _ in range(NEWTON_STEPS):
         result = system(case, mesh, values, period)
@@ -343,9 +363,9 @@ def refined(cycle: Cycle, most: int) -> Cycle:
     """Return a cycle on a mesh that is fine enough, or on the finest allowed mesh of `most`
     intervals.
 
-    The mesh is doubled and adapted until amplitude and period are constant within `ACCURATE` and
-    the trivial multiplier is 1 within `SURE`. The refinement also ends if Newton's method leaves
-    the cycle.
+    The mesh is doubled and adapted until amplitude and period change by less than `ACCURATE`, and
+    the trivial multiplier is 1 within `SURE`. The refinement also ends if Newton's method reaches
+    another cycle.
     """
     best = cycle
     while not best.accurate and 2 * (len(best.mesh.edges) - 1) <= most:
@@ -357,14 +377,14 @@ def refined(cycle: Cycle, most: int) -> Cycle:
         except (ConvergenceError, np.linalg.LinAlgError):
             break
         if abs(finer.amplitude - cycle.amplitude) > SAME * cycle.amplitude:
-            break  # This is another cycle of the same parameters, on the other side of a fold.
+            break  # another cycle, beyond a fold
         best = compared(finer, best)
     return best
 
 
 def compared(finer: Cycle, coarser: Cycle) -> Cycle:
-    """Return a cycle with its errors, estimated from the same cycle on a mesh of half the
-    intervals.
+    """Return a cycle with its errors, which are estimated from the same cycle on a mesh of half as
+    many intervals.
     """
     swing, period = finer.amplitude, finer.period
     moved = abs(abs(finer.others[0]) - abs(coarser.others[0]))
@@ -384,7 +404,7 @@ def multipliers(case: Case, mesh: Mesh, values: Array, period: float) -> NDArray
     periods = ceil(reach)
     first = int(np.searchsorted(mesh.edges, periods - reach, side="right")) - 1
     old = DEGREE * (periods * count - max(first, 0))
-    # Number of points from the oldest history to the end of the period.
+    # Number of points from the earliest time of the history to the end of the period.
     total = old + mesh.size + 1
     gauss = mesh.gauss
     matrix = np.zeros((states, len(gauss), states, total))
@@ -422,7 +442,7 @@ def multipliers(case: Case, mesh: Mesh, values: Array, period: float) -> NDArray
 
 
 def _drags(case: Case, mesh: Mesh, values: Array, period: float, result: System) -> Array:
-    """Return the terms that a state-dependent delay adds to the linearised equations."""
+    """Return the terms of the linearised equations that a state-dependent delay causes."""
     gauss = mesh.gauss
     by_delay = _delay_slopes(case, values @ mesh.matrix(gauss).T)
     total = np.zeros((len(values), len(values), len(gauss)))

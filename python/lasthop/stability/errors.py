@@ -10,4 +10,4 @@ class ParameterError(UserError, ValueError):
 
 
 class NoEquilibriumError(UserError):
-    """A system without an equilibrium, with the reason."""
+    """A system has no equilibrium; the message has the reason."""

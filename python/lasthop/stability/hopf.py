@@ -1,4 +1,4 @@
-"""Hopf points: where a pair of characteristic roots crosses the imaginary axis."""
+"""Hopf points: parameter values at which a pair of roots crosses the imaginary axis."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -15,11 +15,14 @@ from lasthop.stability.spectrum import leading, polished, resolved_by, rightmost
 SCAN = 160
 """Number of parameter values at which a scan computes the rightmost root."""
 REFINED = 3
-"""Number of times that a scan is refined where the root approaches the axis and turns back."""
+"""Number of refinements of a scan where the root approaches the imaginary axis and recedes.
+"""
 PIECES = 8
-"""Number of pieces into which such an interval is divided."""
+"""Number of parts into which a refinement divides an interval of the scan."""
 ON_AXIS = 1e-9
-"""Real part of a root divided by its modulus, up to which the root is on the axis. [-]"""
+"""Ratio of the real part of a root to its modulus, up to which the root is on the imaginary axis.
+[-]
+"""
 
 
 @dataclass(frozen=True)
@@ -37,8 +40,8 @@ class HopfPoint:
     frequency : float
         Imaginary part of the roots, omega. [rad/s]
     speed : complex
-        Derivative of the root with respect to the parameter, in which a real part other than 0 is
-        the transversality condition.
+        Derivative of the root by the parameter. Its real part must differ from 0 (transversality
+        condition).
     """
 
     case: Case
@@ -49,21 +52,24 @@ class HopfPoint:
 
     @property
     def period(self) -> float:
-        """Period of the oscillation that begins at the point. [s]"""
+        """Period of the oscillation at the Hopf point. [s]"""
         return 2.0 * np.pi / self.frequency
 
     @property
     def unstable_above(self) -> bool:
-        """Whether the equilibrium is unstable just above the value, and stable just below."""
+        """Whether the equilibrium is unstable just above the value of the parameter, and stable
+        just below.
+        """
         return self.speed.real > 0.0
 
 
 @dataclass(frozen=True)
 class Jump:
-    """A parameter value at which stability changes though no root crosses the imaginary axis.
+    """A parameter value at which stability changes although no root crosses the imaginary axis.
 
-    At this value the equilibrium reaches a corner of the equations: of RED's drop function at its
-    upper threshold, or of a window rule. The roots on the two sides are those of different systems.
+    At this value the equilibrium reaches a corner of the equations, where their derivatives jump:
+    RED's drop function has a corner at its upper threshold, and window rules may have corners. The
+    linearised system, and therefore the roots, differ between both sides.
 
     Parameters
     ----------
@@ -72,7 +78,8 @@ class Jump:
     value : float
         Value of the parameter at the jump.
     unstable_above : bool
-        Whether the equilibrium is unstable just above the value, and stable just below.
+        Whether the equilibrium is unstable just above the value of the parameter, and stable just
+        below.
     """
 
     parameter: str
@@ -87,9 +94,9 @@ class Scan:
     Parameters
     ----------
     case : Case
-        All other parameters.
+        Case that sets all other parameters.
     axis : Axis
-        The parameter and its range.
+        Parameter and its range.
     values : array of shape (n,)
         Values of the parameter, in ascending order.
     roots : array of shape (n,), complex
@@ -106,9 +113,10 @@ class Scan:
 
 
 def hopf_points(case: Case, parameter: str, low: float | str, high: float | str) -> list[HopfPoint]:
-    """Return the Hopf points of the rightmost roots between two values of a parameter.
+    """Return the Hopf points of the rightmost roots between two values of a parameter, without
+    jumps.
 
-    Parameters and errors are those of `edges`, which also returns jumps.
+    The parameters and errors are those of `edges`, which also returns jumps.
     """
     return hopf_points_on(case, axis_of(case, parameter, low, high))
 
@@ -137,7 +145,7 @@ def edges(
     ParameterError
         If the range is invalid, or if the parameter changes nothing.
     NoEquilibriumError
-        If there is no equilibrium anywhere in the range.
+        If there is no equilibrium in the range.
     ConvergenceError
         If a crossing in the scan cannot be located, or if a root of the scan is not certain.
     TooCostlyError
@@ -152,19 +160,19 @@ def edges_on(case: Case, axis: Axis) -> list[HopfPoint | Jump]:
 
 
 def scan(case: Case, axis: Axis) -> Scan:
-    """Follow the rightmost root along an axis, and find the values at which stability changes.
+    """Return the rightmost root along an axis, and the values at which stability changes.
 
     Parameters
     ----------
     case : Case
-        All other parameters.
+        Case that sets all other parameters.
     axis : Axis
-        The parameter with its range, and optionally the values to compute.
+        Parameter with its range, and optionally its values.
 
     Raises
     ------
     NoEquilibriumError
-        If there is no equilibrium anywhere in the range.
+        If there is no equilibrium in the range.
     ConvergenceError
         If a crossing in the scan cannot be located, or if a root of the scan is not certain.
     TooCostlyError
@@ -173,14 +181,15 @@ def scan(case: Case, axis: Axis) -> Scan:
     Notes
     -----
     The rightmost root is computed at `SCAN` values unless the axis has its own values. Further
-    values are added next to values at which the root is much closer to the axis than at a
-    neighbour. Two edges that are closer together than this grid are not found.
+    values are added next to values at which the root is much closer to the imaginary axis than at a
+    neighbouring value. Two changes of stability that are closer together than these values may not
+    be found.
     """
     parameter, places = axis.name, axis.places(SCAN)
     _check_cost(case, axis, places)
     scanned = _scanned(case, axis, places)
     if not np.isfinite(scanned).any():
-        _ = case.with_(**{parameter: axis.low}).equilibrium  # Raises the error with the reason.
+        _ = case.with_(**{parameter: axis.low}).equilibrium  # raises the error
         raise NoEquilibriumError(f"{case.model.name}: no equilibrium for any {parameter}")
     for _ in range(REFINED):
         more = _between(places, scanned)
@@ -191,18 +200,18 @@ def scan(case: Case, axis: Axis) -> Scan:
         scanned = np.append(scanned, _scanned(case, axis, more))[order]
     values = axis.value(places)
     results: list[HopfPoint | Jump] = []
-    # The result is NaN next to values without an equilibrium.
+    # The difference is NaN next to values without an equilibrium.
     change = np.diff(np.sign(scanned.real))
     for k in np.flatnonzero(np.isfinite(change) & (change != 0.0)):
         if scanned[k].imag == 0.0 and scanned[k + 1].imag == 0.0:
-            continue  # A real root crosses here, so this is not a Hopf point.
+            continue  # a real root crosses: no Hopf point
         results.append(crossing(case, parameter, float(values[k]), float(values[k + 1])))
     return Scan(case, axis, values, scanned, results)
 
 
 def _check_cost(case: Case, axis: Axis, places: NDArray[np.float64]) -> None:
-    """Refuse a scan that exceeds the cost limits. The steps after the scan take about as long as
-    the scan.
+    """Raise an error if a scan would exceed the cost limits. The location of crossings takes about
+    as long as the scan.
     """
     values = axis.value(places)
     rest, linear = case.over(**{axis.name: values})
@@ -214,7 +223,7 @@ def _check_cost(case: Case, axis: Axis, places: NDArray[np.float64]) -> None:
 
 
 def _scanned(case: Case, axis: Axis, places: NDArray[np.float64]) -> NDArray[np.complex128]:
-    """Return the rightmost root at places on an axis; NaN without an equilibrium."""
+    """Return the rightmost root at relative positions on an axis; NaN without an equilibrium."""
     values = axis.value(places)
     rest, linear = case.over(**{axis.name: values})
     sound = np.all(np.isfinite(rest), axis=0)
@@ -231,15 +240,16 @@ def _scanned(case: Case, axis: Axis, places: NDArray[np.float64]) -> NDArray[np.
 
 
 def _between(places: NDArray[np.float64], scanned: NDArray[np.complex128]) -> NDArray[np.float64]:
-    """Return places between those of a scan where the root may cross the axis and return unseen.
+    """Return further positions between those of a scan, where the root may cross the imaginary axis
+    twice.
 
-    These places are next to places at which the root is closer to the axis than at their
-    neighbours.
+    The positions are next to positions of the scan at which the root is closer to the imaginary
+    axis than at both neighbours.
     """
     height = scanned.real / (np.abs(scanned) + 1e-300)
     here, near = height[1:-1], np.stack([height[:-2], height[2:]])
     turns = np.all((np.sign(near) == np.sign(here)) & (np.abs(near) > np.abs(here)), axis=0)
-    # With the same slope the root would cross the axis.
+    # If the root continued to move with the same slope, it would cross the axis.
     turns &= 2.0 * np.abs(here) <= np.abs(near).max(axis=0)
     cut = np.flatnonzero(turns)
     cut = np.unique(np.concatenate([cut, cut + 1]))
@@ -248,7 +258,7 @@ def _between(places: NDArray[np.float64], scanned: NDArray[np.complex128]) -> ND
 
 
 def crossing(case: Case, parameter: str, low: float, high: float) -> HopfPoint | Jump:
-    """Return the Hopf point or the jump between two values with different stability.
+    """Return the Hopf point or the jump between two values of a parameter with different stability.
 
     Raises
     ------
@@ -271,7 +281,7 @@ def crossing(case: Case, parameter: str, low: float, high: float) -> HopfPoint |
         if abs(root.real) <= ON_AXIS * abs(root):
             speed = transversality(present, parameter, root)
             return HopfPoint(present, parameter, value, root.imag, speed)
-    # The rightmost root has a zero, since the two ends are on different sides of the axis.
+    # The real part of the rightmost root has a zero, since its signs at `low` and `high` differ.
     assert value is not None
     return Jump(parameter, value, unstable_above)
 
@@ -282,8 +292,8 @@ def _where_zero(
     """Return the parameter value at which a root's real part is zero; None if there is no such
     value in the range.
 
-    Newton's method follows one root, from `start` and then from the last root; this root need not
-    be the rightmost. Without `start` the rightmost root is searched, which takes much longer.
+    With `start`, Newton's method follows one root from there, which need not be the rightmost root.
+    Without `start` the rightmost root is computed at each value, which takes much longer.
     """
     from scipy.optimize import brentq
 
@@ -303,17 +313,17 @@ def _where_zero(
     allowed = 1e-15 * max(abs(low), abs(high))
     try:
         return float(brentq(abscissa, low, high, xtol=allowed, rtol=1e-14))
-    except ValueError:  # The iteration reached a value that is not a number.
+    except ValueError:  # the root became NaN
         if start is None:
             raise
         return None
 
 
 def transversality(case: Case, parameter: str, root: complex) -> complex:
-    r"""Return the derivative of a root with respect to a parameter, :math:`d\lambda/d\mu`.
+    r"""Return the derivative of a characteristic root by a parameter, :math:`d\lambda/d\mu`.
 
-    The derivative of the characteristic matrix includes the effect of the parameter on the
-    equilibrium. It is a central difference, improved by Richardson's extrapolation.
+    The derivative includes the effect of the parameter on the equilibrium. It is computed from
+    central differences of the characteristic matrix, with Richardson's extrapolation.
     """
     value = case.values[parameter]
 
@@ -330,8 +340,8 @@ def transversality(case: Case, parameter: str, root: complex) -> complex:
 
 
 def crossing_gap(linear: Linear, frequency: Any) -> Any:
-    r"""Return the approximate distance of :math:`i\omega` from a root; zero at a Hopf point.
-    [1/s]
+    r"""Return the crossing gap: the approximate complex distance of :math:`i\omega` from a root,
+    which is 0 at a Hopf point. [1/s]
     """
     root = 1j * np.asarray(frequency)
     left, sigma, right = np.linalg.svd(linear.characteristic(root))
@@ -342,12 +352,13 @@ def crossing_gap(linear: Linear, frequency: Any) -> Any:
 def direct(
     case: Case, parameter: str, value: float, frequency: float, tolerance: float = 1e-12
 ) -> tuple[float, float]:
-    r"""Solve :math:`\det \Delta(i\omega) = 0` for parameter and frequency by Newton's method.
+    r"""Return the parameter and the frequency :math:`\omega` at which :math:`\det \Delta(i\omega) =
+    0`, by Newton's method; :math:`\Delta` is the characteristic matrix.
 
     Raises
     ------
     ConvergenceError
-        If the method does not converge from this start.
+        If Newton's method does not converge from the given start.
     """
     x = np.array([value, frequency])
 

@@ -1,10 +1,10 @@
 """Time integration of the delay equations, with dense output and error control.
 
-The method of steps uses the embedded pair of Dormand and Prince (1980), orders 5 and 4, with its
+The method of steps uses the embedded pair of Dormand and Prince (1980), of orders 5 and 4, with an
 interpolant of order 4 for the history. No step is longer than the shortest delay, so that all
-delayed values are known. Steps end at the first breaking points, at which the discontinuity of the
-start returns after one delay, two delays, and so on. When a queue becomes empty or full, the
-equations change; these times are located to rounding.
+delayed values have been computed. The discontinuity of the derivative at time 0 recurs after one
+delay, two delays, and so on; steps end at the first of these breaking points. When a queue becomes
+empty or full, the equations change. These times are located exactly, except for rounding errors.
 """
 
 from bisect import bisect_right
@@ -23,10 +23,10 @@ from lasthop.stability.case import Case
 from lasthop.stability.errors import ConvergenceError, ParameterError
 
 History = Callable[[float], Sequence[float]]
-"""State as a function of time up to 0. [s]"""
+"""Past states: function of a time up to 0 that returns the state. [s]"""
 
-# Coefficients of Dormand and Prince. The last row is the solution, so that the last stage is
-# reused.
+# Coefficients of Dormand and Prince. The last row is that of the solution, so that the last stage
+# is the first stage of the next step.
 A: tuple[tuple[float, ...], ...] = (
     (1 / 5,),
     (3 / 40, 9 / 40),
@@ -37,7 +37,8 @@ A: tuple[tuple[float, ...], ...] = (
 )
 C = (1 / 5, 3 / 10, 4 / 5, 8 / 9, 1.0, 1.0)
 ERROR = (71 / 57600, 0.0, -71 / 16695, 71 / 1920, -17253 / 339200, 22 / 525, -1 / 40)
-# Shampine's interpolant: weights of each stage for theta, theta^2, theta^3, theta^4.
+# Shampine's interpolant: weights of each stage for the powers 1 to 4 of theta, the fraction of the
+# step.
 DENSE: tuple[tuple[float, ...], ...] = (
     (
         1.0,
@@ -57,44 +58,48 @@ BY_POWER = tuple(zip(*DENSE, strict=True))
 LOOKS = 200
 """Number of steps between two checks of the elapsed time."""
 BREAKING_ORDER = 5
-"""Number of delays after which the discontinuity of the start is too smooth to affect a method of
-order 5.
+"""Number of delays after which the discontinuity at time 0 no longer affects a method of order 5.
 """
 MOST_STEPS = 500_000
-"""Number of steps after which the integration is given up; at least `MOST_OVER` times the steps
-that the delays require.
+"""Largest number of steps of an integration. If it is larger, `MOST_OVER` times the number of steps
+that the delays require is the limit instead.
 """
 MOST_OVER = 20
 USUAL_OVER = 4.0
-"""Usual number of steps divided by the number that the delays require; 1 to 6 were measured. [-]"""
+"""Expected number of steps divided by the number that the delays require. Measured ratios were 1 to
+6. [-]
+"""
 STEP_S, STEP_BYTES = 25e-6, 300.0
-"""Time and memory of a step, per state plus one. They were measured on one core of an Intel Xeon
-server with CPython 3.11, where steps took 0.4 to 1 times this time. [s, bytes]
+"""Computation time and memory of a step, divided by the number of states plus one. The values were
+measured on one core of an Intel Xeon server with CPython 3.11, where steps took 0.4 to 1 times this
+time. [s, bytes]
 """
 SMALLEST_WINDOW = 1e-6
-"""Ratio of a window to its equilibrium below which the window counts as 0. Growth per ACK has a
-pole at 0. [-]
+"""Ratio of a window to its equilibrium below which the integration stops, since the growth per ACK
+is infinite at a window of 0. [-]
 """
 LARGEST_WINDOW = 1e5
-"""Ratio of a window to its equilibrium above which the solution counts as unbounded. [-]"""
+"""Ratio of a window to its equilibrium above which the integration stops, since the solution is
+considered unbounded. [-]
+"""
 TIGHTEST, LOOSEST = 1e-13, 0.1
-"""Range of the error tolerance per step: the lower end is close to rounding, the upper end is
-almost no control. [-]
+"""Least and largest accepted error tolerance per step. The least value is close to the rounding
+error; the largest value is almost no error control. [-]
 """
 SAFETY, SHRINK, GROW = 0.9, 0.2, 4.0
 BISECTIONS = 60
 
 Progress = Callable[[float, float], None]
-"""Function that is called with the time reached and the end. [s]"""
+"""Function that is called with the time that the solution has reached, and with its end. [s]"""
 
 
 class _OutsideError(Exception):
-    """Error for a stage at which the equations are undefined."""
+    """Error in a stage of a step at which the equations are undefined."""
 
 
 @dataclass(frozen=True)
 class Trajectory:
-    """A solution in time, with an interpolant for all times.
+    """A solution over time, with an interpolant for all times.
 
     Parameters
     ----------
@@ -103,11 +108,12 @@ class Trajectory:
     starts : array
         Start of each step, and the end of the last step. [s]
     values : array
-        States at these times, one row per state.
+        States at the times `starts`, one row per state.
     polynomials : array
-        Coefficients of each step's interpolant: step, state, power 1 to 4. [1/s]
+        Coefficients of the interpolant of each step, with the axes step, state, and power 1 to 4.
+        [1/s]
     constrained : bool
-        Whether queues and probabilities were kept in their range.
+        Whether queues and probabilities were limited to their ranges.
     """
 
     case: Case
@@ -117,7 +123,7 @@ class Trajectory:
     constrained: bool
 
     def at(self, times: Any) -> NDArray[np.float64]:
-        """Return the state at some times, one row per state.
+        """Return the states at the given times, one row per state.
 
         Raises
         ------
@@ -138,13 +144,17 @@ class Trajectory:
         )
 
     def swing(self, part: float = 0.3) -> float:
-        """Return half the peak-to-peak oscillation of the first window at the end. [packets]"""
+        """Return half the peak-to-peak oscillation of the first window in the last fraction `part`
+        of the solution. [packets]
+        """
         times = self._late(part)
         window = self.at(times)[0]
         return float(window.max() - window.min()) / 2.0
 
     def period(self, part: float = 0.3) -> float | None:
-        """Return the mean time between upward crossings of the first window, or None. [s]"""
+        """Return the mean time between upward crossings of the middle value by the first window;
+        None without two crossings. Only the last fraction `part` of the solution is used. [s]
+        """
         times = self._late(part)
         window = self.at(times)[0]
         middle = 0.5 * (window.max() + window.min())
@@ -161,10 +171,11 @@ class Trajectory:
 
 
 def mode(case: Case, root: complex, size: float) -> History:
-    """Return the past (history) of an oscillation with a root's frequency and decay.
+    """Return the past states of a linear oscillation with the frequency and the decay of a
+    characteristic root.
 
-    The first window has the amplitude `size` [packets]: at time 0 it is `size` above its
-    equilibrium.
+    The oscillation of the first window has the amplitude `size` [packets]; at time 0 the window is
+    `size` above its equilibrium.
     """
     right = np.linalg.svd(case.linear.characteristic(root))[2]
     vector = right[-1].conj() / right[-1, 0].conj()
@@ -185,7 +196,7 @@ def integrate(
     tolerance: float = 1e-7,
     progress: Progress | None = None,
 ) -> Trajectory:
-    """Return the solution of a case from time 0.
+    """Return the solution of a case over time, from time 0.
 
     Parameters
     ----------
@@ -194,22 +205,23 @@ def integrate(
     until : float
         End of the solution. [s]
     start : mapping or callable, optional
-        States of a constant history, or the history as a function of time. States that are not
+        Constant past states by name, or past states as a function of time. States that are not
         given are at equilibrium. By default windows are 5 % above the equilibrium.
     constrained : bool
-        Whether queues stay between 0 and the buffer size, and probabilities between 0 and 1 (paper
-        004, Eqs. (4) and (6)). Otherwise the equations of the analysis hold everywhere.
+        Whether queues are limited to 0 to the buffer size, and probabilities to 0 to 1 (paper 004,
+        Eqs. (4) and (6)). If not, the equations are those of the stability analysis, without
+        limits.
     tolerance : float
         Relative error of each state in a step, from 1e-13 to 0.1. [-]
     progress : callable, optional
-        Called with the time that the solution has reached, and with its end.
+        Function that is called with the time that the solution has reached, and with its end.
 
     Raises
     ------
     ConvergenceError
-        If the solution leaves the range in which the equations are defined; nothing is returned.
+        If the solution leaves the range in which the equations are defined.
     ParameterError
-        If the end, the tolerance or the start is not a number in its range.
+        If the end, the tolerance or a start value is not a number in its range.
     TooCostlyError
         If the computation would need more time or memory than its limits.
     """
@@ -217,7 +229,7 @@ def integrate(
         raise ParameterError(f"until {until:g} s is not after the start")
     if not TIGHTEST <= tolerance <= LOOSEST:
         raise ParameterError(f"tolerance {tolerance:g} is not in {TIGHTEST:g}..{LOOSEST:g}")
-    least = until / min(case.delays)  # No step is longer than the shortest delay.
+    least = until / min(case.delays)  # steps are at most the shortest delay
     steps, size = USUAL_OVER * least, 1.0 + len(case.model.states)
     need(
         f"{case.model.name}: a motion of {until:g} s, {least:.2g} times its shortest delay,",
@@ -229,7 +241,7 @@ def integrate(
 
 
 class _Integration:
-    """One run of the integrator."""
+    """Integration of one case: the steps so far, and the current constraints."""
 
     def __init__(
         self,
@@ -250,7 +262,7 @@ class _Integration:
         bounds = self.model.bounds(self.p) if constrained else {}
         self.history = start if callable(start) else _constant(case, rest, start, bounds)
         self.bounds = {names.index(name): ends for name, ends in bounds.items()}
-        # States that are held at an end of their range, with the value of this end.
+        # Indices of states that are at an end of their range, with the value of this end.
         self.held: dict[int, float] = {}
         self.times = [0.0]
         self.states = [[float(x) for x in self.history(0.0)]]
@@ -275,7 +287,7 @@ class _Integration:
                 )
 
     def run(self, progress: Progress | None, most: int) -> Trajectory:
-        """Integrate to the end, in at most `most` steps."""
+        """Return the solution up to its end, in at most `most` steps."""
         breaks = iter([*self._breaking_points(), self.until])
         goal = next(breaks)
         step = 0.01 * min(self.case.delays)
@@ -330,7 +342,7 @@ class _Integration:
         return ConvergenceError(f"{self.model.name}: {where} at {time:.4g} s", hint)
 
     def _breaking_points(self) -> Iterator[float]:
-        """Yield the times at which the discontinuity of the start returns, up to `BREAKING_ORDER`
+        """Yield the times at which the discontinuity at time 0 recurs, up to `BREAKING_ORDER`
         delays later.
         """
         delays = sorted(set(self.case.delays))
@@ -348,11 +360,11 @@ class _Integration:
     def _attempt(
         self, time: float, length: float, slope: list[float]
     ) -> tuple[list[float], list[list[float]], float]:
-        """Return the new state, each state's rates by stage, and the ratio of the error to the
-        tolerance.
+        """Return the result of a step: the new state, the time derivatives of each state by stage,
+        and the ratio of the error to the tolerance.
         """
         state = self.states[-1]
-        # One row per state, so that sums of products are not computed in Python.
+        # There is one row per state, so that `map` computes the sums of products.
         rates = [[rate] for rate in slope]
         new = state
         for row, place in zip(A, C, strict=True):
@@ -372,14 +384,16 @@ class _Integration:
         return new, rates, error
 
     def _slope(self, time: float, state: list[float]) -> list[float]:
-        """Return the rates; zero for states that are held at an end of their range."""
+        """Return the time derivatives of the states; 0 for states that are at an end of their
+        range.
+        """
         rates = self._rates(time, state)
         for i in self.held:
             rates[i] = 0.0
         return rates
 
     def _rates(self, time: float, state: list[float]) -> list[float]:
-        """Return the model's rates."""
+        """Return the time derivatives of the states by the model, without limits."""
         for i in self.windows:
             if not SMALLEST_WINDOW < state[i] / self.scale[i] < LARGEST_WINDOW:
                 raise _OutsideError
@@ -394,12 +408,12 @@ class _Integration:
         k = bisect_right(times, time) - 1
         if k >= len(self.polynomials):
             if time > times[-1] * (1.0 + 1e-14) + 1e-300:
-                raise _OutsideError  # The step is longer than the delay.
+                raise _OutsideError  # the step exceeds the delay
             return self.states[-1]
         return self._within(k, time)
 
     def _within(self, k: int, time: float) -> list[float]:
-        """Return the state within a step."""
+        """Return the state at a time within step `k`."""
         length = self.times[k + 1] - self.times[k]
         x = (time - self.times[k]) / length
         factor = x * length
@@ -409,8 +423,8 @@ class _Integration:
         ]
 
     def _keep(self, time: float, length: float, new: list[float], rates: list[list[float]]) -> bool:
-        """Store a step, shortened if a state reaches or leaves an end of its range; return whether
-        it was shortened.
+        """Store a step, which is shortened if a state reaches or leaves an end of its range. Return
+        whether the step was shortened.
         """
         polynomial = [[sum(map(mul, known, weights)) for weights in BY_POWER] for known in rates]
         self.polynomials.append(polynomial)
@@ -424,18 +438,20 @@ class _Integration:
         return False
 
     def _arrives(self, i: int, time: float) -> bool:
-        """Return whether a state is outside its range."""
+        """Return whether a state is outside its range at a time of the last step."""
         least, most = self.bounds[i]
         return not least <= self._within(len(self.polynomials) - 1, time)[i] <= most
 
     def _leaves(self, i: int, time: float) -> bool:
-        """Return whether a state that is held at an end of its range would move inwards."""
+        """Return whether a state that is at an end of its range would move inwards at a time of the
+        last step.
+        """
         rate = self._rates(time, self._within(len(self.polynomials) - 1, time))[i]
         return rate > 0.0 if self.held[i] == self.bounds[i][0] else rate < 0.0
 
     def _cut(self, i: int, outside: Callable[[int, float], bool]) -> None:
-        """End the last step at the time at which a state reaches or leaves an end of its range, and
-        hold or release the state.
+        """Shorten the last step to the time at which a state reaches or leaves an end of its range.
+        Fix the state at this end, or release it.
         """
         k = len(self.polynomials) - 1
         low, high = self.times[k], self.times[k + 1]
@@ -464,7 +480,7 @@ def _constant(
     start: Mapping[str, float] | None,
     bounds: Mapping[str, tuple[float, float]],
 ) -> History:
-    """Return a constant history."""
+    """Return a history of constant states."""
     names = case.model.states
     if start is None:
         start = {

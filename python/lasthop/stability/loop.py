@@ -1,4 +1,5 @@
-"""Control loop of a PI queue: stability margins, and the coefficients by its authors' rule.
+"""Control loop of a queue with a PI controller: stability margins, and the design rule of the
+controller's authors.
 
 C. V. Hollot, V. Misra, D. Towsley, W. Gong, "On designing improved controllers for AQM routers
 supporting TCP flows", INFOCOM 2001.
@@ -15,12 +16,16 @@ from lasthop.stability.case import Case
 from lasthop.stability.models.pi import PiDerived
 
 LOWEST, HIGHEST, POINTS = 1e-9, 1e3, 12001
-"""Lowest and highest examined frequency times the longest delay, and the number of frequencies."""
+"""Lowest and highest examined frequency, multiplied by the longest delay, and number of examined
+frequencies.
+"""
 CROSSOVER = 0.13
-"""Crossover frequency of the paper's example, 0.53 rad/s, times its round-trip time. [-]"""
+"""Crossover frequency of the example of Hollot et al., 0.53 rad/s, multiplied by its round-trip
+time. [-]
+"""
 AT_THE_EDGE = 1e-9
-"""Difference of a gain margin from 1 below which rounding decides whether the loop is stable.
-[-]
+"""Difference of a gain margin from 1 below which the sign of the margin is uncertain due to
+rounding. [-]
 """
 
 
@@ -31,7 +36,7 @@ class Loop:
     Parameters
     ----------
     a, b : float
-        Coefficients. [-]
+        Coefficients of the controller. [-]
     k_pi : float
         Gain K of :math:`K (s/z + 1)/s`. [1/(packet s)]
     z : float
@@ -40,12 +45,12 @@ class Loop:
         Frequency at which the loop's gain is 1; None if the gain is 1 at no frequency above
         `LOWEST` over the delay. [rad/s]
     phase_margin_degrees : float or None
-        Additional lag at the crossover up to which the loop is stable; negative if it is unstable.
-        [degrees]
+        Additional phase lag at the crossover frequency up to which the loop is stable; negative if
+        the loop is unstable. [degrees]
     gain_margin : float or None
         Factor by which both coefficients must be multiplied to reach the edge of stability. [-]
     delay_margin_s : float or None
-        Additional delay up to which the loop is stable; None if it is unstable. [s]
+        Additional delay up to which the loop is stable; None if the loop is unstable. [s]
     """
 
     a: float
@@ -72,8 +77,10 @@ def loop_gain(case: Case, frequency: Any) -> NDArray[np.complex128]:
 
     Notes
     -----
-    Hollot et al. 2001, for Reno, marks and large windows. Here the gain follows from the linearised
-    system. Its characteristic determinant is the determinant of the open loop times :math:`1 + L`.
+    The formula is that of Hollot et al. 2001 for Reno, marks and large windows: N flows, round-trip
+    time R, capacity C, and gain K and zero z of the controller. The function computes the gain from
+    the linearised system instead, whose characteristic determinant is that of the open loop times
+    :math:`1 + L`.
     """
     s = 1j * np.asarray(frequency, dtype=np.float64)
     closed = case.linear.characteristic(s)
@@ -85,21 +92,22 @@ def loop_gain(case: Case, frequency: Any) -> NDArray[np.complex128]:
 
 
 def loop(case: Case) -> Loop:
-    """Return the controller and the stability margins of a case of PI.
+    """Return the controller and the stability margins of a case with a PI queue.
 
-    If the gain passes 1 more than once, the smallest margins are returned.
+    If the gain is 1 at several frequencies, the smallest margins are returned.
     """
     from scipy.optimize import brentq
 
     omega = np.geomspace(LOWEST, HIGHEST, POINTS) / max(case.delays)
     gain = loop_gain(case, omega)
     lag = np.unwrap(np.angle(gain))
-    # The phase is above -180 degrees.
+    # Add 180 degrees, so that `lag` is the phase margin: it is positive where the phase is above
+    # -180 degrees.
     lag += pi - 2.0 * pi * np.ceil((lag[0] - 0.5 * pi) / (2.0 * pi))
 
     def passed(values: NDArray[np.float64], of: Any) -> list[tuple[float, float, float]]:
-        """Return frequency, size and margin at each frequency where a function of gain and margin
-        passes 0.
+        """Return frequency, gain and phase margin at each frequency at which a function of gain and
+        margin is 0.
         """
         results = []
         for k in np.flatnonzero(np.diff(np.sign(values))):
@@ -135,17 +143,19 @@ def loop(case: Case) -> Loop:
 
 
 def designed(case: Case) -> Case | None:
-    r"""Return a case of PI with the coefficients of the paper's rule; None if the rule has no
-    solution.
+    r"""Return a case with the PI coefficients of the design rule of Hollot et al.; None if the rule
+    has no solution.
 
     .. math:: z = \frac{2N}{R^2 C}, \qquad
         K = \omega_g z \left|j\omega_g + \frac{1}{R}\right| \frac{2N}{C^2}
 
     Notes
     -----
-    Hollot et al. 2001, with :math:`\omega_g R` = `CROSSOVER`, which leaves a phase margin of 75
-    degrees. For any window rule, z is the pole of the window, and K makes the gain 1. The case must
-    have a single round-trip time, and steps that are short compared with 1/z.
+    The rule is that of Hollot et al. 2001 for N flows, round-trip time R and capacity C. The
+    crossover frequency :math:`\omega_g` is `CROSSOVER` / R, which leaves a phase margin of 75
+    degrees. For other window rules, z is the pole of the window, and K is chosen such that the gain
+    is 1 at :math:`\omega_g`. The case must have a single round-trip time, and update intervals that
+    are short compared with 1/z.
     """
     p = case.derived
     assert isinstance(p, PiDerived)

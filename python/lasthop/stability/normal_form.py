@@ -1,7 +1,8 @@
 r"""Hopf normal form: whether the oscillation at a Hopf point is small and stable, or large.
 
-Near a Hopf point the system moves on a surface as :math:`\dot z = \lambda(\mu) z + c_1 z |z|^2 +
-\dots`. The coefficient follows from the second and third derivatives of the right-hand side along
+Near a Hopf point the dynamics are those of a complex amplitude z: :math:`\dot z = \lambda(\mu) z +
+c_1 z |z|^2 + \dots`, with the root :math:`\lambda` at the parameter value :math:`\mu`. The
+coefficient :math:`c_1` follows from the second and third derivatives of the right-hand side along
 exponentials, by multilinear forms (Kuznetsov 2004, section 5.4; Janssens 2010 for delays). The
 right-hand side is a function of the whole history, including delays. A delay that depends on the
 state therefore needs no additional terms.
@@ -24,19 +25,21 @@ Vector = NDArray[np.complexfloating[Any, Any]]
 
 @dataclass(frozen=True)
 class Mode:
-    r"""A history :math:`c e^{\lambda\theta}`."""
+    r"""An exponential history :math:`c e^{\lambda\theta}` of the states, at the time :math:`\theta
+    \le 0`.
+    """
 
     vector: Vector
     rate: complex
 
     def conjugate(self) -> "Mode":
-        """Return the conjugate history."""
+        """Return the complex conjugate of the history."""
         return Mode(self.vector.conj(), complex(self.rate).conjugate())
 
 
 @dataclass(frozen=True)
 class NormalForm:
-    """Normal form of a Hopf bifurcation, which shows its kind.
+    """Normal form of a Hopf bifurcation, which shows whether the bifurcation is supercritical.
 
     Parameters
     ----------
@@ -47,10 +50,13 @@ class NormalForm:
     c1 : complex
         Coefficient of :math:`z|z|^2`, Hassard's :math:`c_1(0)`. [1/s per packet squared]
     mu2 : float
-        Parameter over amplitude squared, :math:`-\\Re c_1 / \\alpha'(0)`: positive where the cycle
-        exists on the unstable side, if roots cross to the right. [parameter per packet squared]
+        Change of the parameter divided by the squared amplitude, :math:`-\\Re c_1 / \\alpha'(0)`.
+        :math:`\\alpha'(0)` is the derivative of the real part of the root. If roots cross to the
+        right, the value is positive if the cycle exists on the unstable side. [parameter per packet
+        squared]
     beta2 : float
-        :math:`2 \\Re c_1`; negative for a stable cycle. [1/s per packet squared]
+        Floquet coefficient, :math:`2 \\Re c_1`, which is negative if the cycle is stable. [1/s per
+        packet squared]
     """
 
     point: HopfPoint
@@ -61,31 +67,38 @@ class NormalForm:
 
     @property
     def supercritical(self) -> bool:
-        """Whether a small stable cycle exists on the unstable side of the point."""
+        """Whether the bifurcation is supercritical: a small stable cycle exists on the unstable
+        side.
+        """
         return self.beta2 < 0.0
 
     @property
     def lyapunov(self) -> float:
-        r"""First Lyapunov coefficient, :math:`\Re c_1 / \omega_0`. [1 / packets squared]"""
+        r"""First Lyapunov coefficient, :math:`\Re c_1 / \omega_0`, with the frequency
+        :math:`\omega_0`. [1 / packets squared]
+        """
         return self.c1.real / self.point.frequency
 
     def amplitude(self, value: float) -> float | None:
-        r"""Return half the peak-to-peak oscillation of the window, to leading order. [packets]
+        r"""Return half the peak-to-peak oscillation of the window at a value :math:`\mu` of the
+        parameter, to leading order. [packets]
 
         .. math:: 2 \sqrt{(\mu - \mu_c) / \mu_2}
 
-        The result is None if the parameter is on the side without the cycle.
+        :math:`\mu_c` is the value at the Hopf point. The result is None on the side without the
+        cycle.
         """
         ratio = (value - self.point.value) / self.mu2
         return 2.0 * float(np.sqrt(ratio)) if ratio >= 0.0 else None
 
     def mu2_of(self, parameter: str) -> float:
-        """Return mu2 with respect to another parameter of the same point, such as ``"kappa"``.
+        """Return the coefficient `mu2` for another parameter at the same Hopf point, such as
+        ``"kappa"``.
 
         Raises
         ------
         ParameterError
-            If the model has no such number, or if the number does not move the roots.
+            If the model has no such parameter, or if the parameter does not affect the roots.
         """
         self.point.case.number(parameter)
         speed = transversality(self.point.case, parameter, 1j * self.point.frequency)
@@ -99,8 +112,8 @@ def normal_form(point: HopfPoint) -> NormalForm:
 
     Notes
     -----
-    Manjunath & Raina, Eqs. (67), (68). The paper derives them for the bifurcation parameter kappa
-    and two states.
+    The coefficients are those of Manjunath & Raina, Eqs. (67), (68), which the paper derives for
+    the bifurcation parameter kappa and two states.
     """
     case, omega = point.case, point.frequency
     linear = case.linear
@@ -127,12 +140,16 @@ def normal_form(point: HopfPoint) -> NormalForm:
 
 @dataclass(frozen=True)
 class _Derivatives:
-    """Second and third derivatives of the right-hand side, along histories."""
+    """Second and third directional derivatives of the right-hand side along histories, as
+    multilinear forms.
+    """
 
     case: Case
 
     def along(self, modes: Sequence[Mode], weights: Sequence[complex]) -> NDArray[np.complex128]:
-        """Return Taylor coefficients 0 to 3 of the rates along a sum of weighted modes."""
+        """Return the Taylor coefficients 0 to 3 of the time derivatives along a weighted sum of
+        exponential histories.
+        """
         case = self.case
         rest = case.equilibrium
         step = Series.line(0.0, 1.0, order=3)
@@ -148,12 +165,12 @@ class _Derivatives:
         return np.stack([rate.coefficients for rate in rates], axis=1)
 
     def second(self, a: Mode, b: Mode) -> Vector:
-        """Return the bilinear form, by polarisation."""
+        """Return the bilinear form of the second derivative of two histories, by polarisation."""
         plus, minus = self.along([a, b], [1.0, 1.0]), self.along([a, b], [1.0, -1.0])
         return np.asarray(2.0 * (plus[2] - minus[2]) / 4.0)
 
     def third(self, a: Mode, b: Mode, c: Mode) -> Vector:
-        """Return the trilinear form, by polarisation."""
+        """Return the trilinear form of the third derivative of three histories, by polarisation."""
         signs = [(1.0, s, t) for s in (1.0, -1.0) for t in (1.0, -1.0)]
         terms = [s * t * self.along([a, b, c], sign)[3] for sign in signs for _, s, t in [sign]]
         return np.asarray(6.0 * sum(terms) / 24.0)

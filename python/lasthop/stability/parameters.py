@@ -1,4 +1,4 @@
-"""Parameters of the fluid models: name, unit, range, and how a value is read."""
+"""Parameters of the fluid models: name, unit, range, and conversion of a given value."""
 
 import re
 from collections.abc import Mapping
@@ -10,14 +10,14 @@ from lasthop.stability.errors import ParameterError
 from lasthop.stability.windows import RULES, WindowRule
 
 LONGEST = 40
-"""Largest number of characters of a wrong value in a message."""
+"""Largest number of characters of an invalid value in a message."""
 TIME_UNITS = {"s": 1.0, "ms": 1e-3, "us": 1e-6}
 TIME = re.compile(r"(.*?[\d.])\s*(s|ms|us)")
 
 
 @dataclass(frozen=True)
 class Number:
-    """A parameter that is a number.
+    """A parameter whose value is a number.
 
     Parameters
     ----------
@@ -30,11 +30,12 @@ class Number:
     meaning : str
         Meaning of the parameter, in words.
     low, high : float
-        Range of the value; `low` itself is excluded unless `closed`.
+        Ends of the range. The range excludes `low` unless `closed`.
     closed : bool
         Whether `low` is included in the range.
     plain_above : float or None
-        Values up to this one have a special meaning, so that no varied range may contain them.
+        Values up to this value have a special meaning, so that a range of variation must not
+        contain them.
     """
 
     name: str
@@ -47,7 +48,9 @@ class Number:
     plain_above: float | None = None
 
     def read(self, value: Any) -> float:
-        """Return the value as a number in the parameter's unit; a time as text must have a unit."""
+        """Return a value as a number in the unit of the parameter. A time that is given as text
+        must have a unit.
+        """
         try:
             number = seconds(value) if self.unit == "s" else float(value)
         except (TypeError, ValueError, OverflowError):
@@ -59,24 +62,24 @@ class Number:
 
     @property
     def kind(self) -> str:
-        """Kind of value, in words."""
+        """Type of the value, as text for messages."""
         return 'a time such as "200 ms"' if self.unit == "s" else "a number"
 
     @property
     def range(self) -> str:
-        """Range of the value, in words."""
+        """Range of the value, as text for messages."""
         start = f"from {self.low:g}" if self.closed else f"above {self.low:g}"
         return start if self.high == inf else f"{start} to {self.high:g}"
 
 
 def switched(name: str, unit: str, meaning: str, *, low: float = 0.0, high: float = inf) -> Number:
-    """Return a parameter whose default 0 switches it off."""
+    """Return a parameter that has no effect with its default value 0."""
     return Number(name, 0.0, unit, meaning, low, high, closed=True, plain_above=0.0)
 
 
 @dataclass(frozen=True)
 class Choice:
-    """A parameter that is one of several words."""
+    """A parameter whose value is one of several keywords."""
 
     name: str
     default: str
@@ -85,7 +88,9 @@ class Choice:
     unit: str = "-"
 
     def read(self, value: Any) -> Any:
-        """Return the word; a `WindowRule` is accepted for the choice of a rule."""
+        """Return the keyword. For the parameter of the window rule, a `WindowRule` is also
+        accepted.
+        """
         if self.name == "tcp" and isinstance(value, WindowRule):
             value.need_series()
             return value
@@ -96,7 +101,7 @@ class Choice:
 
     @property
     def range(self) -> str:
-        """Accepted words, as text."""
+        """Accepted keywords, as text for messages."""
         return ", ".join(self.allowed)
 
 
@@ -109,7 +114,7 @@ def seconds(value: Any) -> float:
     Raises
     ------
     ValueError
-        If the value is neither.
+        If the value is neither a number nor a time with its unit.
     """
     if not isinstance(value, str):
         return float(value)
@@ -144,27 +149,29 @@ COMPOUND: tuple[Parameter, ...] = (
         closed=True,
     ),
 )
-"""The window rule and Compound's parameters (004, section II-A)."""
+"""Parameters of the window: the window rule, and the parameters of Compound TCP (paper 004, section
+II-A).
+"""
 
 KAPPA = Number("kappa", 1.0, "-", "factor of all rates, the bifurcation parameter of eq. (19)")
 
 
 def shown(value: Any) -> str:
-    """Return a value as text that fits a line."""
+    """Return a value as text, shortened to fit into a line."""
     try:
         text = " ".join(str(value).split())
-    except ValueError:  # An integer with more digits than Python prints.
+    except ValueError:  # an integer with too many digits to print
         return "a number of thousands of digits"
     return text if len(text) <= LONGEST else f"{text[:LONGEST]}..."
 
 
 def checked(parameters: tuple[Parameter, ...], given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the values of all parameters, with defaults for missing values.
+    """Return the values of all parameters after checks, with defaults for missing values.
 
     Raises
     ------
-    If a name is unknown or a value is not accepted.
-        If a name is unknown or a value is not allowed.
+    ParameterError
+        If a name is unknown or a value is not accepted.
     """
     names = [each.name for each in parameters]
     for name in given:
@@ -174,7 +181,7 @@ def checked(parameters: tuple[Parameter, ...], given: Mapping[str, Any]) -> dict
 
 
 def unknown(name: str, names: list[str]) -> ParameterError:
-    """Return the error for a parameter that the model does not have."""
+    """Return the error about a parameter that the model does not have."""
     from difflib import get_close_matches
 
     near = get_close_matches(name, names, n=1, cutoff=0.6)
@@ -183,6 +190,6 @@ def unknown(name: str, names: list[str]) -> ParameterError:
 
 
 def renamed(parameter: Number, name: str, meaning: str, default: float | None = None) -> Number:
-    """Return a parameter under another name."""
+    """Return a copy of a parameter with another name and meaning."""
     value = parameter.default if default is None else default
     return replace(parameter, name=name, meaning=meaning, default=value)

@@ -1,4 +1,4 @@
-"""The papers' cases by name."""
+"""Cases of the papers, by name."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -16,7 +16,9 @@ DUMBBELL: Mapping[str, Any] = {
     "queue_weight": -1.0,
     "delay": "queueing",
 }
-"""60 flows through a 100 Mb/s link with packets of 1500 bytes and ns-2's RED (004, section V)."""
+"""Settings of 60 flows through a 100 Mb/s link with packets of 1500 bytes and the RED of ns-2
+(paper 004, section V).
+"""
 
 PRESETS: Mapping[str, tuple[str, Mapping[str, Any], str]] = {
     "red-fig2a": ("red", {"rtt": 0.0848}, "RED paper, figure 2a: at the Hopf point"),
@@ -67,7 +69,7 @@ PRESETS: Mapping[str, tuple[str, Mapping[str, Any], str]] = {
 
 
 def named(name: str, settings: Mapping[str, Any] | None = None) -> Case:
-    """Return the case of a preset or a model's name, with some parameters set.
+    """Return the case of a preset, or of a model with this name, with the given parameters set.
 
     Raises
     ------

@@ -1,9 +1,9 @@
 """Truncated Taylor arithmetic: exact derivatives of a formula along a direction.
 
-A `Series` is a polynomial in one small variable s, truncated after some power. A formula with
-ordinary operators that is given ``x + s v`` instead of x returns its own Taylor coefficients. The
-k-th directional derivative is k! times coefficient k. Coefficients may be complex and may have
-further axes, so that one evaluation serves a whole chart.
+A `Series` is a polynomial in one small variable s, truncated after a given power. If the argument
+of a formula is the series ``x + s v`` instead of x, the result contains the Taylor coefficients of
+the formula. The k-th derivative in the direction v is k! times coefficient k. Coefficients may be
+complex and may have further axes, so that one evaluation serves a whole chart.
 """
 
 from collections.abc import Sequence
@@ -22,21 +22,22 @@ class Series:
         Coefficient of power k at index k of the first axis.
     """
 
-    __array_ufunc__ = None  # Operations with an array on the left are done by the series.
+    # With None, numpy leaves an operation of an array and a series to the series.
+    __array_ufunc__ = None
 
     def __init__(self, coefficients: Any) -> None:
         self.coefficients: NDArray[Any] = np.asarray(coefficients)
 
     @classmethod
     def line(cls, *coefficients: Any, order: int) -> "Series":
-        """Return a series from its lowest coefficients; the other coefficients are zero."""
+        """Return a series of an order from its lowest coefficients; higher coefficients are 0."""
         given = np.broadcast_arrays(*map(np.asarray, coefficients))
         rest = np.zeros((order + 1 - len(given), *given[0].shape))
         return cls(np.concatenate([np.stack(given), rest]))
 
     @property
     def value(self) -> Any:
-        """Value at s = 0."""
+        """Value of the series at s = 0."""
         return self.coefficients[0]
 
     def __add__(self, other: Any) -> "Series":
@@ -80,7 +81,7 @@ class Series:
         return _stacked(y)
 
     def log(self) -> "Series":
-        """Return the natural logarithm."""
+        """Return the natural logarithm of the series."""
         x = self.coefficients
         y: list[Any] = [np.log(x[0])]
         for k in range(1, len(x)):
@@ -89,7 +90,7 @@ class Series:
         return _stacked(y)
 
     def exp(self) -> "Series":
-        """Return the exponential."""
+        """Return the exponential of the series."""
         x = self.coefficients
         y: list[Any] = [np.exp(x[0])]
         for k in range(1, len(x)):
@@ -102,9 +103,10 @@ class Series:
 
 
 def unit_lines(values: NDArray[np.float64]) -> list[Series]:
-    """Return a series of first order for each value, each with a separate direction.
+    """Return a series of first order for each value, each with a separate direction of change.
 
-    The coefficients of a result are its derivatives by all values, one row per value.
+    The first coefficient of a formula of these series has the derivatives of the formula by all
+    values, one row per value.
     """
     count = len(values)
     unit = np.eye(count).reshape(count, count, *[1] * (values.ndim - 1))
@@ -128,7 +130,7 @@ def exp(x: Any) -> Any:
 
 
 def larger(x: Any, least: float) -> Any:
-    """Return the larger of a value (a number, an array or a series) and a constant.
+    """Return the maximum of a value (a number, an array or a series) and a constant.
 
     A series is compared by its value at s = 0, so that its derivatives jump where its value is
     `least`.

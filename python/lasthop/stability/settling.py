@@ -1,11 +1,12 @@
-"""End of a solution under constraints: equilibrium, or a cycle in which queues run empty and full.
+"""Final behaviour of a solution under constraints: equilibrium, or a cycle in which queues become
+empty and full.
 
-If a queue is empty or full, the equations change. Collocation needs smooth equations and therefore
-does not apply. Instead the solution is followed until it repeats. The states at which the window
-passes its middle upwards are the points of a return map; a cycle is found when they recur. The
-cycle is then followed with small errors until its returns agree to all reported digits. Only stable
-cycles are found. A sweep of a parameter up and down shows where two cycles, or a cycle and an
-equilibrium, coexist.
+If a queue is empty or full, the equations change. Collocation requires smooth equations and
+therefore does not apply. Instead the module integrates the equations over time until the solution
+repeats. The states at which the window increases through its middle value are the points of a
+return map; a cycle is found when these points recur. The cycle is then integrated further with
+small errors, until successive points agree to all reported digits. Only stable cycles are found. A
+sweep of a parameter up and down shows where two cycles, or a cycle and an equilibrium, coexist.
 """
 
 from collections.abc import Callable, Sequence
@@ -24,56 +25,64 @@ from lasthop.stability.spectrum import roots
 Array = NDArray[np.float64]
 
 SAME = 1e-4
-"""Distance from the cycle, divided by the range of each state, at which the solution is on the
-cycle. [-]
+"""Distance of the solution from a cycle, divided by the range of each state, up to which a cycle is
+found. [-]
 """
 NOISE = 100.0
-"""Distance of two returns, divided by the range, in units of the error of an integration step.
-[-]
+"""Largest distance of two points of the return map that the errors of integration steps may cause.
+The distance is divided by the range of each state and by the relative error of a step. [-]
 """
 QUIET = 1e-3
-"""Ratio of the oscillation of the window to its equilibrium, below which a stable equilibrium is
-reached. [-]
+"""Ratio of the oscillation of the window to its equilibrium, below which the solution has reached a
+stable equilibrium. [-]
 """
 RETURNS = 1e-5
-"""Distance of two returns, divided by the range, at which a solution of unknown error is a cycle.
-[-]
+"""Distance of two points of the return map, divided by the range of each state, up to which a
+solution of unknown error is a cycle. [-]
 """
 APART = 1e-3
-"""Distance of two returns, divided by the range, above which they belong to different turns. [-]"""
+"""Distance of two points of the return map, divided by the range of each state, above which the
+cycle may have several oscillations. [-]
+"""
 EARLY = 4
-"""Number of chunks after which the error of steps is reduced, since it may hide a slow approach."""
+"""Number of chunks of the integration after which the error of steps is reduced, since it may hide
+a slow approach to a cycle.
+"""
 SLOW = 1e-9
 """Tolerated error per step after `EARLY` chunks, relative to the size of each state. [-]"""
 FINE = 1e-10
-"""Tolerated error per step once the cycle is found, relative to the size of each state. [-]"""
+"""Tolerated error per step after a cycle is found, relative to the size of each state. [-]"""
 ACCURATE = 2e-6
-"""Distance from the cycle, divided by the range, at which the cycle is not followed further. [-]"""
+"""Distance from the cycle, divided by the range of each state, at which the cycle is accurate and
+the integration ends. [-]
+"""
 MOST_STRETCHES = 12
 TURNS = 5.5
-"""Length of the stretches in which a cycle is followed with step error `FINE`, in periods. [-]"""
+"""Length of a stretch of integration with the step error `FINE`, in periods of the cycle. [-]"""
 MOST_TURNS = 6
-"""Largest number of oscillations until a cycle repeats."""
+"""Largest number of oscillations in the period of a cycle."""
 CHUNK = 12.0
-"""Length of a chunk in periods of the linear system; a chunk has at least as many delays. [-]"""
+"""Length of a chunk of the integration, in periods of the linear system or in delays, whichever is
+longer. [-]
+"""
 MOST_CHUNKS = 40
 SAMPLES = 6000
-"""Number of times at which a chunk is evaluated."""
+"""Number of times at which the solution is evaluated in a chunk."""
 
 LATE = 5000
-"""Number of times at which each third of the end of a solution is evaluated."""
+"""Number of times at which `manner` evaluates each third of the last part of a solution."""
 AT_REST = 1e-6
-"""Distance from the equilibrium, relative to its size, at which a solution has reached it. [-]"""
+"""Relative distance from the equilibrium at which a solution has reached the equilibrium. [-]"""
 REST, CYCLE, DECAYING, GROWING, MOVING = "at rest", "cycle", "decaying", "growing", "moving"
-"""Possible endings of a solution."""
+"""Final behaviours of a solution."""
 
 Progress = Callable[[int, int], None]
-"""Function that is called with the number of finished values and of all values."""
+"""Function that is called with the number of finished solutions and the number of all solutions."""
 
 
 @dataclass(frozen=True)
 class Settled:
-    """Equilibrium or cycle in which a solution ends.
+    """Final behaviour of a solution: an equilibrium or a cycle.
 
     Parameters
     ----------
@@ -99,14 +108,18 @@ class Settled:
         return float(self.motion.starts[-1])
 
     def states(self, count: int = 2001) -> Array:
-        """Return the states at equal times of the last period, or the equilibrium, by rows."""
+        """Return the states at `count` equally spaced times of the last period, or the equilibrium;
+        one row per state.
+        """
         if self.period is None:
             return np.repeat(self.case.equilibrium[:, None], count, axis=1)
         return self.motion.at(np.linspace(self.end - self.period, self.end, count))
 
     @property
     def amplitude(self) -> float:
-        """Half the peak-to-peak oscillation of the first window; 0 at equilibrium. [packets]"""
+        """Amplitude: half the peak-to-peak oscillation of the first window; 0 at equilibrium.
+        [packets]
+        """
         least, most = self.ends_of(self.case.model.states[0])
         return (most - least) / 2.0
 
@@ -116,13 +129,15 @@ class Settled:
         if self.period is None:
             return float(self.case.equilibrium[i]), float(self.case.equilibrium[i])
         begin = self.end - self.period
-        # The times at which states reach an end of their range.
+        # Steps end at the times at which states reach an end of their range.
         steps = self.motion.starts[self.motion.starts > begin]
         times = np.sort(np.concatenate([np.linspace(begin, self.end, 2001), steps]))
         return -self._top(i, -1.0, times), self._top(i, 1.0, times)
 
     def _top(self, i: int, sign: float, times: Array) -> float:
-        """Return the largest value of a state, or of its negative, near the times."""
+        """Return the largest value of state `i` (`sign` 1), or of its negative (`sign` -1), near
+        the given times.
+        """
         for _ in range(3):
             values = sign * self.motion.at(times)[i]
             k = int(np.argmax(values))
@@ -140,14 +155,14 @@ class Settled:
         return float(lengths[present[:-1] & present[1:]].sum()) / self.period
 
     def history(self) -> History:
-        """Return the end of the solution as the past of another solution."""
+        """Return the last states of the solution as the past states of another solution."""
         motion, end = self.motion, self.end
         return lambda time: [float(x) for x in motion.at(np.array([end + time]))[:, 0]]
 
 
 def settled(case: Case, start: History | None = None, tolerance: float = 1e-7) -> Settled:
-    """Integrate a case with limited queues and probabilities until the solution is at equilibrium
-    or periodic.
+    """Return the equilibrium or the cycle of a case with limited queues and probabilities, by
+    integration over time.
 
     Parameters
     ----------
@@ -161,8 +176,7 @@ def settled(case: Case, start: History | None = None, tolerance: float = 1e-7) -
     Raises
     ------
     ConvergenceError
-        If the solution does not settle in `MOST_CHUNKS` times `CHUNK` periods. It may not be
-        periodic.
+        If the solution is neither at equilibrium nor periodic after `MOST_CHUNKS` chunks.
     """
     root = roots(case, 2)
     length = CHUNK * max(root.period or 0.0, *case.delays)
@@ -177,7 +191,8 @@ def settled(case: Case, start: History | None = None, tolerance: float = 1e-7) -
             return Settled(case, motion, None)
         past = Settled(case, motion, None).history()
         turns = _passages(case, motion)
-        if len(turns) < 3 * MOST_TURNS:  # The cycle is longer than the period of the linear system.
+        # The cycle may be longer than the period of the linear system. The next chunk is longer.
+        if len(turns) < 3 * MOST_TURNS:
             length = min(2.0 * length, 1000.0 * CHUNK * max(case.delays))
     raise ConvergenceError(
         f"{case.model.name}: the solution is neither at rest nor periodic within {MOST_CHUNKS} "
@@ -187,8 +202,8 @@ def settled(case: Case, start: History | None = None, tolerance: float = 1e-7) -
 
 
 def _followed(result: Settled) -> Settled:
-    """Return a cycle followed to `ACCURATE`, or as close as `MOST_STRETCHES` allow; its error
-    states the accuracy.
+    """Return a cycle with an error of at most `ACCURATE`, by further integration. After
+    `MOST_STRETCHES` stretches the error may be larger.
     """
     assert result.period is not None
     case, last = result.case, result
@@ -206,14 +221,18 @@ def _followed(result: Settled) -> Settled:
 
 
 def _is_quiet(case: Case, motion: Trajectory) -> bool:
-    """Return whether the solution is so close to the equilibrium that it must end there."""
+    """Return whether the solution is so close to a stable equilibrium that it must converge to this
+    equilibrium.
+    """
     rest = case.equilibrium
     swing = np.abs(motion.values[:, len(motion.starts) // 2 :] - rest[:, None]).max(axis=1)
     return bool(np.all(swing <= QUIET * np.maximum(rest, 1e-3)))
 
 
 def _passages(case: Case, motion: Trajectory) -> Array:
-    """Return the times at which the first window passes its middle upwards, to rounding."""
+    """Return the times at which the first window increases through its middle value, exact except
+    for rounding errors.
+    """
     from scipy.optimize import brentq
 
     end = float(motion.starts[-1])
@@ -229,12 +248,12 @@ def _passages(case: Case, motion: Trajectory) -> Array:
 
 
 def _periodic(case: Case, motion: Trajectory, noise: float) -> Settled | None:
-    """Return the cycle if the last returns belong to one; None if the returns still change."""
+    """Return the cycle if the last points of the return map recur; None if they change."""
     passed = _passages(case, motion)
     swing = np.ptp(motion.values, axis=1)
     if len(passed) < 2 or swing[0] <= QUIET * case.equilibrium[0]:
         return None
-    # A return is identified by the present states and the states during the last delay.
+    # A point of the return map consists of the present states and the states during the last delay.
     offsets = np.linspace(0.0, max(case.delays), 9)
     points = motion.at((passed[:, None] - offsets).ravel().clip(0.0)).reshape(len(swing), -1, 9)
     scaled = points / np.maximum(swing, 1e-12)[:, None, None]
@@ -247,16 +266,16 @@ def _periodic(case: Case, motion: Trajectory, noise: float) -> Settled | None:
         if left <= SAME:
             return Settled(case, motion, float(passed[-1] - passed[-1 - turns]), left)
         if turns == 1 and moved.max() < APART:
-            return None  # The solution still approaches a cycle of one turn.
+            return None  # still approaches a cycle
     return None
 
 
 def _distance(moved: Array, noise: float) -> float:
-    """Return the estimated distance to the cycle, from the last three steps of a return map, latest
-    first. [-]
+    """Return the estimated distance to the cycle. `moved` has the last three changes between points
+    of the return map, latest first. [-]
 
-    The remaining distance is the sum of a geometric series, so that a slow approach does not count
-    as the end.
+    The distance is the sum of a geometric series. A slow approach therefore has a large distance
+    although its changes are small.
     """
     if moved.max() <= noise:
         return float(moved.max())
@@ -267,10 +286,10 @@ def _distance(moved: Array, noise: float) -> float:
 
 
 def manner(motion: Trajectory) -> str:
-    """Return how a solution ends: `REST`, `CYCLE`, `DECAYING`, `GROWING` or `MOVING`.
+    """Return the final behaviour of a solution: `REST`, `CYCLE`, `DECAYING`, `GROWING` or `MOVING`.
 
-    Only several periods show whether an oscillation continues or decays. `MOVING` means that none
-    of the other endings fits.
+    Several periods are necessary to see whether an oscillation continues or decays. `MOVING` means
+    that none of the other behaviours applies.
     """
     case, end = motion.case, float(motion.starts[-1])
     rest = case.equilibrium[:, None]
@@ -289,7 +308,7 @@ def manner(motion: Trajectory) -> str:
 
 @dataclass(frozen=True)
 class Sweep:
-    """Ends of solutions along a parameter, upwards and back again.
+    """Final behaviours of solutions for increasing, then decreasing values of a parameter.
 
     Parameters
     ----------
@@ -300,9 +319,10 @@ class Sweep:
     values : array
         Values of the parameter, increasing.
     up, down : list of Settled or None
-        End of the solution at each value. The solution begins from the end at the next lower value
-        (up) or at the next higher value (down). None if the solution is neither at equilibrium nor
-        periodic, which may happen close to a Hopf point or a fold.
+        Final behaviour of the solution at each value. A solution begins from the final state at the
+        next lower value (`up`) or at the next higher value (`down`). The element is None if the
+        solution is neither at equilibrium nor periodic, which may happen close to a Hopf point or a
+        fold.
     """
 
     case: Case
@@ -313,7 +333,7 @@ class Sweep:
 
     @property
     def differ(self) -> list[float]:
-        """Values at which the solutions on the way up and on the way down end differently."""
+        """Values at which the final behaviours for increasing and for decreasing values differ."""
         pairs = zip(self.values, self.up, self.down, strict=True)
         return [
             float(v)
@@ -325,11 +345,11 @@ class Sweep:
 
 
 def sweep(case: Case, axis: Axis, count: int, progress: Progress | None = None) -> Sweep:
-    """Integrate with limited queues and probabilities at each value of a parameter, up and down
-    again.
+    """Return the final behaviour at each value of a parameter, for increasing and then for
+    decreasing values. Queues and probabilities are limited to their ranges.
 
-    Each solution begins at the end of the previous solution, displaced by 1 % of the window at
-    equilibrium, so that it leaves an equilibrium that is not stable.
+    Each solution begins at the final state of the previous solution. Its windows are raised by 1 %
+    of their equilibrium, so that the solution leaves an unstable equilibrium.
 
     Parameters
     ----------
@@ -338,14 +358,15 @@ def sweep(case: Case, axis: Axis, count: int, progress: Progress | None = None) 
     axis : Axis
         Parameter and its range.
     count : int
-        Number of values.
+        Number of values of the parameter.
     progress : callable, optional
-        Called with the number of finished solutions and of all solutions.
+        Function that is called with the number of finished solutions and the number of all
+        solutions.
 
     Raises
     ------
     ConvergenceError
-        If no solution is at equilibrium or periodic at its end.
+        If none of the solutions reaches an equilibrium or a cycle.
     NoEquilibriumError
         If there is no equilibrium at one of the values.
     """
@@ -377,8 +398,8 @@ def sweep(case: Case, axis: Axis, count: int, progress: Progress | None = None) 
 
 
 def _pushed(case: Case, last: Settled) -> History:
-    """Return the end of a solution as the past of another case, with windows raised by 1 % of their
-    equilibrium.
+    """Return the last states of a solution as the past states of another case, with windows raised
+    by 1 % of their equilibrium.
     """
     if last.period is None:
         return _rest_pushed(case)
@@ -396,7 +417,7 @@ def _pushed(case: Case, last: Settled) -> History:
 
 
 def _rest_pushed(case: Case) -> History:
-    """Return a constant past with windows 1 % above their equilibrium."""
+    """Return constant past states with windows 1 % above their equilibrium."""
     names = case.model.states
     most = case.values["most_window"] or np.inf
     state = [

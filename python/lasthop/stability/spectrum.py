@@ -1,14 +1,16 @@
-r"""Characteristic roots: Chebyshev collocation of the infinitesimal generator, then Newton.
+r"""Characteristic roots, by Chebyshev collocation of the infinitesimal generator and Newton's
+method.
 
-The history :math:`u(t + \theta)`, :math:`-\tau_{max} \le \theta \le 0`, moves by :math:`\partial_t
-= \partial_\theta` with the linearised system as condition at :math:`\theta = 0`. On Chebyshev
-points this is a matrix. Its rightmost eigenvalues approach the characteristic roots faster than any
-power of the number of points (Breda, Maset, Vermiglio 2005). Only states with a delay need a
-history, which keeps the matrix small.
+The history :math:`u(t + \theta)`, :math:`-\tau_{max} \le \theta \le 0`, satisfies :math:`\partial_t
+u = \partial_\theta u`, with the linearised system as the condition at :math:`\theta = 0`. On
+Chebyshev points this operator is a matrix. The rightmost eigenvalues of the matrix approach the
+characteristic roots faster than any power of the number of points (Breda, Maset, Vermiglio 2005).
+The matrix is small, since only states with a delay have a history.
 
-The points resolve roots only up to some distance from 0. A system with short and long delays may
-have its rightmost roots much further away. Therefore each answer is verified, either by a count of
-all roots to the right of a line or, for many systems, by a bound on their distance.
+Chebyshev points resolve roots only up to a limited distance from 0. A system with short and long
+delays may have its rightmost roots at a larger distance. Therefore each result is verified by a
+count of all roots to the right of a vertical line. For many systems, a bound on the distance of
+roots from 0 is used instead.
 """
 
 from dataclasses import dataclass
@@ -23,30 +25,32 @@ from lasthop.stability.errors import ConvergenceError
 from lasthop.stability.winding import largest, right_of, shifted
 
 NEGLIGIBLE = 1e-12
-"""Ratio of the coefficient of a delayed state to the largest coefficient, below which it needs no
-history. [-]
+"""Ratio of the coefficient of a delayed state to the largest coefficient, below which the state has
+no history in the matrix. [-]
 """
 
 AGREEMENT = 1e-9
-"""Distance of polished and unpolished root, divided by 1/tau or the root, up to which they agree.
-[-]
+"""Distance between an eigenvalue and the root after Newton's method, up to which both agree. The
+distance is divided by the sum of the modulus of the root and the inverse of the longest delay. [-]
 """
 
 POINTS = (16, 24, 36, 54, 81, 120)
-"""Numbers of Chebyshev points that are tried in turn."""
+"""Numbers of Chebyshev points that are tried one after another."""
 
 RESOLVED = ((12, 6.5), (24, 22.5), (36, 40.5))
-"""Numbers of Chebyshev points, with the largest modulus of a root times the longest delay that they
-resolve. The error of exp(-lambda tau) is below 1e-6 to the right of the axis, and below 1.4
-elsewhere.
+"""Numbers of Chebyshev points, each with the largest product of a root's modulus and the longest
+delay that the points resolve. The error of exp(-lambda tau) for a root lambda and a delay tau is
+then below 1e-6 to the right of the imaginary axis, and below 1.4 elsewhere.
 """
 OVERSHOOT = 1.4
 BESIDE = 1e-6
-"""Distance of the line from the root to its right, divided by the root or 1/tau. [-]"""
+"""Distance from the line on which roots are counted to the root just right of it. The distance is
+divided by the sum of the root's modulus and the inverse of the longest delay. [-]
+"""
 SEARCHES = 60
-"""Largest number of lines on which a root that the count shows to be missing is searched."""
+"""Largest number of lines on which a missing root is searched."""
 PEAKS = 6
-"""Number of frequencies of a line near which roots are searched."""
+"""Number of frequencies on a line near which roots are searched."""
 
 NEWTON_STEPS = 12
 
@@ -58,11 +62,11 @@ class Roots:
     Parameters
     ----------
     values : array
-        Roots, polished by Newton's method. [1/s]
+        Characteristic roots after Newton's method. [1/s]
     unpolished : array
         Roots before Newton's method, as eigenvalues of a collocation matrix. [1/s]
     points : int
-        Number of Chebyshev points that were needed. [-]
+        Number of Chebyshev points with which the roots were computed. [-]
     """
 
     values: NDArray[np.complex128]
@@ -71,12 +75,12 @@ class Roots:
 
     @property
     def stable(self) -> bool:
-        """Whether every root is in the left half plane."""
+        """Whether the equilibrium is stable: whether every root is in the left half plane."""
         return bool(self.values[0].real < 0.0)
 
     @property
     def abscissa(self) -> float:
-        """Real part of the rightmost root: growth rate of a small disturbance. [1/s]"""
+        """Real part of the rightmost root: the growth rate of a small disturbance. [1/s]"""
         return float(self.values[0].real)
 
     @property
@@ -98,7 +102,9 @@ def chebyshev(count: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
 
 
 def interpolation(nodes: NDArray[np.float64], at: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return, on a new last axis, the weights of the values at Chebyshev nodes for values `at`."""
+    """Return the weights with which values at Chebyshev nodes are interpolated at the points `at`.
+    The nodes are on a new last axis.
+    """
     count = len(nodes)
     weight = (-1.0) ** np.arange(count)
     weight[[0, -1]] *= 0.5
@@ -115,9 +121,9 @@ def collocated(linear: Linear, points: int) -> NDArray[np.complex128]:
     Parameters
     ----------
     linear : Linear
-        One linearised system, or many along a leading axis.
+        One linearised system, or many systems along a leading axis.
     points : int
-        Number of Chebyshev points of the history, without the present. [-]
+        Number of Chebyshev points of the history, without the present time. [-]
     """
     now, lagged, delays = linear.now, linear.lagged, linear.delays
     batch, states = now.shape[:-2], now.shape[-1]
@@ -146,8 +152,8 @@ def collocated(linear: Linear, points: int) -> NDArray[np.complex128]:
 def polished(linear: Linear, guess: NDArray[np.complex128]) -> NDArray[np.complex128]:
     """Return roots of the characteristic equation near guesses; NaN if Newton's method finds none.
 
-    Newton's method is applied to the smallest singular value of the characteristic matrix. This
-    value is well conditioned even if the determinant under- or overflows.
+    Newton's method is applied to the smallest singular value of the characteristic matrix, which is
+    well conditioned even if the determinant underflows or overflows.
     """
     root = np.asarray(guess, dtype=np.complex128)
     with np.errstate(all="ignore"):
@@ -169,9 +175,9 @@ def polished(linear: Linear, guess: NDArray[np.complex128]) -> NDArray[np.comple
 def roots(case: Case, count: int = 6) -> Roots:
     """Return the rightmost characteristic roots of a case.
 
-    A root is accepted if Newton's method moves its eigenvalue by at most `AGREEMENT`, and the
-    argument principle finds no other root to its right. There are fewer roots than `count` if 120
-    points do not resolve the roots far to the left.
+    A root is accepted if Newton's method changes the eigenvalue by at most `AGREEMENT`. In
+    addition, the argument principle must find no missing root to the right of the root. The result
+    has fewer than `count` roots if 120 points do not resolve the roots far to the left.
 
     Parameters
     ----------
@@ -183,7 +189,7 @@ def roots(case: Case, count: int = 6) -> Roots:
     Raises
     ------
     ConvergenceError
-        If even the rightmost root is not certain.
+        If the rightmost root is uncertain.
     NoEquilibriumError
         If there is no equilibrium.
     TooCostlyError
@@ -201,9 +207,12 @@ def roots(case: Case, count: int = 6) -> Roots:
 
 
 def verified(linear: Linear, count: int) -> Roots:
-    """Return the rightmost roots of one system; empty if even the first root is uncertain."""
+    """Return the rightmost roots of one system after verification; empty if the rightmost root is
+    uncertain.
+    """
     best = Roots(np.empty(0, np.complex128), np.empty(0, np.complex128), 0)
-    missed = [best.values, best.values]  # Roots that the points do not resolve.
+    # `missed`: roots and eigenvalues that only a search finds.
+    missed = [best.values, best.values]
     for points in POINTS:
         check_time("the rightmost root")
         fine, raw = agreed(linear, 0.0, points, count + 1)
@@ -224,10 +233,11 @@ Values = NDArray[np.complex128]
 
 
 def agreed(linear: Linear, centre: complex, points: int, most: int) -> tuple[Values, Values]:
-    """Return the roots near a place on which the matrix and Newton's method agree, and the
+    """Return the roots near `centre` for which the eigenvalue and Newton's method agree, and these
     eigenvalues.
 
-    They include all roots of the matrix to the right of the last returned root.
+    If `centre` is 0, the result includes all eigenvalues of the matrix to the right of the last
+    returned root.
     """
     stacked = Linear(linear.now[None], linear.lagged[None], linear.delays[None])
     local = linear if centre == 0.0 else shifted(linear, centre)
@@ -243,7 +253,9 @@ def agreed(linear: Linear, centre: complex, points: int, most: int) -> tuple[Val
 
 
 def united(fine: Values, raw: Values, more: Values, more_raw: Values) -> tuple[Values, Values]:
-    """Return roots and eigenvalues together with the new roots of a search, from right to left."""
+    """Return roots and eigenvalues, together with those of a search that are new, from right to
+    left.
+    """
     scale = 1e-7 * np.abs(more)
     new = np.all(np.abs(more[:, None] - fine) > scale[:, None], axis=1)
     fine, raw = np.concatenate([fine, more[new]]), np.concatenate([raw, more_raw[new]])
@@ -253,7 +265,9 @@ def united(fine: Values, raw: Values, more: Values, more_raw: Values) -> tuple[V
 
 
 def sure(linear: Linear, values: Values, count: int) -> int:
-    """Return how many of some roots, from right to left, have no missing root to their right."""
+    """Return the number of roots, counted from the right, for which no root to the right is
+    missing.
+    """
     tried = set()
     for most in (count, 1):
         known = min(most, len(values))
@@ -272,16 +286,16 @@ def sure(linear: Linear, values: Values, count: int) -> int:
 
 
 def left_of(linear: Linear, root: complex) -> float:
-    """Return the real part of a line just left of a root. [1/s]"""
+    """Return the real part of a vertical line just left of a root. [1/s]"""
     return float(root.real - BESIDE * (abs(root) + 1.0 / linear.delays.max()))
 
 
 def searched(linear: Linear, left: float, fine: Values, raw: Values) -> tuple[Values, Values]:
-    """Return the roots to the right of `left` that points around 0 do not resolve, including the
-    rightmost root.
+    """Return the roots to the right of `left`, including the rightmost root, that Chebyshev points
+    around 0 do not resolve.
 
-    The lines on which roots are closest are searched piece by piece. The lines move ever closer to
-    the rightmost root.
+    Roots are searched near vertical lines, at the frequencies closest to roots. By bisection the
+    lines approach the rightmost root.
     """
     right = max(0.0, left) + 2.0 * float(largest(linear, max(0.0, left)))
     for _ in range(SEARCHES):
@@ -294,7 +308,8 @@ def searched(linear: Linear, left: float, fine: Values, raw: Values) -> tuple[Va
             if frequency > 0.0:
                 here = np.concatenate([here, here.conj()])
                 here_raw = np.concatenate([here_raw, here_raw.conj()])
-            # One by one, since a pair may be found from both of its roots.
+            # The roots are added one by one, since the search may find a pair from both of its
+            # roots.
             for k in range(len(here)):
                 fine, raw = united(fine, raw, here[k : k + 1], here_raw[k : k + 1])
         if np.sum(fine.real > left) >= result.number:
@@ -311,9 +326,9 @@ def searched(linear: Linear, left: float, fine: Values, raw: Values) -> tuple[Va
 def leading(linear: Linear) -> Values:
     """Return the rightmost root of each of many systems; NaN if its sign is uncertain. [1/s]
 
-    If a bound on the roots to its right shows that the points resolve them all, the eigenvalues
-    suffice; the other systems are verified individually. For real parts far to the left of the
-    axis, only the sign is certain.
+    If a bound on the unstable roots shows that the Chebyshev points resolve all of them, the
+    eigenvalues suffice. Other systems are verified individually. If the real part is far to the
+    left of the imaginary axis, only its sign is certain.
     """
     enough = resolved_by(linear)
     result = np.full(enough.shape, np.nan + 0j)
@@ -328,7 +343,9 @@ def leading(linear: Linear) -> Values:
 
 
 def rightmost_of(linear: Linear) -> Values:
-    """Return the polished rightmost root near the axis of each of many systems, else NaN. [1/s]"""
+    """Return the rightmost root of each of many systems after Newton's method, for roots near the
+    imaginary axis; NaN if the root is uncertain. [1/s]
+    """
     result = leading(linear)
     fine = polished(linear, result)
     for k in np.flatnonzero(np.isnan(fine)):
@@ -338,8 +355,8 @@ def rightmost_of(linear: Linear) -> Values:
 
 
 def resolved_by(linear: Linear) -> NDArray[np.int64]:
-    """Return the number of Chebyshev points that resolve all roots to the right of the axis; 0 if
-    none of the numbers does.
+    """Return the number of Chebyshev points that resolve all roots to the right of the imaginary
+    axis; 0 if no number of `RESOLVED` suffices.
     """
     reach = OVERSHOOT * np.asarray(largest(linear)) * linear.delays.max(axis=-1)
     enough = np.zeros(reach.shape, dtype=np.int64)

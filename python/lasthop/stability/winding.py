@@ -1,11 +1,12 @@
-r"""Number of characteristic roots to the right of a line, by the argument principle.
+r"""Number of characteristic roots to the right of a vertical line, by the argument principle.
 
-On the line :math:`\Re\lambda = a` write :math:`\lambda = a + i\omega` and :math:`\Delta = i\omega I
-- M(\omega)`. If :math:`\omega` exceeds a bound on :math:`M`, there are no roots, and the rest of
-the turn is known in closed form. Below this frequency, the line is divided into short steps, within
-which the argument of :math:`\det \Delta` cannot turn by :math:`\pi`. A bound, not sampling, ensures
-that each eigenvalue of :math:`\Delta(\omega_0)^{-1} \Delta(\omega)` stays near 1. The count is
-therefore exact except for rounding.
+On the line :math:`\Re\lambda = a` write :math:`\lambda = a + i\omega`, and the characteristic
+matrix as :math:`\Delta = i\omega I - M(\omega)`. If :math:`\omega` exceeds a bound on :math:`M`,
+there are no roots, and the change of the argument of :math:`\det \Delta` has a closed form. Below
+this frequency, the line is divided into short steps, within which the argument cannot change by
+:math:`\pi`. This property follows from a bound, not from sampling: each eigenvalue of
+:math:`\Delta(\omega_0)^{-1} \Delta(\omega)` is near 1. The number of roots is therefore exact
+except for rounding errors.
 """
 
 from dataclasses import dataclass
@@ -19,21 +20,23 @@ from lasthop.stability.case import Linear
 Array = NDArray[np.float64]
 
 POWERS = 30
-"""Number of multiplications that bring a vector close to the Perron vector."""
+"""Number of multiplications by a matrix after which a vector is close to the Perron vector."""
 FIRST = 48
-"""Number of points of the line at the beginning."""
+"""Initial number of points of a line."""
 MOST_PIECES = 64
-"""Largest number of pieces into which a step is cut in one round."""
+"""Largest number of pieces into which a step is divided in one round."""
 MOST_POINTS = 400_000
-"""Largest number of points of the line; then the count is given up."""
+"""Largest number of points of a line; with more points the number of roots is uncertain."""
 ROUNDS = 80
 CLOSE_TO_WHOLE = 1e-3
-"""Largest distance of the count from a whole number that rounding may cause. [-]"""
+"""Largest difference of the computed number of roots from a whole number that rounding errors may
+cause. [-]
+"""
 
 
 @dataclass(frozen=True)
 class Count:
-    """Number of roots to the right of a line.
+    """Number of roots to the right of a vertical line.
 
     Parameters
     ----------
@@ -48,18 +51,20 @@ class Count:
 
 
 def shifted(linear: Linear, centre: complex) -> Linear:
-    """Return a system whose roots are those of the given system less `centre`."""
+    """Return the system whose roots are the roots of the given system, less `centre`."""
     eye = np.eye(linear.now.shape[-1])
     decay = np.exp(-centre * linear.delays)[:, None, None]
     return Linear(linear.now - centre * eye, linear.lagged * decay, linear.delays)
 
 
 def largest(linear: Linear, real: Any = 0.0) -> Any:
-    r"""Return a bound on :math:`|\lambda - a|` of roots with :math:`\Re\lambda \ge a`. [1/s]
+    r"""Return a bound on :math:`|\lambda - a|` for all roots :math:`\lambda` with :math:`\Re\lambda
+    \ge a`. [1/s]
 
-    If :math:`|\lambda - a| |v| \le B |v|` in each component, the bound is the largest eigenvalue of
-    the matrix B of moduli. It does not depend on the units of the states. The immediate effect of a
-    state on itself is included only if it makes the state grow.
+    The eigenvector v of a root satisfies :math:`|\lambda - a| |v| \le B |v|` in each component,
+    with the matrix B of moduli of the coefficients. The bound is the largest eigenvalue of B, which
+    does not depend on the units of the states. The undelayed coefficient of a state on itself is
+    included only if it is positive.
     """
     real = np.asarray(real, dtype=np.float64)
     eye = np.eye(linear.now.shape[-1])
@@ -71,10 +76,11 @@ def largest(linear: Linear, real: Any = 0.0) -> Any:
 
 
 def right_of(linear: Linear, real: float) -> Count | None:
-    """Count the roots of one system with a real part above `real`; None if the count is uncertain.
+    """Return the number of roots of one system with a real part above `real`; None if the number is
+    uncertain.
 
-    It is uncertain if a root is on the line within rounding, or if the line must be divided too
-    often.
+    The number is uncertain if a root is on the line within rounding errors, or if the line would
+    have too many points.
     """
     with np.errstate(all="ignore"):
         here = shifted(linear, real)
@@ -86,7 +92,8 @@ def right_of(linear: Linear, real: float) -> Count | None:
         if result is None:
             return None
         turn, near = result
-        # Above this frequency arg det(I - M / i omega) goes to 0 and keeps its principal value.
+        # Above the frequency `far`, arg det(I - M / i omega) approaches 0 and remains the principal
+        # value.
         rest = np.linalg.eigvals(here.characteristic(1j * far) / (1j * far))
         count = 0.5 * states - (turn - float(np.sum(np.angle(rest)))) / np.pi
     if not np.isfinite(count) or abs(count - round(count)) > CLOSE_TO_WHOLE or count < -0.5:
@@ -95,8 +102,8 @@ def right_of(linear: Linear, real: float) -> Count | None:
 
 
 def pieces_of(linear: Linear) -> float:
-    """Return the approximate number of points that the imaginary axis needs, estimated from a few
-    points.
+    """Return an estimate of the number of points that a count on the imaginary axis requires, from
+    a few points.
     """
     with np.errstate(all="ignore"):
         far, speed = _bounds(linear)
@@ -108,7 +115,9 @@ def pieces_of(linear: Linear) -> float:
 
 
 def _bounds(linear: Linear) -> tuple[float, Array]:
-    """Return the frequency above which there is no root, and a bound on the derivative."""
+    """Return the frequency above which there is no root, and a bound on the derivative of the
+    characteristic matrix.
+    """
     total = np.abs(linear.now) + np.abs(linear.lagged).sum(axis=0)
     far = 2.0 * float(_perron(total)) * (1.0 + 1e-9)
     lagged = np.einsum("j,jab->ab", linear.delays, np.abs(linear.lagged))
@@ -116,7 +125,7 @@ def _bounds(linear: Linear) -> tuple[float, Array]:
 
 
 def _first(far: float) -> Array:
-    """Return the initial points of a line."""
+    """Return the initial frequencies of the points of a line, up to `far`."""
     return np.append(0.0, np.geomspace(1e-5 * far, far, FIRST))
 
 
@@ -127,7 +136,9 @@ def _pieces(omega: Array, inverse_step: Array, states: int) -> Array:
 
 
 def _turned(linear: Linear, far: float, speed: Array) -> tuple[float, Array] | None:
-    """Return the turn of the argument from 0 to `far`, and the frequencies closest to roots."""
+    """Return the change of the argument of the determinant from 0 to `far`, and the frequencies
+    closest to roots.
+    """
     omega = _first(far)
     inverse_step, value = _looked_at(linear, omega, speed)
     for _ in range(ROUNDS):
@@ -153,10 +164,11 @@ def _turned(linear: Linear, far: float, speed: Array) -> tuple[float, Array] | N
 
 
 def _looked_at(linear: Linear, omega: Array, speed: Array) -> tuple[Array, NDArray[np.complex128]]:
-    r"""Return the reciprocal of a sufficiently short step, and the direction of the determinant.
+    r"""Return the reciprocal of a sufficiently short step at each frequency, and the determinant
+    divided by its modulus.
 
-    :math:`|\Delta(\omega_0)^{-1} (\Delta(\omega) - \Delta(\omega_0))|` is in each component at most
-    the step times :math:`|\Delta(\omega_0)^{-1}|` times the derivative's bound.
+    In each component, :math:`|\Delta(\omega_0)^{-1} (\Delta(\omega) - \Delta(\omega_0))|` is at
+    most the step times :math:`|\Delta(\omega_0)^{-1}|` times the bound `speed` on the derivative.
     """
     matrix = linear.characteristic(1j * omega)
     sign, _ = np.linalg.slogdet(matrix)
@@ -168,8 +180,8 @@ def _looked_at(linear: Linear, omega: Array, speed: Array) -> tuple[Array, NDArr
 
 
 def _peaks(omega: Array, strength: Array) -> Array:
-    """Return the frequencies at which the inverse is largest relative to its surroundings, largest
-    first.
+    """Return the frequencies at which the inverse of the characteristic matrix has a local maximum,
+    largest first.
     """
     padded = np.concatenate([[-np.inf], strength, [-np.inf]])
     top = np.flatnonzero((padded[1:-1] >= padded[:-2]) & (padded[1:-1] >= padded[2:]))
@@ -179,7 +191,8 @@ def _peaks(omega: Array, strength: Array) -> Array:
 def _perron(matrix: Any) -> Any:
     """Return a tight upper bound on the largest eigenvalue of non-negative matrices.
 
-    For any positive vector x, the largest (Bx)_i / x_i is such a bound (Collatz, Wielandt).
+    For a matrix B and any positive vector x, the largest (Bx)_i / x_i is an upper bound (Collatz,
+    Wielandt).
     """
     size = matrix.shape[-1]
     small = 1e-9 * matrix.max(axis=(-2, -1), keepdims=True) + 1e-300

@@ -1,7 +1,9 @@
-"""Window rules: how a TCP window grows with each ACK and shrinks with each loss (004, table I).
+"""Window rules: growth of a TCP window with each ACK, and reduction with each loss (paper 004,
+table I).
 
-Every function takes the window [packets] and the parameters of the case, and works on numbers,
-arrays and `Series`. To add a rule, make a `WindowRule` from two such functions.
+The arguments of every function are the window w [packets] and the parameters of the case. The
+functions accept numbers, arrays and `Series`. To add a rule, create a `WindowRule` from two such
+functions.
 """
 
 from collections.abc import Callable, Mapping
@@ -20,16 +22,18 @@ Function = Callable[[Any, Mapping[str, Any]], Any]
 
 @dataclass(frozen=True)
 class WindowRule:
-    """Growth and reduction of a congestion window.
+    """Window rule: growth and reduction of a congestion window.
 
     Parameters
     ----------
     name : str
         Name of the rule.
     increase : callable
-        Growth with each ACK, :math:`i(w)`, from window and parameters. [packets]
+        Function of window and parameters that returns the growth with each ACK, :math:`i(w)`.
+        [packets]
     decrease : callable
-        Reduction with each loss, :math:`d(w)`, from window and parameters. [packets]
+        Function of window and parameters that returns the reduction with each loss, :math:`d(w)`.
+        [packets]
     valid_from : float
         Smallest window for which the two formulas hold. [packets]
     valid_to : float
@@ -43,30 +47,32 @@ class WindowRule:
     valid_to: float = inf
 
     def corner(self, p: Mapping[str, Any]) -> Any:
-        r"""Return the window at which the rule has a corner, infinite without one. [packets]
+        r"""Return the window w at which the rule has a corner (its derivative jumps), or infinity.
+        [packets]
 
         .. math:: \alpha w^k = 1
 
-        At this window Compound, as implemented in senders, begins to grow faster than Reno.
+        Above this window Compound TCP, as implemented in senders, grows faster than Reno.
         """
         if self.name.startswith("compound-reno") and np.all(np.asarray(p["k"]) > 0.0):
             return (1.0 / np.asarray(p["alpha"])) ** (1.0 / np.asarray(p["k"]))
         return np.inf
 
     def need_series(self) -> None:
-        """Refuse functions that do not work on `Series`, with which derivatives are computed.
+        """Raise an error if a function does not accept `Series`, with which derivatives are
+        computed.
 
         Raises
         ------
         ParameterError
-            If one of the functions does not work on `Series`.
+            If one of the functions does not accept `Series`.
         """
         p = {"alpha": 0.125, "k": 0.75, "beta": 0.5}
         line = Series.line(np.array([50.0, 60.0]), np.array([1.0, 1.0]), order=1)
         for name, function in (("increase", self.increase), ("decrease", self.decrease)):
             try:
                 function(line, p)
-            except KeyError:  # The test does not supply this parameter of the model.
+            except KeyError:  # the test has no such parameter
                 continue
             except (TypeError, ValueError, AttributeError) as error:
                 raise ParameterError(
@@ -75,13 +81,14 @@ class WindowRule:
                 ) from None
 
     def balance(self, w: Any, p: Mapping[str, Any]) -> Any:
-        r"""Return the loss probability at which a window neither grows nor shrinks. [-]
+        r"""Return the loss probability at which a window w neither grows nor shrinks on average.
+        [-]
 
         .. math:: p^* = i(w^*) / (i(w^*) + d(w^*))
 
         Notes
         -----
-        Manjunath & Raina, Eq. (10), first part.
+        The formula is the first part of Manjunath & Raina, Eq. (10).
         """
         return self.increase(w, p) / (self.increase(w, p) + self.decrease(w, p))
 
@@ -97,9 +104,9 @@ def compound_reno_increase(w: Any, p: Mapping[str, Any]) -> Any:
 
     Notes
     -----
-    Tan et al. (INFOCOM 2006): the delay window adds :math:`(\alpha w^k - 1)^+` to Reno's one packet
-    per round trip. Below 16 packets Compound therefore equals Reno. Manjunath & Raina's (2) has no
-    such lower limit.
+    In Tan et al. (INFOCOM 2006), the delay window adds :math:`(\alpha w^k - 1)^+` to Reno's growth
+    of one packet per round trip. Below 16 packets Compound therefore equals Reno. Eq. (2) of
+    Manjunath & Raina has no such lower limit.
     """
     return larger(p["alpha"] * w ** p["k"], 1.0) / w
 
@@ -134,7 +141,7 @@ def illinois_decrease(w: Any, _: Mapping[str, Any]) -> Any:
 
 
 def africa_share(w: Any) -> Any:
-    r"""Return the fraction of the window that TCP Africa gives up with a loss, :math:`b(w)`. [-]
+    r"""Return the fraction by which TCP Africa reduces the window with each loss, :math:`b(w)`. [-]
 
     .. math:: b(w) = -0.4 \frac{\ln w - \ln 38}{\ln 83000 - \ln 38} + 0.5
     """
@@ -161,8 +168,8 @@ RULES: Mapping[str, WindowRule] = {
         WindowRule("compound-reno", compound_reno_increase, compound_decrease),
         WindowRule("reno", reno_increase, reno_decrease),
         WindowRule("illinois", illinois_increase, illinois_decrease),
-        # Below 38 packets TCP Africa equals Reno.
+        # Below 38 packets TCP Africa equals Reno, so that the formulas do not apply.
         WindowRule("africa", africa_increase, africa_decrease, valid_from=38.0, valid_to=83000.0),
     )
 }
-"""Rules by name."""
+"""Window rules by name."""

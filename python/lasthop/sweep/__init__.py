@@ -1,5 +1,5 @@
-"""Simulation of a scenario at many settings: each point is simulated once, and its result is
-kept.
+"""Sweeps: simulation of a scenario at many points. Each point, a combination of settings, is
+simulated once, and its result is kept.
 """
 
 from lasthop.sweep.points import Point

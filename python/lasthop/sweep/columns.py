@@ -1,4 +1,4 @@
-"""Swept values as columns of a table, as numbers where possible."""
+"""Columns of the swept values in tables, with numbers where possible."""
 
 import re
 from collections.abc import Sequence
@@ -10,36 +10,39 @@ WHOLE = re.compile(r"[+-]?\d{1,18}")
 TRUTH = {"true": True, "false": False}
 
 RESERVED = {"name": "scenario.name", "time_s": "scenario.time_s"}
-"""Swept paths whose names other columns already have, with the names that replace them."""
+"""Swept key paths that are names of other columns, with the names that replace them.
+"""
 
 Value = bool | int | float | str
 
 
 @dataclass(frozen=True)
 class Column:
-    """Column of a swept path in a table."""
+    """Column of a swept key path in a table."""
 
     path: str
     name: str
-    """The path, with the SI unit at its end where the values have units: ``dumbbell.rtt_s``."""
+    """Name of the column: the key path, followed by the SI unit if the values have units, such as
+    ``dumbbell.rtt_s``.
+    """
     values: dict[str, Value]
-    """Value in the table for each swept value, by the text of the swept value."""
+    """Value in the table for each swept value, by the text of the value."""
     unit: str = ""
-    """SI unit of the numbers, as the suffix of the column's name."""
+    """SI unit of the numbers, as in the suffix of the column's name."""
 
 
 def column(path: str, texts: Sequence[str]) -> Column:
-    """Return the column of a path.
+    """Return the column of a swept key path.
 
-    The values become integers, numbers, booleans, or quantities of one kind in SI units. If the
-    texts are of several kinds, they stay texts.
+    The texts are converted to integers, numbers, booleans, or quantities in SI units if all texts
+    have the same type. If they have different types, the column contains the texts.
 
     Parameters
     ----------
     path : str
         Key path.
     texts : sequence of str
-        All swept values of the path.
+        All swept values of the key path.
     """
     name = RESERVED.get(path, path)
     if all(text in TRUTH for text in texts):

@@ -23,20 +23,21 @@ MOST_POINTS = 100_000
 EXAMPLE = "a table is {red={min_th=50,max_th=100}}"
 
 Over: TypeAlias = Mapping[str, object] | Sequence[Mapping[str, object]] | str | PathLike[str] | Any
-"""Values by key path, or a table of points: mappings, a data frame, a CSV file."""
+"""Swept values by key path, or a table of points (mappings, a data frame, or a CSV file).
+"""
 
 
 @dataclass(frozen=True)
 class Grid:
-    """The points of a sweep, in order.
+    """Points of a sweep, in order.
 
     Parameters
     ----------
     paths : tuple of str
-        Key paths that are varied.
+        Swept key paths.
     axes : tuple
-        Axes that are combined with each other. Each axis is a list of rows; a row has a value for
-        each of the axis's paths. The last axis varies fastest.
+        Axes whose rows are combined with each other. Each axis is a list of rows, and a row has a
+        value for each key path of the axis. The last axis varies fastest.
     """
 
     paths: tuple[str, ...]
@@ -60,7 +61,7 @@ class Grid:
         return dict(zip(self.paths, values, strict=True))
 
     def column(self, path: str) -> list[str]:
-        """Return the different values of a path, in their order."""
+        """Return the different values of a key path, in their order."""
         at, place = self.paths.index(path), 0
         for axis in self.axes:
             width = len(axis[0])
@@ -76,19 +77,19 @@ def grid(over: Over, combine: str = "grid", named: str = "over") -> Grid:
     Parameters
     ----------
     over : Grid, mapping, sequence of mappings, data frame or path
-        Values by key path, each a sequence or a text such as ``20..100:20``; or a table with one
+        Values by key path, each a sequence or a text such as ``20..100:20``, or a table with one
         point per row.
     combine : str
-        ``"grid"``: every combination of the values; ``"zip"``: the first values of all paths, then
-        their second values, and so on.
+        ``"grid"`` for every combination of the values; ``"zip"`` for the first values of all paths,
+        then the second values of all paths, and so on.
     named : str
-        Name of `over` in messages.
+        Name of the argument `over` in messages.
 
     Raises
     ------
     UserError
-        If a path has no values or a value twice, if lists that go together are not equally long,
-        or if there are more than `MOST_POINTS` points.
+        If a path has no values or a value twice, if lists that are combined by ``"zip"`` have
+        different lengths, or if there are more than `MOST_POINTS` points.
     """
     if isinstance(over, Grid):
         return over
@@ -112,7 +113,9 @@ def grid(over: Over, combine: str = "grid", named: str = "over") -> Grid:
 
 
 def side_by_side(values: Mapping[str, list[str]], named: str) -> Grid:
-    """Return the first values of all paths, then their second values, and so on."""
+    """Return the grid whose first point has the first values of all paths, whose second point has
+    their second values, and so on.
+    """
     lengths = {path: len(each) for path, each in values.items()}
     if len(set(lengths.values())) > 1:
         messages = ", ".join(f"{path} {count}" for path, count in lengths.items())
@@ -123,7 +126,7 @@ def side_by_side(values: Mapping[str, list[str]], named: str) -> Grid:
 
 
 def values_by_path(over: Mapping[str, object], named: str) -> dict[str, list[str]]:
-    """Return the values as texts for settings, by path."""
+    """Return the values by key path, as texts for settings."""
     results = {str(path): texts(values, f"{named} {path}") for path, values in over.items()}
     if not results:
         raise UserError(f"{named}: no path is given", '{"cell.ap.cwmin": [7, 15, 31]}')
@@ -131,7 +134,7 @@ def values_by_path(over: Mapping[str, object], named: str) -> dict[str, list[str
 
 
 def texts(values: object, what: str) -> list[str]:
-    """Return the values of a sequence or of a text."""
+    """Return the values of a sequence, or of a text such as ``20..100:20``, as texts."""
     if isinstance(values, str):
         return values_of(values, what, EXAMPLE)
     if not isinstance(values, Iterable) or isinstance(values, Mapping):
@@ -143,7 +146,7 @@ def texts(values: object, what: str) -> list[str]:
 
 
 def table(over: object, named: str) -> Grid:
-    """Read a table of points: mappings, a data frame, or a CSV file."""
+    """Return the points of a table: mappings, a data frame, or a CSV file."""
     if isinstance(over, str | PathLike):
         return from_csv(Path(over), named)
     if hasattr(over, "to_dict") and hasattr(over, "columns"):
@@ -165,7 +168,8 @@ def table(over: object, named: str) -> Grid:
 
 
 def from_csv(path: Path, named: str) -> Grid:
-    """Read the points of a CSV file: the first line has the key paths, each other line a point.
+    """Return the points of a CSV file. The first line has the key paths, and each other line has
+    one point.
 
     Empty lines and lines that begin with ``#`` are ignored.
 
@@ -203,7 +207,7 @@ def from_csv(path: Path, named: str) -> Grid:
 
 
 def of_rows(paths: Sequence[str], rows: Sequence[Sequence[str]], named: str) -> Grid:
-    """Return a grid of listed points."""
+    """Return the grid of a list of points."""
     if (path := twice(paths)) is not None:
         raise UserError(f"{named}: the path {path} is given twice")
     parts = tuple(map(tuple, rows))
@@ -212,7 +216,7 @@ def of_rows(paths: Sequence[str], rows: Sequence[Sequence[str]], named: str) -> 
 
 
 def refuse_twice(paths: Sequence[str], rows: Sequence[tuple[str, ...]], named: str) -> None:
-    """Refuse a table that contains the same point twice."""
+    """Raise an error if a table contains the same point twice."""
     seen = set[tuple[str, ...]]()
     for row in rows:
         if row in seen:

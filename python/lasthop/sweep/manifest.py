@@ -1,4 +1,4 @@
-"""Intended contents of a sweep's directory: scenario, points, and the fingerprint of each point."""
+"""Manifest of a sweep's directory: the scenario, all points, and the fingerprint of each point."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -20,8 +20,8 @@ KIND = "sweep manifest"
 
 
 def write_manifest(directory: Path, base: Scenario, grid: Grid, keys: Sequence[str]) -> None:
-    """Write the manifest of a sweep. Points in the manifest that no saved part contains are still
-    to be simulated.
+    """Write the manifest of a sweep, which lists all points. Points without a saved result have not
+    been simulated yet.
     """
     directory.mkdir(parents=True, exist_ok=True)
     tree = {
@@ -45,7 +45,7 @@ def write_manifest(directory: Path, base: Scenario, grid: Grid, keys: Sequence[s
 
 
 class Manifest(Table):
-    """Points of a sweep and their keys, as the manifest lists them."""
+    """Contents of a manifest: the points of a sweep and their fingerprints."""
 
     paths: tuple[str, ...]
     axes: tuple[tuple[tuple[str, ...], ...], ...]
@@ -53,7 +53,7 @@ class Manifest(Table):
 
 
 def grid_of(tree: Mapping[str, Any]) -> tuple[Grid, tuple[str, ...]]:
-    """Return the points of a manifest and their keys.
+    """Return the points of a manifest and their fingerprints.
 
     Raises
     ------

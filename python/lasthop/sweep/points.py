@@ -1,4 +1,4 @@
-"""Points of a sweep: the settings, and the results, which are read from disk on demand."""
+"""Points of a sweep: their settings, and their results, which are read from disk on demand."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,31 +16,32 @@ from lasthop.sweep.manifest import write_manifest
 
 @dataclass(frozen=True)
 class Point:
-    """One combination of the swept values, with its result.
+    """Point of a sweep: one combination of the swept values, with its result.
 
     Two points are equal if their settings, scenarios and estimates are equal.
     """
 
     settings: Mapping[str, str]
-    """Value of each swept path, as ``settings`` of `lasthop.simulate` takes it."""
+    """Value of each swept key path, as in the argument ``settings`` of `lasthop.simulate`.
+    """
     key: str
-    """`Scenario.key` of the scenario with these settings."""
+    """Fingerprint of the point: `Scenario.key` of the scenario with the settings."""
     _base: Scenario = field(repr=False)
     _parts: Parts = field(repr=False)
 
     @cached_property
     def scenario(self) -> Scenario:
-        """Scenario with these settings."""
+        """Scenario with the settings of the point."""
         return Scenario(self._base, self.settings)
 
     @cached_property
     def summary(self) -> Mapping[str, Any]:
-        """Summary of the point as a tree, as of `lasthop.simulate`."""
+        """Summary of the point's result as a tree, as for `lasthop.simulate`."""
         return self._parts.tree(self.key, "summary")
 
     @cached_property
     def series(self) -> Mapping[str, Any]:
-        """Time series of the first replication, if the scenario asks for them."""
+        """Time series of the point's first replication, if the scenario records time series."""
         return self._parts.tree(self.key, "series")
 
     def __eq__(self, other: object) -> bool:
@@ -61,18 +62,18 @@ class Point:
 
 
 class Points(Sequence[Point]):
-    """The finished points of a grid, in its order.
+    """Finished points of a grid, in the order of the grid.
 
     Parameters
     ----------
     base : Scenario
         Scenario to which the points apply their settings.
     grid : Grid
-        All points.
+        Grid of all points, finished or not.
     keys : sequence of str
         Fingerprint of each point.
     parts : Parts
-        Finished runs.
+        Saved results of finished points.
     """
 
     def __init__(self, base: Scenario, grid: Grid, keys: Sequence[str], parts: Parts) -> None:
@@ -84,7 +85,7 @@ class Points(Sequence[Point]):
 
     @property
     def notes(self) -> list[str]:
-        """Remarks on files in the directory that are not used."""
+        """Notes about unused files in the directory."""
         return self._parts.notes
 
     def __len__(self) -> int:
@@ -118,7 +119,7 @@ class Points(Sequence[Point]):
         write_manifest(directory, self._base, self.grid, self.keys)
 
     def keep_in(self, directory: Path) -> None:
-        """Save the points in a directory, unless it already contains them."""
+        """Save the points in a directory, unless the directory already contains them."""
         if self._parts.is_in(directory):
             return
         parts = Parts(directory)

@@ -18,7 +18,7 @@ from lasthop.sweep.sweep import Sweep
 
 
 def read_sweep(file: Path, text: str, tree: Mapping[str, Any]) -> Sweep:
-    """Return the sweep that a command printed as JSON, whose points have only summaries."""
+    """Return the sweep from JSON that a command printed. Its points have only summaries."""
     base = base_of(file, tree)
     try:
         points = [(dict(point["settings"]), point["result"]) for point in tree["points"]]
@@ -39,7 +39,7 @@ def read_sweep(file: Path, text: str, tree: Mapping[str, Any]) -> Sweep:
 
 
 def read_manifest(file: Path, text: str, tree: Mapping[str, Any]) -> Sweep:
-    """Return the sweep of a directory, whose manifest lists the points."""
+    """Return the sweep of the directory to which a manifest belongs."""
     base = base_of(file, tree)
     try:
         grid, keys = grid_of(tree)

@@ -116,12 +116,12 @@ class Sweep(Shown):
 
     @property
     def notes(self) -> list[str]:
-        """Notes on unused contents of the directory: parts of other sweeps, damaged parts."""
+        """Notes about unused files in the directory: results of other sweeps, and damaged files."""
         return self.points.notes
 
     @property
     def warnings(self) -> list[str]:
-        """Warnings of the points, each with the settings of its point; see `Result.warnings`."""
+        """Warnings of all points, each with the settings of the point; see `Result.warnings`."""
         return list(self.iter_warnings())
 
     def iter_warnings(self, most: int | None = None) -> Iterator[str]:
@@ -133,7 +133,9 @@ class Sweep(Shown):
                 yield f"{at}: {warning}"
 
     def table(self, name: str = "stations") -> "pd.DataFrame":
-        """Return a list of the results of all points: swept values, name, quantities."""
+        """Return the table of a list of results (such as stations) over all points: swept values,
+        name, quantities.
+        """
         return frame(self.points, self.columns, name)
 
     def to_dict(self) -> dict[str, Any]:
@@ -175,7 +177,7 @@ class Sweep(Shown):
         refuse_foreign(into, (MANIFEST, *TABLE_FILES))
         self.points.keep_in(into)
         with staged(into) as staging:
-            # After the tables, because the manifest refers to them.
+            # The manifest is written after the tables, because it refers to them.
             self.points.write_manifest(staging)
             paths = write_tables(self.points, self.columns, staging)
         written = [into / path.name for path in paths]
@@ -186,7 +188,7 @@ class Sweep(Shown):
 
 
 class SweepInterrupted(KeyboardInterrupt):
-    """Interruption of a sweep by Ctrl-C; `finished` has the points that are done."""
+    """Exception: Ctrl-C interrupted a sweep; `finished` has the finished points."""
 
     def __init__(self, finished: Sweep, asked: int) -> None:
         super().__init__(finished_text(finished, asked))
@@ -341,5 +343,5 @@ def sweep(
 
 
 def _samples(paths: Sequence[str]) -> bool:
-    """Return whether one of the paths may switch on time series."""
+    """Return whether one of the swept key paths may enable time series."""
     return any(path.split(".")[0] == "record" for path in paths)

@@ -1,5 +1,5 @@
-"""Tables of a sweep, written one row group at a time, so that memory does not grow with the
-points.
+"""Tables of a sweep. They are written one row group at a time, so that memory does not grow with
+the number of points.
 """
 
 import csv
@@ -27,15 +27,15 @@ SERIES = "series"
 TABLES = (*LISTS, SERIES)
 
 ROWS = 8192
-"""Number of rows in a row group. Equal rows in equal groups give equal bytes."""
+"""Number of rows in a Parquet row group. It is constant, so that equal tables have equal bytes."""
 
 Row = Mapping[str, Any]
 Layout = dict[str, type]
-"""Columns of a table in their order, each with the type of its values."""
+"""Layout of a table: its columns in order, each with the type of its values."""
 
 
 class NewColumnError(Exception):
-    """A row with a column that earlier rows did not have."""
+    """A row has a column that the layout of the table lacks, or a value of another type."""
 
 
 class Track(Table):
@@ -60,7 +60,9 @@ def settings_at(point: Point, columns: Sequence[Column]) -> Row:
 
 
 def items_of(point: Point, table: str) -> Iterator[Row]:
-    """Yield the items of a point in a table, with estimates as in results."""
+    """Yield the items of a point for a table (such as its stations), with estimates in the form of
+    results.
+    """
     if table != SERIES:
         yield from point.summary.get(table, ())
         return
@@ -74,13 +76,13 @@ def items_of(point: Point, table: str) -> Iterator[Row]:
 
 
 def rows_of(point: Point, columns: Sequence[Column], table: str) -> Iterator[Row]:
-    """Yield the rows of a point in a table."""
+    """Yield the rows of a point for a table: swept values and the values of each item."""
     at = settings_at(point, columns)
     return ({**at, **flat_row(item)} for item in items_of(point, table))
 
 
 def grow(layout: Layout, rows: Iterable[Row]) -> None:
-    """Add the columns of some rows, in the order in which they occur."""
+    """Add the columns of the given rows to a layout, in the order in which they occur."""
     for row in rows:
         for name, value in row.items():
             if value is None or (isinstance(value, float) and isnan(value)):
@@ -92,12 +94,12 @@ def grow(layout: Layout, rows: Iterable[Row]) -> None:
 
 
 def wider(each: type, other: type) -> type:
-    """Return a type that can hold the values of both types."""
+    """Return a type that can represent the values of both types."""
     return float if {each, other} == {int, float} else str
 
 
 def frame(points: Iterable[Point], columns: Sequence[Column], table: str) -> "pd.DataFrame":
-    """Return a table of all points as a data frame."""
+    """Return a table, such as that of stations, of all points as a data frame."""
     import pandas as pd
 
     rows = chain.from_iterable(rows_of(point, columns, table) for point in points)
@@ -110,14 +112,14 @@ def write_tables(points: Sequence[Point], columns: Sequence[Column], directory: 
     Returns
     -------
     list of Path
-        The files, in the order of the lists of a result.
+        Paths of the files, in the order of the lists of a result.
     """
     if not points:
         return []
     layouts = _layouts(points[:1], columns)
     try:
         return _write(points, columns, layouts, directory)
-    # The points do not all have the same columns: collect the columns of all points first.
+    # Points have different columns: collect the columns of all points, and write again.
     except NewColumnError:
         return _write(points, columns, _layouts(points, columns), directory)
 
@@ -151,7 +153,7 @@ def _write(
 
 
 class Sheet:
-    """One table during writing, as Parquet and CSV.
+    """Writer of one table, as Parquet and CSV.
 
     Parameters
     ----------
@@ -160,7 +162,7 @@ class Sheet:
     layout : Layout
         Columns of the table; if there are none, no table is written.
     units : mapping
-        Units of the columns that are not quantities.
+        Units of the columns of swept values.
     """
 
     def __init__(self, stem: Path, layout: Layout, units: Mapping[str, str]) -> None:
@@ -195,7 +197,7 @@ class Sheet:
         self._files.close()
 
     def add(self, at: Row, item: Row) -> None:
-        """Add a row: an item of a result under the settings of its point.
+        """Write a row: the swept values of a point, and an item of its result.
 
         Raises
         ------
@@ -214,8 +216,9 @@ class Sheet:
             self._flush()
 
     def _plainly(self, at: Row, item: Row) -> list[Any] | None:
-        """Return the row of an item with the same structure as the item before, else None. This is
-        several times faster than the general case, and most items are like this.
+        """Return the row of an item whose structure (names, and which values are estimates) is
+        known, or None. This method is several times faster than the general one and applies to most
+        items.
         """
         row = [*at.values()]
         estimates = self._estimates.get(tuple(item))
@@ -231,14 +234,16 @@ class Sheet:
         return row
 
     def _learn(self, at: Row, item: Row) -> None:
-        """Remember which values of such items are estimates, if they account for all columns."""
+        """Store the structure of an item, if the item has a value for every column: which values
+        are estimates.
+        """
         flat = {**at, **flat_row(item)}
         if [*flat] == self._names:
             is_estimate = [isinstance(value, dict) and "mean" in value for value in item.values()]
             self._estimates[tuple(item)] = is_estimate
 
     def written(self) -> list[Path]:
-        """Return the files of the table."""
+        """Return the paths of the written files; an empty list if the table has no columns."""
         return self._paths if self._layout else []
 
     def _flush(self) -> None:
@@ -253,7 +258,7 @@ class Sheet:
         except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
             raise NewColumnError from error
         self._parquet.write_table(pa.Table.from_arrays(arrays, schema=self._schema), ROWS)
-        # The csv module writes None as an empty cell; NaN must be written in the same way.
+        # NaN is replaced by None, which the csv module writes as an empty cell.
         blank = [[None if cell != cell else cell for cell in cells] for cells in columns]
         self._csv.writerows(zip(*blank, strict=True))
         self._rows = []

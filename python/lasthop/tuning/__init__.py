@@ -1,1 +1,3 @@
-"""Search of `lasthop.tune`: candidates, their values, and the choice among them."""
+"""Search of `lasthop.tune`: candidates for access parameters, their simulated values, and the
+choice of a candidate.
+"""

@@ -1,4 +1,6 @@
-"""Minimum requirements on every setting, whatever the objective: no station may suffer too much."""
+"""Minimum requirements on every setting of access parameters, whatever the objective: limits on the
+harm to any station.
+"""
 
 import math
 from dataclasses import dataclass
@@ -10,34 +12,39 @@ MIN_JAIN = 0.9
 """Default lower limit of the 5th percentile of Jain's index over windows of 1 s. [-]"""
 
 GIVE_UP = 0.05
-"""Default fraction of the present goodput and fairness that another objective may cost. [-]"""
+"""Default fraction of the present goodput and fairness by which both may decrease for another
+objective. [-]
+"""
 
 
 @dataclass(frozen=True)
 class Bounds:
-    """Limits by which a setting may be worse than the present setting.
+    """Limits by which a setting of access parameters may be worse than the present setting.
 
     Attributes
     ----------
     give_up : float
-        Fraction of the present goodput, and of Jain's index over the whole run, that another
-        objective may cost. If the objective does not redistribute goodput, the fraction also limits
-        the losses of single flows: their RTT, their 99th percentile, and each station's goodput,
-        see `lasthop.tuning.parts.harm`. [-]
+        Fraction of the present goodput, and of Jain's index over the whole run, by which both may
+        decrease for another objective. If the objective does not redistribute goodput, the fraction
+        also limits the harm to single flows and stations. The harm concerns a flow's RTT, the 99th
+        percentile of its RTT or delay, and a station's goodput; see `lasthop.tuning.parts.harm`.
+        [-]
     min_jain : float
-        Lower limit of the 5th percentile of Jain's index over windows of 1 s. If the present
-        setting has a lower percentile, that percentile is the limit. [-]
+        Lower limit of the 5th percentile of Jain's index over windows of 1 s. If the percentile of
+        the present setting is lower, the percentile of the present setting is the limit. [-]
     """
 
     give_up: float = GIVE_UP
     min_jain: float = MIN_JAIN
 
     def objection(self, values: Values, present: Values) -> str | None:
-        """Return why a setting is unacceptable for some station; None if it is acceptable.
+        """Return the reason why a setting is unacceptable for a station; None if the setting is
+        acceptable.
 
-        A setting whose stations capture the medium favours the last winner. Over minutes all
-        stations may get their share, while some get nothing for seconds. If the datagrams are
-        calls, calls that work at present must continue to work.
+        With small contention windows the station that sent last may win again and again. All
+        stations may then get their share over minutes, although some stations get nothing for
+        seconds. If the datagrams are calls, calls that are good with the present setting must
+        remain good.
         """
         if values.get("starving_stations", 0.0) > present.get("starving_stations", 0.0):
             return f"a station below a tenth of an equal share for {STARVED_FOR_S:g} s"

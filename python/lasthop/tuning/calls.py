@@ -11,36 +11,38 @@ from lasthop.simulation.result import Result
 from lasthop.tuning.categories import cell_flows, cell_scenario
 
 CALL = {"calls": "audio", "category": "voice"}
-"""Call of a station: codec G.711 in both directions, 20 ms of speech per datagram."""
+"""Settings of a call of a station: codec G.711 in both directions, with 20 ms of speech per
+datagram.
+"""
 
 MOST_CALLS = 200
-"""Number of calls above which the search does not continue."""
+"""Largest number of calls that the search tries."""
 
 Simulate = Callable[[Scenario], Result]
 
 
 @dataclass(frozen=True)
 class Calls:
-    """Stations with one call each; their number can be set.
+    """Stations with one call each, whose number the search varies.
 
     Attributes
     ----------
     group : str
-        Table of the stations, under ``station``.
+        Name of the stations' table, below ``station``.
     own : bool
-        Whether the scenario file contains these stations.
+        Whether the scenario file contains the stations.
     """
 
     group: str
     own: bool
 
     def of(self, scenario: Scenario, count: int) -> Scenario:
-        """Return the scenario with calls replaced by this many calls, at least one."""
+        """Return the scenario with its calls replaced by `count` calls, at least one call."""
         return Scenario(scenario, [(f"station.{self.group}.count", count)])
 
     def alongside(self, scenario: Scenario) -> Scenario:
-        """Return the scenario for the measurement of other quantities: with one call, if it has no
-        calls.
+        """Return the scenario for the measurement of other quantities, in which one call is added
+        if the scenario has no calls.
         """
         if self.own:
             return scenario
@@ -48,17 +50,17 @@ class Calls:
 
     @property
     def what(self) -> str:
-        """Name of the calls in a few words."""
+        """Short name of the calls."""
         if self.own:
             return f"stations of `station.{self.group}`, as the file has them"
         return "G.711, 160 B each 20 ms each way, category voice, a station of its own each"
 
 
 def calls_of(scenario: Scenario) -> Calls:
-    """Return the calls of the file, or calls like `CALL`.
+    """Return the calls of the scenario file, or calls with the settings `CALL`.
 
-    Calls of the file are stations of a table that send and receive datagrams at a rate, and have no
-    other flows.
+    A table of stations describes calls if the stations send and receive datagrams at a rate and
+    have no other flows.
     """
     station = scenario.typed.station
     flows = sorted(cell_flows(scenario), key=lambda flow: station[flow.station].group)
@@ -76,20 +78,23 @@ def calls_of(scenario: Scenario) -> Calls:
 
 @dataclass(frozen=True)
 class Attempt:
-    """Simulation with one number of calls; each field has one value per replication."""
+    """Results of a simulation with a given number of calls; each field has one value per
+    replication.
+    """
 
     holds: Sequence[bool]
-    """Whether every call met `DELAY_P99_S` and `LOSS` in both directions."""
+    """Whether every call met the limits `DELAY_P99_S` and `LOSS` in both directions."""
     goodput_bps: Sequence[float]
     """Goodput of all flows of stations without a call. [bit/s]"""
 
 
 class Capacity:
-    """Largest number of calls in each replication, with one setting.
+    """Search for the largest number of calls in each replication, with one setting of access
+    parameters.
 
     A number of calls is feasible if every call meets its limits. The search starts at a hint,
-    doubles the step, and then halves the step. It assumes that more calls are never better than
-    fewer calls. `check` tests this assumption near the result.
+    doubles the step until a bound is found, and then halves the step. It assumes that more calls
+    are never better than fewer calls. `check` tests this assumption near the result.
     """
 
     def __init__(self, calls: Calls, scenario: Scenario, simulate: Simulate) -> None:
@@ -104,14 +109,14 @@ class Capacity:
         return [self._most_of(k, max(hint, 1)) for k in range(count)]
 
     def check(self, most: Sequence[int]) -> tuple[list[int], list[str]]:
-        """Check the two numbers below each given number, and two numbers above the next higher
-        number.
+        """Check the result of the search: simulate the two numbers below each given number, and two
+        numbers above the next higher number.
 
         Returns
         -------
         tuple
-            The numbers, or smaller numbers if fewer calls are not feasible, with messages about
-            such cases.
+            The given numbers, or smaller numbers if fewer calls are not feasible, and messages
+            about observations that contradict the assumption.
         """
         result, text = list(most), []
         for k, own in enumerate(most):
@@ -125,7 +130,9 @@ class Capacity:
         return result, text
 
     def goodput_bps(self, most: Sequence[int]) -> list[float]:
-        """Return the goodput of all other traffic with these calls, per replication. [bit/s]"""
+        """Return the goodput of all other traffic with the given numbers of calls, per replication.
+        [bit/s]
+        """
         return [
             self._attempt(count).goodput_bps[k] if count else nan for k, count in enumerate(most)
         ]

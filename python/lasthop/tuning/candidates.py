@@ -1,4 +1,4 @@
-"""Access parameters that a search may try."""
+"""Candidates of a search: access parameters that a search may try."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -8,19 +8,20 @@ from lasthop.scenario.typed import BEST_EFFORT, TcpFlow
 from lasthop.tuning.categories import categories_above, cell_flows, cell_scenario, table_of
 
 WINDOWS = tuple(2**k - 1 for k in range(1, 11))
-"""Contention windows CWmin that are tried, 1 to 1023. A beacon's EDCA parameter set can express
-these.
+"""Values of CWmin that a search tries, 1 to 1023. The EDCA parameter set of a beacon can express
+these values.
 """
 
 TXOP_LIMITS = (1, 2, 4, 8)
-"""TXOP limits that are tried; the stations' receive window is tried too if it is smaller.
-[packets]
+"""TXOP limits that a search tries. The receive window of the stations is also tried if it is
+smaller. [packets]
 """
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """Access parameters of the AP and of all stations in one access category.
+    """A candidate of a search: access parameters of the AP and of all stations in one access
+    category.
 
     Attributes
     ----------
@@ -29,10 +30,10 @@ class Candidate:
     station_cwmin : int
         CWmin of every station. [slots]
     ap_txop, station_txop : int or None
-        TXOP limits; None keeps the present limits. [packets]
+        TXOP limits of the AP and of stations; None keeps the present limits. [packets]
     every_category : bool
-        Whether every higher category with flows uses PIFS access too. These categories win internal
-        collisions and therefore still send first. Lower categories do not change.
+        Whether every higher category with flows also uses PIFS access. The higher categories win
+        internal collisions and therefore still send first. Lower categories do not change.
     """
 
     ap_cwmin: int | None
@@ -48,24 +49,28 @@ class Candidate:
 
     @property
     def bursts(self) -> bool:
-        """Whether a transmission opportunity may hold more than one packet."""
+        """Whether a TXOP may have more than one packet."""
         return max(self.ap_txop or 1, self.station_txop or 1) > 1
 
     @property
     def access(self) -> tuple[bool, bool]:
-        """Access method of the AP: whether it uses PIFS access, and whether every category does."""
+        """Access method of the AP: whether the tuned category uses PIFS access, and whether every
+        higher category also does.
+        """
         return self.pifs, self.every_category
 
     @property
     def family(self) -> tuple[bool, bool, bool, bool]:
-        """Features that the access point must have: PIFS access, TXOP limits, and a separate
-        contention window.
+        """Family of the candidate: the features that the access point must support. Features are
+        PIFS access, TXOP limits, and a contention window other than that of stations.
         """
         return *self.access, self.bursts, self.ap_cwmin != self.station_cwmin
 
     @property
     def name(self) -> str:
-        """Settings of the AP and of stations, with a slash between: ``31 / 7, TXOP 4 / 2``."""
+        """Name of the candidate: settings of the AP and of stations, separated by a slash, such as
+        ``31 / 7, TXOP 4 / 2``.
+        """
         pifs = "PIFS for all" if self.every_category else "PIFS"
         windows = f"{pifs if self.pifs else self.ap_cwmin} / {self.station_cwmin}"
         return f"{windows}, TXOP {self.ap_txop} / {self.station_txop}" if self.bursts else windows
@@ -74,11 +79,11 @@ class Candidate:
 def window_pairs(
     scenario: Scenario, *, pifs: bool, txop: bool, category: str = BEST_EFFORT
 ) -> Iterator[Candidate]:
-    """Yield every pair of contention windows without TXOP bursts, then PIFS access with every
-    window.
+    """Yield candidates with every pair of contention windows and without TXOP bursts, then
+    candidates with PIFS access and every window of the stations.
 
-    If higher categories have flows, PIFS access is tried twice: for the tuned category only, and
-    for the higher categories as well.
+    If higher categories have flows, PIFS access is tried twice: only for the tuned category, and
+    also for the higher categories.
     """
     ap_cwmax, station_cwmax = largest_windows(scenario, category)
     limits = (1, 1) if txop else (None, None)
@@ -95,7 +100,7 @@ def window_pairs(
 
 
 def wider(scenario: Scenario, category: str = BEST_EFFORT) -> Iterator[tuple[str, str]]:
-    """Yield the windows that `window_pairs` does not offer, each with the reason."""
+    """Yield the contention windows that `window_pairs` leaves out, each with the reason."""
     nodes = ("cell.ap", "cell")
     for who, node, cwmax in zip(
         ("the AP", "the stations"), nodes, largest_windows(scenario, category), strict=True
@@ -110,7 +115,9 @@ def wider(scenario: Scenario, category: str = BEST_EFFORT) -> Iterator[tuple[str
 def opportunities(
     scenario: Scenario, bases: Iterable[Candidate], category: str = BEST_EFFORT
 ) -> Iterator[Candidate]:
-    """Yield each candidate of `bases` with every pair of TXOP limits that allows a burst."""
+    """Yield each candidate of `bases` with every pair of TXOP limits of which at least one allows a
+    burst.
+    """
     flows = [flow for flow in cell_flows(scenario) if flow.category == category]
     windows = dict.fromkeys((flow.station for flow in flows), 0)
     for flow in flows:
@@ -126,8 +133,8 @@ def opportunities(
 
 
 def largest_windows(scenario: Scenario, category: str = BEST_EFFORT) -> tuple[int, int]:
-    """Return CWmax of the AP and the smallest CWmax of the stations; PIFS access uses that of the
-    stations. [slots]
+    """Return CWmax of the AP and the smallest CWmax of the stations. If the AP uses PIFS access,
+    its CWmax is replaced by that of the stations. [slots]
     """
     known = cell_scenario(scenario)
     stations = min(station.access(category).cwmax for station in known.stations)

@@ -9,8 +9,8 @@ CATEGORIES = ("voice", "video", BEST_EFFORT, "background")
 
 
 def cell_scenario(scenario: Scenario) -> CellScenario:
-    """Return the typed values of a scenario with a cell; `tune` has checked that there is a
-    cell.
+    """Return the typed values of a scenario with a cell. `tune` has already checked that the
+    scenario has a cell.
     """
     known = scenario.typed
     assert isinstance(known, CellScenario), "only a cell has access parameters"
@@ -18,7 +18,7 @@ def cell_scenario(scenario: Scenario) -> CellScenario:
 
 
 def cell_flows(scenario: Scenario) -> list[Flow]:
-    """Return the flows of stations; other flows run between wired nodes."""
+    """Return the flows of stations, without flows between wired nodes."""
     return [flow for flow in scenario.typed.flows if flow.station]
 
 
@@ -29,15 +29,15 @@ def categories_in_use(scenario: Scenario) -> list[str]:
 
 
 def categories_above(scenario: Scenario, category: str) -> list[str]:
-    """Return the categories with flows that are higher than this category, highest first."""
+    """Return the categories with flows that are higher than `category`, highest first."""
     above = CATEGORIES[: CATEGORIES.index(category)]
     return [each for each in categories_in_use(scenario) if each in above]
 
 
 def category_asked(scenario: Scenario, category: str | None) -> str:
-    """Return the category to tune: by default the category of most TCP connections.
+    """Return the category to tune: by default the category with the most TCP connections.
 
-    If two categories have equally many connections, or if there are no connections, best effort is
+    If categories have equal numbers of connections, or if there are no connections, best effort is
     preferred, then the higher category.
 
     Raises
@@ -58,19 +58,19 @@ def category_asked(scenario: Scenario, category: str | None) -> str:
 
 
 def table_of(node: str, category: str) -> str:
-    """Return the key path of a category's table, such as ``cell.ap.voice``. For best effort it is
-    the node's own table.
+    """Return the key path of the table of a category, such as ``cell.ap.voice``. For best effort it
+    is the table of the node.
     """
     return node if category == BEST_EFFORT else f"{node}.{category}"
 
 
 def queue_name(node: str, category: str) -> str:
-    """Return the name of a category's queue in results: ``ap/voice``."""
+    """Return the name of the queue of a category in results, such as ``ap/voice``."""
     return node if category == BEST_EFFORT else f"{node}/{category}"
 
 
 def delay_quantity(category: str) -> str:
-    """Return the name in `lasthop.tuning.measures.Samples` of the queueing delay of a category's
-    packets.
+    """Return the name of the queueing delay of a category's packets in
+    `lasthop.tuning.measures.Samples`.
     """
     return f"{category.replace('-', '_')}_delay_s"

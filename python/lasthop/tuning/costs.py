@@ -1,4 +1,4 @@
-"""Costs of a setting, in sentences."""
+"""Costs of a setting of access parameters: sentences about quantities that get worse."""
 
 from collections.abc import Iterator, Mapping
 
@@ -10,12 +10,12 @@ NOTICED = 0.01
 """Relative change above which a quantity that gets worse counts as a cost. [-]"""
 
 UNLIKE = ("beside_calls_goodput_bps",)
-"""Quantities that two settings measure with different numbers of calls, and therefore with
-different other traffic.
+"""Quantities that cannot be compared between settings, since they are measured with different
+numbers of calls.
 """
 
 LOST = 0.5
-"""Fraction of its present goodput below which a flow is named. [-]"""
+"""Fraction of the present goodput of a flow below which the loss of the flow is reported. [-]"""
 
 
 def costs(
@@ -25,17 +25,17 @@ def costs(
     flows_now: Mapping[str, float],
     flows_then: Mapping[str, float],
 ) -> Iterator[str]:
-    """Yield each quantity that worsens beyond its interval and 1 %, and flows that lose half of
-    their goodput.
+    """Yield a sentence about each quantity that worsens by more than its interval and by more than
+    1 %. A last sentence is about flows that lose more than half of their goodput.
 
     Parameters
     ----------
     now, then : mapping
         Quantities of `lasthop.tuning.measures.Samples` with the present and the chosen setting.
     changes : mapping
-        Means of the paired differences, chosen less present setting.
+        Means of the paired differences: chosen setting less present setting.
     flows_now, flows_then : mapping
-        Goodput by flow. [bit/s]
+        Goodput by flow with the present and the chosen setting. [bit/s]
     """
     for name, shown in SHOWN.items():
         change = changes.get(name)
@@ -55,7 +55,7 @@ def costs(
 
 
 def changed(what: str, before: float, after: float, unit: str) -> str:
-    """Return a quantity before and after, as text."""
+    """Return the values of a quantity before and after a change, as text."""
     unit = "" if unit in ("-", "calls", "flows", "stations") else f" {unit}"
     part = f" ({100 * (after / before - 1):+.0f} %)" if before else ""
     return f"{what} {plain(after)}{unit} instead of {plain(before)}{part}"

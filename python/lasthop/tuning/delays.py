@@ -1,4 +1,6 @@
-"""Queues in which packets wait, and delays of calls. They show whether the AP's queue matters."""
+"""Queues in which packets wait, and delays of calls. They show whether packets wait mainly in the
+AP's queue.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -10,32 +12,34 @@ from lasthop.tuning.calls import calls_of
 from lasthop.tuning.categories import cell_flows, queue_name
 
 BOTTLENECK = "vsb"
-"""Name of the queue of the virtual shared bottleneck, which both directions enter."""
+"""Name of the queue of the virtual shared bottleneck, which packets of both directions pass."""
 
 HALF = 0.5
-"""Fraction of a delay below which the time in queues does not dominate. [-]"""
+"""Fraction of a delay up to which the time in queues does not dominate the delay. [-]"""
 
 
 @dataclass(frozen=True)
 class Elsewhere:
-    """A flow whose packets wait mainly in another queue than the access point's.
+    """A flow whose packets wait mainly in a queue other than that of the access point.
 
     Attributes
     ----------
     flow : str
         Flow with the longest packet delay.
     delay_s : float
-        Its mean RTT, or its mean one-way delay if it is UDP. [s]
+        Mean RTT of the flow, or its mean one-way delay if it is UDP. [s]
     queue : str
-        Other queue on the flow's path in which packets wait longest.
+        Queue on the path of the flow, except for that of the access point, in which packets wait
+        longest.
     queue_s : float
-        Mean time in that queue. [s]
+        Mean time in the queue `queue`. [s]
     ap_s : float
-        Mean time in the access point's queue; 0 if the flow does not pass it. [s]
+        Mean time in the access point's queue; 0 if the flow does not pass this queue. [s]
     queues_s : float
-        Mean time in all queues on its path. [s]
+        Mean time in all queues on the path of the flow. [s]
     is_link : bool
-        Whether the queue belongs to a link or to the bottleneck; otherwise it belongs to a station.
+        Whether `queue` is the queue of a link or of the virtual shared bottleneck. If not, it is
+        the queue of a station.
     """
 
     flow: str
@@ -56,13 +60,13 @@ class Elsewhere:
         return f"{waits} {self.queue}{'; see `lasthop queue`' if self.is_link else ''}"
 
     def to_dict(self) -> dict[str, Any]:
-        """Return all values by name, with the sentence."""
+        """Return all values by name, including `text`."""
         return {**asdict(self), "text": self.text}
 
 
 @dataclass(frozen=True)
 class CallDelay:
-    """Delay of the file's calls in one direction: the delay of the call with the longest delay.
+    """Delay of the calls of the scenario file in one direction: the largest value of any call.
 
     Attributes
     ----------
@@ -79,22 +83,22 @@ class CallDelay:
 
     @property
     def text(self) -> str:
-        """Delay in a few words."""
+        """Short text with the delay."""
         mean, tail = (f"{1e3 * each:.3g} ms" for each in (self.delay_s, self.p99_s))
         return f"{mean} {self.direction} (99th percentile {tail})"
 
     def to_dict(self) -> dict[str, Any]:
-        """Return all values by name, with the text."""
+        """Return all values by name, including `text`."""
         return {**asdict(self), "text": self.text}
 
 
 def elsewhere(result: Result) -> Elsewhere | None:
-    """Return the queue with the longest delay, if it is not the access point's queue.
+    """Return the flow with the longest delay and the queue in which its packets wait, if that is
+    not mainly the access point's queue.
 
-    The flow is the one with the longest packet delay: a call if the file has calls, otherwise any
-    flow of the cell. The delay arises elsewhere if another queue on the flow's path holds packets
-    longer than the AP's queue. It also does if all queues together account for less than half of
-    the delay.
+    The flow is a call if the scenario file has calls, or else any flow of the cell. The result is
+    None if packets wait longest in the AP's queue, and all queues together account for at least
+    half of the delay.
     """
     value = _longest(result, own_calls(result) or cell_flows(result.scenario))
     if value is None:
@@ -114,7 +118,9 @@ def elsewhere(result: Result) -> Elsewhere | None:
 
 
 def call_delays(result: Result) -> list[CallDelay]:
-    """Return the delay of the file's calls, one value per direction; empty without calls."""
+    """Return the delays of the calls of the scenario file, one value per direction; an empty list
+    without calls.
+    """
     means = means_of(result, "flows", "one_way_delay_s")
     tails = means_of(result, "flows", "one_way_delay_p99_s")
     results = []
@@ -136,7 +142,7 @@ def own_calls(result: Result) -> list[Flow]:
 
 
 def _longest(result: Result, flows: Sequence[Flow]) -> tuple[Flow, float] | None:
-    """Return the flow with the longest packet delay, and this delay. [s]"""
+    """Return the flow with the longest mean packet delay, and the delay. [s]"""
     rtts, delays = (means_of(result, "flows", name) for name in ("rtt_s", "one_way_delay_s"))
     known = {flow.name: rtts.get(flow.name, delays.get(flow.name)) for flow in flows}
     took = [(flow, delay_s) for flow in flows if (delay_s := known[flow.name]) is not None]
@@ -144,7 +150,7 @@ def _longest(result: Result, flows: Sequence[Flow]) -> tuple[Flow, float] | None
 
 
 def _path(flow: Flow) -> Iterator[str]:
-    """Return the names of the queues that packets of a flow may pass, including the queues of its
+    """Yield the names of the queues that packets of a flow may pass, including the queues of its
     ACKs.
     """
     ap, station = (queue_name(node, flow.category) for node in ("ap", flow.station))
@@ -156,7 +162,7 @@ def _path(flow: Flow) -> Iterator[str]:
 
 
 def means_of(result: Result, list_name: str, quantity: str) -> Mapping[str, float]:
-    """Return the mean of a quantity for each item that has the quantity."""
+    """Return the mean of a quantity by item name, for each item of a list that has the quantity."""
     return {
         item["name"]: item[quantity]["mean"]
         for item in result.summary.get(list_name, [])

@@ -1,11 +1,11 @@
-"""Access parameters as lines of hostapd.conf, and the scenario with the values that these lines can
-express.
+"""Access parameters as lines of hostapd.conf, and the settings of a scenario with the values that
+these lines can express.
 
 ``tx_queue_data0`` to ``data3`` are the access point's own queues for voice, video, best effort and
-background. Their windows are in slots, 2^k - 1 from 1 on, and their bursts in milliseconds with one
-decimal. ``wmm_ac_vo``, ``_vi``, ``_be`` and ``_bk`` are sent in beacons to the stations. Their
-windows are exponents k, and their TXOP limits are in units of 32 us. See the comments of
-hostapd.conf in hostapd's sources.
+background. Their contention windows are in slots, 2^k - 1 for k from 1, and their burst lengths in
+milliseconds with one decimal. ``wmm_ac_vo``, ``_vi``, ``_be`` and ``_bk`` are the parameters of the
+stations, which beacons contain. Their contention windows are exponents k, and their TXOP limits are
+in units of 32 us. See the comments of hostapd.conf in hostapd's sources.
 """
 
 import math
@@ -25,10 +25,10 @@ from lasthop.tuning.categories import (
 
 QUEUES = {"voice": "data0", "video": "data1", "best-effort": "data2", "background": "data3"}
 BEACONS = {"voice": "vo", "video": "vi", "best-effort": "be", "background": "bk"}
-"""hostapd's names of the categories."""
+"""Names of the access categories in the beacon parameters of hostapd."""
 
 BURST_S = 1e-4
-"""Unit of the access point's bursts. [s]"""
+"""Unit of the access point's burst lengths. [s]"""
 
 TXOP_S = 32e-6
 """Unit of the stations' TXOP limits. [s]"""
@@ -43,11 +43,11 @@ class HostapdValues:
     Attributes
     ----------
     aifsn : int
-        Slots between SIFS and the backoff. [slots]
+        Slots between SIFS and backoff. [slots]
     cwmin_exponent, cwmax_exponent : int
-        Exponents k of windows 2^k - 1.
+        Exponents k of the contention windows 2^k - 1.
     txop_units : int
-        TXOP limit in the node's unit; 0 allows one packet per access.
+        TXOP limit in the unit of the node's parameter; 0 allows one packet per channel access.
     """
 
     aifsn: int
@@ -56,7 +56,7 @@ class HostapdValues:
     txop_units: int
 
     def settings(self, table: str, unit_s: float) -> Iterator[tuple[str, object]]:
-        """Yield these parameters as settings of a scenario."""
+        """Yield the parameters as settings of a scenario."""
         yield f"{table}.aifsn", self.aifsn
         yield f"{table}.cwmin", 2**self.cwmin_exponent - 1
         yield f"{table}.cwmax", 2**self.cwmax_exponent - 1
@@ -66,14 +66,14 @@ class HostapdValues:
 
 @dataclass(frozen=True)
 class Hostapd:
-    """Lines of hostapd.conf, with the scenario that they describe.
+    """Lines of hostapd.conf, and the settings of a scenario that the lines describe.
 
     Attributes
     ----------
     text : str
-        The lines.
+        Lines of hostapd.conf.
     settings : sequence of pairs
-        Values of the lines as settings of a scenario.
+        Settings of a scenario with the values of the lines.
     """
 
     text: str
@@ -83,9 +83,9 @@ class Hostapd:
 def hostapd(scenario: Scenario) -> Hostapd:
     """Return the access parameters of every category that has flows, in hostapd's units.
 
-    A TXOP limit of N packets becomes the duration of the N longest exchanges that the node begins
-    in the category. Values that hostapd cannot express are rounded, and a comment reports the
-    rounding.
+    A TXOP limit of N packets is converted to the duration of N times the longest exchange that the
+    node begins in the category. Values that hostapd cannot express are rounded, and a comment
+    reports the rounding.
     """
     known = cell_scenario(scenario)
     aps, stations, settings = list[str](), list[str](), list[tuple[str, object]]()
@@ -127,8 +127,8 @@ def _in_words(access: AccessCategory) -> str:
 
 
 def _other(access: AccessCategory, values: HostapdValues) -> str:
-    """Return the values that hostapd cannot express, in words; empty if it can express all
-    values.
+    """Return a text about the values that hostapd cannot express; an empty text if it can express
+    all values.
     """
     windows = (2**values.cwmin_exponent - 1, 2**values.cwmax_exponent - 1)
     wanted = (access.cwmin, access.cwmax)
@@ -151,13 +151,13 @@ def _in_units(
     least_exponent: int,
 ) -> HostapdValues:
     packets = access.txop_packets or 1
-    # In hostapd, too, 0 means one exchange per access.
+    # In hostapd, 0 also means one exchange per channel access.
     limit_s = None if access.txop_packets == 1 else access.txop_limit_s
     if limit_s is None and packets > 1:
         sifs_s = scenario.cell.sifs_s
         longest_s = max(_exchanges_s(scenario, category, up=up), default=0.0)
         limit_s = packets * longest_s + (packets - 1) * sifs_s
-    # Rounded up, so that the last exchange fits.
+    # The limit is rounded up, so that the last exchange fits.
     units = 0 if limit_s is None else math.ceil(limit_s / unit_s - 1e-6)
     return HostapdValues(
         access.aifsn,
@@ -168,7 +168,7 @@ def _in_units(
 
 
 def _exponent(window: int, least: int) -> int:
-    """Return the exponent k of the nearest window 2^k - 1."""
+    """Return the exponent k of the nearest contention window 2^k - 1, at least `least`."""
     return min(max(round(math.log2(window + 1)), least), LARGEST_EXPONENT)
 
 

@@ -1,5 +1,5 @@
-"""Quantities by which settings are compared, as predicted by a model or measured in a
-simulation.
+"""Quantities by which settings of access parameters are compared; a model predicts them, or a
+simulation measures them.
 """
 
 from collections import defaultdict
@@ -17,7 +17,7 @@ from lasthop.tuning.categories import categories_in_use, cell_flows, delay_quant
 from lasthop.tuning.shown import SHOWN
 
 Values: TypeAlias = Mapping[str, float]
-"""One value of each quantity of `Samples`."""
+"""Values by quantity, with one value for each quantity of `Samples`."""
 
 Samples: TypeAlias = Mapping[str, Sequence[float]]
 """One value per replication of each quantity.
@@ -53,14 +53,14 @@ Samples: TypeAlias = Mapping[str, Sequence[float]]
 """
 
 STARVING = 0.1
-"""Fraction of its rate below which a datagram flow starves. [-]"""
+"""Fraction of the offered rate of a datagram flow below which the flow starves. [-]"""
 
 STARVED_FOR_S = 5.0
-"""Time with less than a tenth of an equal share after which a station counts as starving. [s]"""
+"""Time with less than a tenth of an equal share after which a station is starving. [s]"""
 
 
 class Mean(Table):
-    """Predicted value."""
+    """A predicted value."""
 
     mean: float
 
@@ -105,7 +105,8 @@ class CellPrediction(Table):
 def predicted(prediction: Mapping[str, Any], scenario: Scenario) -> Values:
     """Return the quantities of a prediction of the 802.11e model.
 
-    By Little's law, the waiting time at the AP is the AP's mean queue divided by its packet rate.
+    The waiting time at the AP follows from Little's law: the AP's mean queue divided by its packet
+    rate.
     """
     known = read_as(CellPrediction, prediction)
     tcp = {flow.name: flow.tcp for flow in scenario.typed.tcp_flows}
@@ -144,7 +145,9 @@ def sampled(result: Result, category: str = BEST_EFFORT) -> Samples:
     sojourns = by_name["queues", "sojourn_s"]
 
     def longest(nodes: Iterable[str], of: str) -> list[float]:
-        """Return the longest time in the queues of a category at these nodes. [s]"""
+        """Return the longest time in the queues of category `of` at the given nodes, per
+        replication. [s]
+        """
         names = (queue_name(node, of) for node in nodes)
         return _each([sojourns[name] for name in names if name in sojourns], count, max)
 
@@ -201,10 +204,10 @@ def sampled(result: Result, category: str = BEST_EFFORT) -> Samples:
 def sharing(scenario: Scenario) -> list[Flow]:
     """Return the flows whose directions are compared for fairness.
 
-    These are the flows that send as fast as they can: TCP connections and greedy sources, if there
-    are any. Calls and sensors ask for little, and a flow that gets its full demand is not treated
-    unfairly. Only Jain's index of directions uses these flows; the simulation computes Jain's index
-    of stations.
+    If there are TCP connections or greedy sources, which send as fast as they can, the function
+    returns these flows. Calls and sensors have a small demand, and a flow whose demand is met is
+    not treated unfairly. Only Jain's index of directions (`direction_jain`) uses these flows; the
+    simulation computes Jain's index of stations.
     """
     flows = cell_flows(scenario)
     return [
@@ -215,21 +218,23 @@ def sharing(scenario: Scenario) -> list[Flow]:
 
 
 def _each(items: Collection[Sequence[float]], count: int, over: Any) -> list[float]:
-    """Return one value per replication, combined over the items with a value; NaN if no item has a
-    value.
+    """Return one value per replication, which the function `over` computes from the items with a
+    value; NaN if no item has a value.
     """
     rows = [[row[index] for row in items if not isnan(row[index])] for index in range(count)]
     return [float(over(row)) if row else nan for row in rows]
 
 
 def _starving(longest_s: Iterable[float]) -> int:
-    """Return how many of these times count as starvation. [stations]"""
+    """Return the number of stations whose longest time of starvation reaches `STARVED_FOR_S`.
+    [stations]
+    """
     return sum(time_s >= STARVED_FOR_S for time_s in longest_s)
 
 
 def _spread(levels: Sequence[float]) -> float:
-    """Return the largest value divided by the smallest; NaN if a station has nothing to be compared
-    with.
+    """Return the ratio of the largest to the smallest value; NaN with fewer than two values, or if
+    a value is 0.
     """
     return max(levels) / min(levels) if len(levels) > 1 and min(levels) > 0.0 else nan
 
@@ -237,7 +242,9 @@ def _spread(levels: Sequence[float]) -> float:
 def _sums(
     goodputs: Mapping[str, Sequence[float]], share: Mapping[str, tuple[str, ...]], count: int
 ) -> list[dict[tuple[str, ...], float]]:
-    """Return the goodput of every share in each replication; each flow belongs to one share."""
+    """Return the goodput of every share in each replication; `share` is the share to which each
+    flow belongs.
+    """
     rows = []
     for index in range(count):
         sums = dict.fromkeys(share.values(), 0.0)
@@ -248,34 +255,40 @@ def _sums(
 
 
 def jain(values: Iterable[float]) -> float:
-    """Return Jain's index: 1 if all values are equal, 1/n if one value is everything. [-]"""
+    """Return Jain's index of n values: 1 if all values are equal, 1/n if only one value is not 0.
+    [-]
+    """
     shares = list(values)
     squares = sum(share**2 for share in shares)
     return sum(shares) ** 2 / (len(shares) * squares) if squares > 0.0 else nan
 
 
 def estimated(samples: Samples) -> dict[str, Estimate]:
-    """Return means with intervals, over the replications with a value."""
+    """Return the mean of each quantity with its confidence interval, over the replications with a
+    value.
+    """
     return {name: Estimate.of(values) for name, values in _known(samples)}
 
 
 def means(samples: Samples) -> Values:
-    """Return means over the replications with a value."""
+    """Return the mean of each quantity over the replications with a value."""
     return {name: fmean(values) for name, values in _known(samples)}
 
 
 def _known(samples: Samples) -> Iterator[tuple[str, list[float]]]:
-    """Yield the quantities with a value in some replication, with these values."""
+    """Yield each quantity that has a value in at least one replication, with its values."""
     for name, values in samples.items():
         if known := [value for value in values if not isnan(value)]:
             yield name, known
 
 
 def is_beyond(differences: Sequence[float], limit: float) -> bool:
-    """Return whether paired differences exceed a limit on average, beyond chance.
+    """Return whether the mean of paired differences exceeds a limit, and the difference from 0 is
+    not due to chance.
 
-    Either the mean also exceeds its 95 % interval, or every difference exceeds the limit. With two
-    or three replications the interval is too wide to be useful.
+    In addition, the mean must exceed the half width of its 95 % interval, or every difference must
+    exceed the limit. The second condition is for two or three replications, whose interval is too
+    wide.
     """
     mean = fmean(differences)
     if mean <= limit:
@@ -284,24 +297,24 @@ def is_beyond(differences: Sequence[float], limit: float) -> bool:
 
 
 def paired(ours: Samples, theirs: Samples, quantity: str) -> Estimate | None:
-    """Return the difference ours - theirs over replications with the same seeds; None if there is
-    none.
+    """Return the mean paired difference ours - theirs over replications with the same seeds; None
+    without common replications.
     """
     result = differences(ours, theirs, quantity)
     return Estimate.of(result) if result else None
 
 
 def differences(ours: Samples, theirs: Samples, quantity: str) -> list[float]:
-    """Return the differences ours - theirs of replications with the same seeds in which both have a
-    value.
+    """Return the paired differences ours - theirs of the replications in which both settings have a
+    value. Replications are paired by their seeds.
     """
     pairs = zip(ours.get(quantity, ()), theirs.get(quantity, ()), strict=False)
     return [mine - other for mine, other in pairs if not isnan(mine - other)]
 
 
 def favourable(ours: Samples, theirs: Samples) -> Values:
-    """Return the means of ours, each at the favourable end of the interval of its paired
-    difference.
+    """Return the means of `ours`, each shifted to the favourable end of the interval of its paired
+    difference to `theirs`.
     """
     values = dict(means(ours))
     for name, shown in SHOWN.items():

@@ -1,4 +1,4 @@
-"""Objectives of a search, and how they rank settings and break ties."""
+"""Objectives of a search, which rank settings of access parameters and break ties."""
 
 import math
 from collections.abc import Mapping
@@ -25,20 +25,20 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Criterion:
-    """A quantity to maximise or minimise.
+    """A quantity that an objective maximises or minimises.
 
     Attributes
     ----------
     quantity : str
         Name of the quantity in `lasthop.tuning.measures.Samples`.
     greatest : bool
-        Whether larger values are better.
+        Whether larger values of the quantity are better.
     tolerance : float
-        Difference that does not justify a change, in addition to `TOLERANCE`. [unit of the
-        quantity]
+        Difference up to which two settings are equally good, in addition to the relative difference
+        `TOLERANCE`. [unit of the quantity]
     search_tolerance : float
-        Difference below which a search, whose values are rough, does not rank settings. [unit of
-        the quantity]
+        Difference up to which predictions and short simulations do not rank settings, since their
+        values are rough. [unit of the quantity]
     """
 
     quantity: str
@@ -47,17 +47,19 @@ class Criterion:
     search_tolerance: float = 0.0
 
     def worth(self, value: float) -> float:
-        """Return a value that is larger for better settings, in the unit of the tolerances."""
+        """Return the worth of a value, which is larger for better settings, in the unit of the
+        tolerances.
+        """
         return value if self.greatest else -value
 
     def cautious(self, estimate: Estimate) -> float:
-        """Return the worth at the unfavourable end of an estimate's interval."""
+        """Return the worth of an estimate at the unfavourable end of its confidence interval."""
         half = estimate.ci95 or 0.0
         return self.worth(estimate.mean - half if self.greatest else estimate.mean + half)
 
 
 class Evenness(Criterion):
-    """Jain's index, compared by the spread of the shares.
+    """Criterion that maximises Jain's index; settings are compared by the spread of the shares.
 
     If the standard deviation of the shares is c times their mean, Jain's index is 1 / (1 + c²). An
     index of 0.995 means that stations differ by 7 %, and 0.99998 that they differ by 0.5 %. A
@@ -65,13 +67,13 @@ class Evenness(Criterion):
     """
 
     def worth(self, value: float) -> float:
-        """Return the spread c with a negative sign. [-]"""
+        """Return the spread of the shares (`spread`) with a negative sign. [-]"""
         return value if math.isnan(value) else -spread(value)
 
 
 def spread(jain: float) -> float:
-    """Return the standard deviation of shares divided by their mean, from Jain's index of the
-    shares. [-]
+    """Return the spread of shares: their standard deviation divided by their mean, computed from
+    Jain's index. [-]
     """
     return math.sqrt(1.0 / min(max(jain, 1e-12), 1.0) - 1.0)
 
@@ -80,8 +82,9 @@ TOLERANCE = 0.005
 """Relative difference that is too small to justify a change of settings. [-]"""
 
 HELD_BACK_S = 5e-3
-"""Additional waiting time that is allowed in the slowest queue of a higher category. It is a
-thirtieth of the 150 ms that ITU-T G.114 allows for the mouth-to-ear delay of a call. [s]
+"""Additional mean waiting time that a setting may cause in the slowest queue of a higher category.
+The value is a thirtieth of the 150 ms that ITU-T G.114 permits for the mouth-to-ear delay of a
+call. [s]
 """
 
 
@@ -94,12 +97,13 @@ class Objective:
     name : str
         Value of ``--for``.
     criteria : tuple of Criterion
-        Criterion of the objective, then the criteria that decide between equally good settings.
+        Criterion of the objective, followed by the criteria that decide between equally good
+        settings.
     higher : tuple of str
         Categories above the tuned category that have flows.
     redistributes : bool
-        Whether single flows and stations may lose, because the objective is a different
-        distribution of goodput.
+        Whether single flows and stations may get less than with the present setting, because the
+        objective is to redistribute goodput.
     """
 
     name: str
@@ -109,16 +113,16 @@ class Objective:
 
     @property
     def aim(self) -> Criterion:
-        """Criterion of the objective."""
+        """Criterion of the objective, without the tie-breaks."""
         return self.criteria[0]
 
     def objection(self, values: Values, present: Values, give_up: float) -> str | None:
-        """Return the cost that forbids a setting; None if there is no such cost.
+        """Return the cost that rules out a setting; None if there is no such cost.
 
-        Neither goodput nor fairness may fall by more than the fraction `give_up`, unless it is the
-        objective. No additional flow may starve; indices of shares hardly show a starved flow with
-        a small demand. No category above the tuned category may wait longer by more than
-        `HELD_BACK_S`.
+        Goodput and fairness, unless they are the objective, must not decrease by more than the
+        fraction `give_up`. No additional flow may starve; Jain's index hardly shows a starved flow
+        with a small demand. The waiting time of categories above the tuned category must not
+        increase by more than `HELD_BACK_S`.
         """
         for each in self.criteria[1:]:
             least = (1.0 - give_up) * present.get(each.quantity, 0.0)
@@ -135,17 +139,18 @@ class Objective:
         return None
 
     def change(self, ours: Samples, now: Samples) -> Estimate | None:
-        """Return the mean of the paired differences of the objective, ours less present; None if
-        there are none.
+        """Return the mean paired difference of the objective: `ours` less the present setting
+        `now`; None without common replications.
         """
         return paired(ours, now, self.aim.quantity)
 
     def seems_better(self, ours: Samples, now: Samples) -> bool:
-        """Return whether a setting serves the objective better than the present setting, on
+        """Return whether a setting is better for the objective than the present setting, on
         average.
 
-        Settings within `TOLERANCE` or the tolerance of the objective count as equal. Settings whose
-        paired differences may be chance also do; see `lasthop.tuning.measures.is_beyond`.
+        Settings are equal if they differ by less than `TOLERANCE` or the tolerance of the
+        objective, or if the paired differences may be due to chance; see
+        `lasthop.tuning.measures.is_beyond`.
         """
         aim = self.aim
         sign = 1.0 if aim.greatest else -1.0
@@ -157,15 +162,17 @@ class Objective:
         return worth - present > close and is_beyond(gains, 0.0)
 
     def is_better(self, ours: Samples, now: Samples) -> bool:
-        """Return whether a setting is better by more than the interval of the differences."""
+        """Return whether a setting is better for the objective by more than the interval of the
+        paired differences.
+        """
         change = self.change(ours, now)
         if change is None or change.ci95 is None:
             return False
         return self.seems_better(ours, now) and abs(change.mean) > change.ci95
 
     def ranked(self, values: Mapping[T, Values]) -> list[T]:
-        """Return the settings ranked by their searched values, best first; settings without a value
-        are left out.
+        """Return the settings ranked by predictions or short simulations, best first; settings
+        without a value are left out.
         """
         aim, second = self.criteria[:2]
         known = [each for each in values if aim.quantity in values[each]]
@@ -182,10 +189,11 @@ class Objective:
     def choice(self, values: Mapping[T, Samples]) -> T:
         """Return the best of the settings that were confirmed by simulation.
 
-        Each setting is judged at the unfavourable end of its interval. After each criterion, the
-        settings within `TOLERANCE` of the best setting remain. After the objective, settings also
-        remain whose paired differences from the best may be chance; they win if a later criterion
-        prefers them. The first remaining setting is chosen.
+        Each setting is rated at the unfavourable end of its confidence interval. The criteria are
+        applied one after another, and after each criterion the settings within `TOLERANCE` of the
+        best setting remain. After the first criterion, the objective itself, settings also remain
+        if their paired differences from the best setting may be due to chance. The first remaining
+        setting is the choice.
         """
         gains = _cautious(values, self.aim)
         if not gains:
@@ -202,8 +210,8 @@ class Objective:
         return next((each for each in left if each in close), left[0])
 
     def _is_worse(self, ours: Samples, best: Samples) -> bool:
-        """Return whether a setting serves the objective worse than the best setting, beyond
-        chance.
+        """Return whether a setting is worse for the objective than the best setting, by a
+        difference that is not due to chance.
         """
         sign = 1.0 if self.aim.greatest else -1.0
         losses = [sign * each for each in differences(best, ours, self.aim.quantity)]
@@ -211,8 +219,8 @@ class Objective:
 
 
 def _cautious(values: Mapping[T, Samples], criterion: Criterion) -> dict[T, float]:
-    """Return the worth of settings at the unfavourable ends of their intervals; only of settings
-    with a value.
+    """Return the worth of each setting with a value, at the unfavourable end of its confidence
+    interval.
     """
     return {
         each: criterion.cautious(result)
@@ -222,8 +230,8 @@ def _cautious(values: Mapping[T, Samples], criterion: Criterion) -> dict[T, floa
 
 
 def _closest(gains: Mapping[T, float], criterion: Criterion) -> list[T]:
-    """Return the settings within `TOLERANCE`, or the tolerance of the criterion, of the best
-    setting.
+    """Return the settings whose worth differs from that of the best setting by at most `TOLERANCE`
+    or the tolerance of the criterion.
     """
     best = max(gains.values(), default=0.0)
     close = max(criterion.tolerance, TOLERANCE * abs(best))
@@ -244,15 +252,15 @@ OBJECTIVES = {
 }
 """Objectives by name.
 
-No objective uses the round-trip time of connections. Its samples are shortest if connections starve
-or wait for timeouts. It is reported only.
+No objective uses the round-trip time of TCP connections, since it is shortest if connections starve
+or wait for timeouts. The round-trip time is only reported.
 """
 
 
 def objective_for(name: str, scenario: Scenario, category: str = BEST_EFFORT) -> Objective:
     """Return an objective by name, for a scenario whose `category` is tuned.
 
-    If a station sends and receives, fairness counts its two directions as two shares. If higher
+    If a station sends and receives, its two directions are separate shares for fairness. If higher
     categories have flows, their delay is the first tie-break.
     """
     higher = tuple(categories_above(scenario, category))
@@ -266,7 +274,7 @@ def objective_for(name: str, scenario: Scenario, category: str = BEST_EFFORT) ->
 
 
 def _delay_of(category: str) -> Criterion:
-    """Return the criterion that packets of a category wait as little as possible in the slowest
+    """Return the criterion that minimises the waiting time of a category's packets in the slowest
     queue.
     """
     return replace(SOJOURN, quantity=delay_quantity(category))

@@ -1,4 +1,4 @@
-"""Limits on the harm that a setting may do to single flows and stations."""
+"""Limits on the harm that a setting of access parameters may do to single flows and stations."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,11 +11,11 @@ from lasthop.simulation.result import Result
 from lasthop.tuning.measures import is_beyond
 
 Part: TypeAlias = tuple[str, str]
-"""Name of a flow or a station, and a quantity."""
+"""Name of a flow or a station, and name of a quantity."""
 
 Parts: TypeAlias = Mapping[Part, Sequence[float]]
-"""One value per replication for each flow or station and quantity; NaN if a replication has no
-value.
+"""Values of quantities of single flows and stations, one per replication; NaN if a replication has
+no value.
 """
 
 RTT, RTT_P99, DELAY_P99, GOODPUT = "rtt_s", "rtt_p99_s", "one_way_delay_p99_s", "goodput_bps"
@@ -26,7 +26,7 @@ GUARDED = (
     ("flows", DELAY_P99, "the 99th percentile of a flow's delay longer"),
     ("stations", GOODPUT, "the goodput of a station lower"),
 )
-"""List of the result, quantity, and text about the harm."""
+"""Guarded quantities: list of the result, name of the quantity, and text about the harm."""
 
 
 @dataclass(frozen=True)
@@ -37,9 +37,9 @@ class Loss:
     ----------
     station : str
     now_bps, then_bps : float
-        Goodput of the station with the present setting, and with the other setting. [bit/s]
+        Goodput of the station with the present setting, and with the compared setting. [bit/s]
     change_bps : Estimate
-        Mean of the paired differences, other less present setting. [bit/s]
+        Mean of the paired differences: compared setting less present setting. [bit/s]
     """
 
     station: str
@@ -49,7 +49,7 @@ class Loss:
 
 
 def parts_of(result: Result) -> Parts:
-    """Return the guarded quantities of every flow and station of a result."""
+    """Return the guarded quantities (`GUARDED`) of every flow and station of a result."""
     return {
         (name, quantity): [nan if value is None else value for value in quantities[quantity]]
         for list_name, quantity, _ in GUARDED
@@ -59,10 +59,11 @@ def parts_of(result: Result) -> Parts:
 
 
 def harm(ours: Parts, now: Parts, give_up: float) -> str | None:
-    """Return the harm to a single flow or station beyond `give_up`; None if there is no such harm.
+    """Return a text about the harm to a single flow or station that exceeds `give_up`; None if
+    there is no such harm.
 
-    A cost counts if it exceeds this fraction of the present value on average, beyond chance; see
-    `is_beyond`.
+    A quantity is harmed if it worsens on average by more than the fraction `give_up` of its present
+    value, and not due to chance; see `is_beyond`.
     """
     for _, quantity, words in GUARDED:
         sign = -1.0 if quantity == GOODPUT else 1.0
@@ -77,7 +78,7 @@ def harm(ours: Parts, now: Parts, give_up: float) -> str | None:
 
 
 def losers(ours: Parts, now: Parts) -> Iterator[Loss]:
-    """Return every station whose goodput falls beyond the interval of its change."""
+    """Yield every station whose goodput decreases by more than the interval of the change."""
     for (name, quantity), values in now.items():
         pairs = _pairs(ours.get((name, quantity), ()), values) if quantity == GOODPUT else []
         if pairs:

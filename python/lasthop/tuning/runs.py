@@ -9,12 +9,12 @@ SHORT_S = 20.0
 SHORT_REPLICATIONS = 2
 
 CHECKED_REPLICATIONS = 5
-"""Least number of replications of the check with fresh seeds; with fewer, intervals are too
-wide.
+"""Least number of replications of the check with fresh seeds, since intervals are too wide with
+fewer replications.
 """
 
 LARGEST_SEED = 2**53 - 1
-"""Largest `seed` of a scenario."""
+"""Largest allowed `seed` of a scenario."""
 
 
 def length_s(scenario: Scenario) -> float:
@@ -23,11 +23,12 @@ def length_s(scenario: Scenario) -> float:
 
 
 def shortened(scenario: Scenario) -> list[tuple[str, object]]:
-    """Return settings for a short simulation: fewer replications, and less time if the scenario is
-    steady.
+    """Return settings for a short simulation: fewer replications, and a shorter duration if the
+    scenario is steady.
 
-    A scenario with flows that start after the warm-up, or that end, keeps its duration. The seed
-    differs, so that the confirming simulations are independent of the screening simulations.
+    If flows start after the warm-up or end, the duration does not change. The seed differs from
+    that of the scenario, so that the full simulations, which confirm settings, are independent of
+    the short simulations.
     """
     known = scenario.typed
     seed = known.seed
@@ -48,8 +49,8 @@ def shortened(scenario: Scenario) -> list[tuple[str, object]]:
 
 
 def fresh(scenario: Scenario) -> Scenario:
-    """Return a scenario with a fresh seed, used in neither screening nor confirmation, and with
-    enough replications.
+    """Return a scenario with a fresh seed, which neither the short nor the full simulations use,
+    and with enough replications.
     """
     known = scenario.typed
     count = max(known.replications, CHECKED_REPLICATIONS)
@@ -57,5 +58,7 @@ def fresh(scenario: Scenario) -> Scenario:
 
 
 def fresh_seed(seed: int) -> int:
-    """Return a seed that is used in neither confirmation nor screening, see `shortened`."""
+    """Return a seed that neither the full simulations (confirmation) nor the short simulations
+    (screening, see `shortened`) use.
+    """
     return seed + 1 + (seed == 0) if seed < LARGEST_SEED else seed - 2

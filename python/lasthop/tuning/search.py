@@ -1,5 +1,5 @@
-"""Search: the model and short simulations rank candidates, full simulations confirm the best few,
-and simulations with fresh seeds check the best one.
+"""Search for access parameters. The model and short simulations (screening) rank candidates, full
+simulations confirm the best few, and simulations with fresh seeds check the best candidate.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -50,23 +50,26 @@ T = TypeVar("T")
 MODEL = "edca"
 
 SCREENED = 12
-"""Number of candidates in each family that the model selects for short simulations."""
+"""Number of candidates of each family that the model selects for short simulations. Candidates of a
+family require the same features of the access point.
+"""
 
 BURST_BASES = 3
-"""Number of candidates per access method (backoff, PIFS) for which TXOP limits are tried."""
+"""Number of candidates per access method (backoff or PIFS) for which TXOP limits are tried."""
 
 ALIKE = 3e-3
-"""Relative difference below which two settings in a short simulation count as equal. [-]"""
+"""Relative difference up to which the values of two short simulations are equal. [-]
+"""
 
 
 MORE_ROUNDS = 2
-"""Number of times that further settings are confirmed because all confirmed settings were ruled
-out.
+"""Largest number of times that further settings are simulated fully because all fully simulated
+settings are ruled out.
 """
 
 MOST_CHECKED = 3
-"""Largest number of settings that are checked. The next setting is checked only if the previous one
-harms a flow or station.
+"""Largest number of settings that are checked with fresh seeds. The next best setting is checked
+only if the previous setting is ruled out.
 """
 
 
@@ -76,26 +79,28 @@ class TuneProgress(TypedDict):
     stage: str
     """Stage: ``"predicting"``, ``"screening"``, ``"confirming"`` or ``"checking"``."""
     done: int
-    """Number of finished candidates of this stage."""
+    """Number of finished candidates in the stage."""
     candidates: int
-    """Number of all candidates of this stage."""
+    """Number of all candidates in the stage."""
     so_far: str
-    """Best value of the aim so far, with its unit; empty before the first value."""
+    """Best value of the objective so far, with its unit; empty before the first value."""
     settings: int
     """Number of settings that may be tried."""
     about_s: float
-    """Time of the whole search, estimated from the first setting; 0 before that. [s]"""
+    """Duration of the whole search, estimated from the first setting; 0 before the estimate. [s]"""
 
 
 ProgressCallback: TypeAlias = Callable[[TuneProgress], bool | None]
 
 
 class Interrupted(KeyboardInterrupt):
-    """Interruption of a search by Ctrl-C; results so far are kept."""
+    """Exception: Ctrl-C interrupted a search, which keeps its results so far."""
 
 
 class Search:
-    """A search in progress; the first of `trials` is the present setting."""
+    """A search in progress. `trials` has the settings with their results; the first trial is the
+    present setting.
+    """
 
     def __init__(
         self,
@@ -122,7 +127,7 @@ class Search:
         self.checks: list[Check] = []
         """Settings that were compared with the present setting, with fresh seeds."""
         self.recommended: Trial | None = None
-        """Recommended setting; None if the present setting stays."""
+        """Recommended setting; None if the search recommends the present setting."""
         self._hint = 1
         self._settings, self._about_s = 0, 0.0
         self._so_far = SoFar(objective.aim)
@@ -131,12 +136,12 @@ class Search:
         self._short = shortened(scenario)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the results so far, without the progress callback."""
+        """Return the state for pickling, without the progress callback."""
         return self.__dict__ | {"_progress": None}
 
     def run(self, *, pifs: bool, txop: bool, confirm: int) -> None:
-        """Search windows and PIFS access, then TXOP limits for the best candidates; then confirm
-        and check.
+        """Run the search: try contention windows and PIFS access, then TXOP limits for the best
+        candidates. Then confirm the best settings and check the best setting.
 
         Raises
         ------
@@ -148,11 +153,13 @@ class Search:
         scenario, category = self.present.scenario, self.category
         pairs = list(window_pairs(scenario, pifs=pifs, txop=txop, category=category))
         tried = list(pairs)
-        if txop:  # As many candidates as there will be, for other windows.
+        # These candidates are not tried; they only determine the expected number of settings.
+        if txop:
             tried += opportunities(scenario, bases(pairs), category)
         longer = length_s(scenario) / length_s(Scenario(scenario, self._short))
         if self.ranks_by_model:
-            # The import is not part of any setting's time.
+            # Import the model before the first setting, so that the measured time of the setting
+            # excludes the import.
             import_module(f"lasthop.models.{MODEL}")
         self._settings = len(tried)
         families = grouped_by(tried, lambda candidate: candidate.family).values()
@@ -194,8 +201,8 @@ class Search:
         return self.objective.aim.quantity in MODELLED
 
     def objection(self, trial: Trial) -> str | None:
-        """Return why a setting cannot be chosen, by its measured values; None if it can be
-        chosen.
+        """Return the reason why a setting is ruled out by its measured values; None if it is not
+        ruled out.
         """
         present = self.present
         if trial.samples and present.samples:
@@ -206,19 +213,21 @@ class Search:
         return None
 
     def _objects(self, values: Values, now: Values) -> str | None:
-        """Return the objection to a setting with these values, compared with the present values;
-        None without one.
+        """Return the reason why a setting with the given values is ruled out, compared with the
+        present values; None if it is not ruled out.
         """
         dear = self.objective.objection(values, now, self.bounds.give_up)
         return dear or self.bounds.objection(values, now)
 
     def _harm(self, ours: Parts, now: Parts) -> str | None:
-        """Return the harm to a single flow or station, unless the objective is to redistribute."""
+        """Return a text about the harm to a single flow or station; None without harm, or if the
+        objective redistributes goodput.
+        """
         return None if self.objective.redistributes else harm(ours, now, self.bounds.give_up)
 
     def _try(self, candidates: Iterable[Candidate]) -> None:
-        """Predict the candidates and screen the best; screen all candidates that the model
-        refuses.
+        """Add the candidates to the trials, predict them with the model, and simulate the best ones
+        briefly. Candidates that the model refuses are all simulated.
         """
         new, refused = [], list[tuple[Candidate, str]]()
         for candidate in candidates:
@@ -236,15 +245,16 @@ class Search:
         self._screen_best(new)
 
     def _predict_each(self, new: Sequence[Trial]) -> None:
-        """Predict each of these trials with the model."""
+        """Predict each of the given trials with the model."""
         if self.ranks_by_model:
             self._each("predicting", new, self._predict)
 
     def _screen_best(self, new: Sequence[Trial]) -> None:
-        """Screen the best trials of each family by the model, and the trials that it refuses.
+        """Run short simulations (screening) of the best trials of each family by the model, and of
+        the trials that the model refuses.
 
-        The model does not predict starvation. If most of a family's best trials are unacceptable,
-        the next trials are screened.
+        The model does not predict starvation. If fewer than `BURST_BASES` of the simulated trials
+        of a family are acceptable, the next trials of the family are simulated.
         """
         chosen = [trial for trial in new if trial.predicted is None or trial is self.present]
         families = [
@@ -262,19 +272,19 @@ class Search:
             chosen = []
 
     def _livable(self, screened: Sequence[Trial]) -> int:
-        """Return how many of these settings are acceptable for every station."""
+        """Return the number of settings that are acceptable for every station."""
         return sum(
             self.objection(trial) is None and not self._seems_harmful(trial, "screening")
             for trial in screened
         )
 
     def _check_measured(self) -> None:
-        """Refuse a scenario in which no setting delivers anything.
+        """Raise an error if no setting delivers anything.
 
         Raises
         ------
         UserError
-            If no screened setting delivered anything.
+            If no setting delivered anything in the short simulations.
         """
         screened = [trial.screened for trial in self.trials if trial.screened is not None]
         if any(values.get("goodput_bps", 0.0) > 0.0 for values in screened):
@@ -288,7 +298,7 @@ class Search:
         )
 
     def _leave_out_unmeasured(self) -> None:
-        """Note the settings whose short simulation has no value of the objective."""
+        """Add the settings whose short simulation has no value of the objective to `left_out`."""
         aim = self.objective.aim.quantity
         screened = [
             trial
@@ -304,7 +314,8 @@ class Search:
         from lasthop import models
 
         try:
-            with step(""):  # A slow Markov chain reports its progress.
+            # Within `step`, a slow Markov chain reports its progress.
+            with step(""):
                 prediction = models.predict(trial.scenario.typed, MODEL)
             trial.predicted = predicted(prediction, trial.scenario)
         except (models.ModelError, models.ConvergenceError, TooCostlyError) as error:
@@ -332,7 +343,9 @@ class Search:
         self._each("confirming", trials, confirm, lambda trial: trial.scenario)
 
     def _measured(self, trial: Trial, scenario: Scenario) -> Measured:
-        """Simulate a setting, and count its calls if calls are the objective."""
+        """Simulate a setting and return its values. If calls are the objective, search for its
+        largest number of calls.
+        """
         result = self._simulate(scenario)
         samples = sampled(result, self.category)
         if self.calls is not None:
@@ -340,7 +353,9 @@ class Search:
         return Measured(result, samples, parts_of(result))
 
     def _count_calls(self, trial: Trial, scenario: Scenario, calls: Calls) -> Samples:
-        """Count the calls of a setting in full simulations."""
+        """Return the largest number of calls with a setting in each replication, from full
+        simulations.
+        """
         hint = int((trial.screened or {}).get("calls", 1))
         capacity = Capacity(calls, scenario, self._simulate)
         most, text = capacity.check(capacity.most(hint))
@@ -352,12 +367,13 @@ class Search:
         }
 
     def _check(self) -> None:
-        """Compare the best setting with the present setting again, with fresh seeds.
+        """Check the best setting: compare it with the present setting again, with fresh seeds.
 
-        The best of many settings was partly lucky with the seeds that chose it. With fresh seeds it
-        is compared only once, so that its interval needs no correction for the number of settings.
-        If a setting is ruled out, the next best setting is checked. Whether the objective improves
-        does not decide about this, so that this question is asked of one setting only.
+        The best of many settings is partly a result of chance with the seeds that selected it. With
+        fresh seeds the setting is compared only once, so that the interval needs no correction for
+        the number of settings. If a setting is ruled out, the next best setting is checked. If the
+        objective does not improve, no further setting is checked, so that only one setting is
+        tested for an improvement.
         """
         present = self.present
         better = [
@@ -385,16 +401,16 @@ class Search:
 
     @property
     def _check_length(self) -> float:
-        """Return the duration of a check, including the present setting, divided by the duration of
-        the confirmation. [-]
+        """Return the duration of a check of two settings with fresh seeds, divided by the duration
+        of a full simulation of one setting. [-]
         """
         count = self.present.scenario.typed.replications
         return 2.0 * max(count, CHECKED_REPLICATIONS) / count
 
     def _compared(self, trial: Trial) -> Check:
-        """Return the check of a setting, simulated with fresh seeds.
+        """Return the check of a setting that was simulated with fresh seeds.
 
-        An objection must hold beyond the intervals of the paired differences.
+        The setting is ruled out only if its harm exceeds the intervals of the paired differences.
         """
         ours, now = trial.checked, self.present.checked
         assert ours is not None
@@ -417,7 +433,7 @@ class Search:
         work: Callable[[Trial], None],
         needed: Callable[[Trial], Scenario] | None = None,
     ) -> None:
-        """Do the work of a stage for each trial, after the simulations that it needs."""
+        """Call `work` for each trial of a stage, after the simulations that `needed` returns."""
         self._so_far.begin(known(stage, self.present))
         try:
             if needed is not None:
@@ -438,17 +454,18 @@ class Search:
         work: Callable[[Trial], None],
         needed: Callable[[Trial], Scenario],
     ) -> None:
-        """Simulate what all trials of a stage need; after an interruption, process the finished
-        simulations.
+        """Run the simulations that all trials of a stage need. After an interruption, process the
+        finished simulations.
         """
         scenarios = [needed(trial) for trial in trials]
 
         def tell(done: int) -> bool:
-            # If calls are counted, the counting is the slow part, and reports its own progress.
+            # If calls are counted, the search for their number is slow and reports its own
+            # progress.
             try:
                 if self.calls is None:
                     self._report(stage, min(done, len(scenarios) - 1), len(scenarios))
-            except Stopped:  # Finished simulations of this chunk are kept, too.
+            except Stopped:  # keep the finished simulations
                 return False
             return True
 
@@ -477,16 +494,19 @@ class Search:
             raise Stopped("progress stopped the search")
 
     def _note(self, stage: str, trial: Trial) -> None:
-        """Note the result of a stage for a setting, unless the setting cannot be chosen."""
+        """Update the best value so far with the result of a stage for a setting, unless the setting
+        is ruled out.
+        """
         values, now = known(stage, trial), known(stage, self.present)
         if self._objects(values, now) is None:
             self._so_far.note(values)
 
     def _seems_harmful(self, trial: Trial, stage: str) -> bool:
-        """Return whether a single flow or station seems to lose more than the allowed fraction.
+        """Return whether a single flow or station seems to be harmed by more than the allowed
+        fraction.
 
-        The model has only the mean RTT, and a few short replications give little evidence. Such
-        settings are therefore not ruled out, but ranked after all other settings.
+        The model predicts only the mean RTT, and a few short replications are weak evidence.
+        Settings that seem harmful are therefore not ruled out, but ranked after all other settings.
         """
         if stage == "screening":
             return self._harm(trial.screened_parts, self.present.screened_parts) is not None
@@ -510,18 +530,18 @@ class Search:
         )
 
     def _screened(self) -> list[Trial]:
-        """Return the screened candidates, best first."""
+        """Return the acceptable candidates ranked by their short simulations, best first."""
         return self._ranked(self.trials[1:], "screening")
 
     def _burst_bases(self) -> list[Candidate]:
         return bases(trial.candidate for trial in self._screened() if trial.candidate is not None)
 
     def _finalists(self, confirm: int) -> list[Trial]:
-        """Return the best candidates that were only screened, at most `confirm`: the best of each
-        family first.
+        """Return the best candidates that have no full simulation yet, at most `confirm`. The best
+        candidate of each family has priority.
 
         If several settings have the same measurements, such as TXOP limits that no burst reaches,
-        only the first is returned. The first is the simplest.
+        only the first and simplest setting is returned.
         """
         ranked = self._screened()
         ranked = [trial for trial in ranked if not self._repeats(trial, ranked)]
@@ -532,8 +552,8 @@ class Search:
         return [trial for trial in ranked if trial in chosen]
 
     def _repeats(self, trial: Trial, others: Sequence[Trial]) -> bool:
-        """Return whether the present setting, or an earlier setting of `others`, has the same
-        measurements.
+        """Return whether the present setting, or a setting of `others` that was tried earlier, has
+        the same measurements.
         """
         before = [other for other in (self.present, *others) if other.screened is not None]
         order = self.trials.index(trial)
@@ -544,7 +564,7 @@ class Search:
 
 
 def known(stage: str, trial: Trial) -> Values:
-    """Return the values of a setting at a stage; empty if the stage has not processed it."""
+    """Return the values of a setting in a stage; empty if the stage has no values of it."""
     if stage == "checking":
         return {} if trial.checked is None else means(trial.checked.samples)
     if stage == "confirming":
@@ -553,19 +573,21 @@ def known(stage: str, trial: Trial) -> Values:
 
 
 MODELLED = ("goodput_bps", "rtt_s", "sojourn_s")
-"""Quantities that the model can rank. In the model, all stations get equal shares with every
-setting.
+"""Quantities by which the model can rank settings. Fairness is not one of them, since all stations
+have equal shares in the model.
 """
 
 
 def grouped(trials: Iterable[Trial]) -> list[list[Trial]]:
-    """Return the trials by family, each in the given order; present settings are left out."""
+    """Return the trials in one list per family, each in the given order; the present setting is
+    left out.
+    """
     families = grouped_by(trials, lambda trial: trial.candidate and trial.candidate.family)
     return [family for key, family in families.items() if key is not None]
 
 
 def grouped_by(things: Iterable[T], key: Callable[[T], Any]) -> dict[Any, list[T]]:
-    """Return the items grouped by a common key, each group in the given order."""
+    """Return the items grouped by the value of `key`, each group in the given order."""
     groups: dict[Any, list[T]] = {}
     for thing in things:
         groups.setdefault(key(thing), []).append(thing)
@@ -580,13 +602,17 @@ def alike(ours: Values, theirs: Values) -> bool:
 
 
 def bases(candidates: Iterable[Candidate]) -> list[Candidate]:
-    """Return the first candidate of each access method, for which TXOP limits are tried."""
+    """Return the first `BURST_BASES` candidates of each access method, for which TXOP limits are
+    tried.
+    """
     ways = grouped_by(candidates, lambda candidate: candidate.access)
     return list(chain.from_iterable(ways[way][:BURST_BASES] for way in sorted(ways)))
 
 
 def refusals(refused: Sequence[tuple[Candidate, str]]) -> list[LeftOut]:
-    """Return the refused candidates by family, with the reason for the first candidate."""
+    """Return the candidates whose scenario was refused: one entry per family, with the reason for
+    its first candidate.
+    """
     return [
         LeftOut(some(candidate.name for candidate, _ in family), family[0][1])
         for family in grouped_by(refused, lambda each: each[0].family).values()
@@ -594,6 +620,6 @@ def refusals(refused: Sequence[tuple[Candidate, str]]) -> list[LeftOut]:
 
 
 def some(names: Iterable[str]) -> str:
-    """Return the names in a few words."""
+    """Return a short text with the first name and the number of further names."""
     first, *rest = names
     return f"{first} and {len(rest)} more" if rest else first

@@ -1,4 +1,4 @@
-"""Settings of a scenario for a candidate."""
+"""Conversion of a candidate's access parameters to settings of a scenario."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -18,27 +18,27 @@ from lasthop.tuning.categories import (
 )
 
 DIFS = 2
-"""AIFSN of DIFS, the smallest AIFSN of a station; PIFS is one less."""
+"""AIFSN of DIFS, the smallest AIFSN of a station; the AIFSN of PIFS is less by one."""
 
 PIFS_ACCESS = {"aifsn": DIFS - 1, "cwmin": 0, "cwmax": 0}
 
 Setting: TypeAlias = tuple[str, int]
-"""Key path and value, as `--set` takes them."""
+"""A setting: key path and value, as for the option `--set`."""
 
 
 def apply(
     scenario: Scenario, candidate: Candidate, category: str = BEST_EFFORT
 ) -> tuple[Scenario, list[Setting]]:
-    """Return a scenario with the candidate's parameters, with the settings that make this scenario.
+    """Return the scenario with the parameters of a candidate, and the settings that change it.
 
-    Other categories keep their windows, even if the file derives them from best effort. This
-    applies to categories with flows. It also applies to categories whose derived windows would make
-    the scenario invalid.
+    If the file derives the contention windows of other categories from those of best effort, these
+    windows must not change. Settings that preserve them are added for categories with flows, and
+    for categories whose derived windows would make the scenario invalid.
 
     Raises
     ------
     ScenarioError
-        If the scenario is refused with these settings.
+        If the scenario with the settings is invalid.
     """
     used = [other for other in categories_in_use(scenario) if other != category]
     idle = [other for other in CATEGORIES if other not in (category, *used)]
@@ -49,7 +49,7 @@ def apply(
 
 
 def fewest(scenario: Scenario, changed: Scenario, settings: Sequence[Setting]) -> list[Setting]:
-    """Return the fewest of `settings` that turn `scenario` into `changed`."""
+    """Return the smallest part of `settings` that changes `scenario` to `changed`."""
     needed = list(settings)
     for setting in settings:
         others = [other for other in needed if other != setting]
@@ -59,9 +59,9 @@ def fewest(scenario: Scenario, changed: Scenario, settings: Sequence[Setting]) -
 
 
 def counts_are_no_times(scenario: Scenario, settings: Sequence[Setting]) -> bool:
-    """Return whether no time corresponds to a TXOP limit of `settings` in packets.
+    """Return whether a TXOP limit of `settings` in packets has no equivalent limit in time.
 
-    With several rates or packet lengths, no time allows the same number of packets for all
+    With several rates or packet lengths, no limit in time allows the same number of packets for all
     stations.
     """
     if not any(path.endswith("txop_packets") and value > 1 for path, value in settings):
@@ -114,7 +114,9 @@ def _under(node: str, category: str, values: Mapping[str, int]) -> list[Setting]
 
 
 def _preserved(scenario: Scenario, category: str, others: Sequence[str]) -> list[Setting]:
-    """Return settings that keep the windows of `others`, if these windows follow best effort's."""
+    """Return settings that preserve the contention windows of the categories `others`, if best
+    effort is tuned, from which they may be derived.
+    """
     if category != BEST_EFFORT:
         return []
     settings: list[Setting] = []
@@ -126,8 +128,8 @@ def _preserved(scenario: Scenario, category: str, others: Sequence[str]) -> list
                 settings.append((f"cell.{other}.{key}", next(iter(of_group.values()))))
             else:
                 settings += [(f"station.{name}.{other}.{key}", cw) for name, cw in of_group.items()]
-                # A value that the file sets for all stations could be refused together with other
-                # windows.
+                # Also set the value for all stations, since the value in the file could be invalid
+                # together with the other windows.
                 settings.append((f"cell.{other}.{key}", max(of_group.values())))
             settings.append((f"cell.ap.{other}.{key}", getattr(known.cell.ap.access(other), key)))
     return settings
@@ -150,7 +152,9 @@ def _ap_keys(scenario: Scenario, candidate: Candidate, category: str) -> dict[st
 
 
 def _overriding(scenario: Scenario, category: str, key: str, value: int) -> list[str]:
-    """Return the groups of stations that do not take `key` from the cell."""
+    """Return the groups of stations whose value of `key` differs from `value`, since they do not
+    use the value of the cell.
+    """
     return list(
         dict.fromkeys(
             station.group

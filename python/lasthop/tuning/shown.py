@@ -1,4 +1,4 @@
-"""Titles, units and preferred direction of the compared quantities."""
+"""Titles, units and preferred directions of the compared quantities, for tables and texts."""
 
 from dataclasses import dataclass
 
@@ -14,7 +14,7 @@ class Shown:
     title, unit : str
         Title and unit in tables.
     scale : float
-        Factor from the unit of the result to the shown unit.
+        Factor from the unit of results to the unit in tables.
     greatest : bool or None
         Whether larger values are better; None if neither direction is better.
     """
@@ -26,7 +26,7 @@ class Shown:
 
     @property
     def head(self) -> str:
-        """Title with unit."""
+        """Title with its unit, for the head of a column."""
         return f"{self.title} [{self.unit}]"
 
 

@@ -1,4 +1,4 @@
-"""Best value of the objective so far, for progress reports."""
+"""Progress reports of a search: the best value of the objective so far."""
 
 from math import inf
 
@@ -9,8 +9,8 @@ from lasthop.tuning.shown import SHOWN
 
 
 class SoFar:
-    """Best value of each stage so far. Values of the model are not compared with values of
-    simulations.
+    """Best value of the objective so far in a stage of the search. It starts again in each stage,
+    so that predictions are not compared with simulations.
 
     Parameters
     ----------
@@ -29,12 +29,12 @@ class SoFar:
         self._worth = -inf
 
     def begin(self, present: Values) -> None:
-        """Begin a stage, given its values of the present setting."""
+        """Begin a stage with the values of the present setting in this stage."""
         self._worth = -inf
         self.note(present)
 
     def note(self, values: Values) -> None:
-        """Note the values of a setting."""
+        """Update the best value with the values of a setting."""
         value = values.get(self._aim.quantity)
         if value is None or not self._aim.worth(value) > self._worth:
             return

@@ -1,4 +1,4 @@
-"""Estimate of the duration of a search, from its first setting."""
+"""Estimate of the duration of a search, from the duration of its first setting."""
 
 import time
 
@@ -6,21 +6,22 @@ from lasthop.errors import UserError
 from lasthop.scenario.scenario import Scenario
 
 LONGEST_S = 1200.0
-"""Longest duration of a search for the number of calls. [s]"""
+"""Longest accepted duration of a search whose objective is the number of calls. [s]"""
 
 
 class Stopwatch:
-    """Stopwatch that starts with the first setting.
+    """Stopwatch for the first setting, which estimates the duration of the search.
 
     Parameters
     ----------
     scenario : Scenario
     settings : int
-        Number of settings that may be tried, without the first.
+        Number of settings that may be tried after the first setting.
     screened : int
-        Number of these settings that are screened if the model ranks them.
+        Number of these settings that have a short simulation if the model ranks them.
     longer : float
-        Duration of all confirming simulations divided by the duration of screening one setting. [-]
+        Duration of all full simulations divided by the duration of a short simulation of one
+        setting. [-]
     faster : float
         Speed of several parallel simulations divided by the speed of a single simulation. [-]
     """
@@ -38,12 +39,12 @@ class Stopwatch:
         self._first_s = 0.0
 
     def first_is_predicted(self) -> None:
-        """Note that the model has predicted the first setting."""
+        """Record the time at which the model has predicted the first setting."""
         self._predicted_s = time.monotonic() - self._begun_s
 
     def first_is_done(self, *, ranked: bool) -> None:
-        """Note that the first setting is screened, too, and whether the model ranks the other
-        settings.
+        """Record the time at which the short simulation of the first setting has ended, and whether
+        the model ranks the other settings.
         """
         self._first_s = time.monotonic() - self._begun_s
         if not ranked:
@@ -51,23 +52,23 @@ class Stopwatch:
 
     @property
     def all_s(self) -> float:
-        """Expected duration of all settings, from the first setting. [s]
+        """Expected duration of the search for all settings, from that of the first setting. [s]
 
         The estimate tends to be too long, since later settings start the search for the number of
-        calls near the result. More settings are screened if the model refuses settings, or if few
-        settings are acceptable.
+        calls near the result. It is too short if more settings have short simulations, because the
+        model refuses settings or because few settings are acceptable.
         """
         predicting_s = self._predicted_s * self._settings
         screening_s = self._first_s - self._predicted_s
         return predicting_s + screening_s * (self._screened + self._longer) / self._faster
 
     def judge(self) -> None:
-        """Refuse a search that would take too long.
+        """Raise an error if the search would take too long.
 
         Raises
         ------
         UserError
-            If all settings would take longer than `LONGEST_S`.
+            If the search for all settings would take longer than `LONGEST_S`.
         """
         if self.all_s > LONGEST_S:
             raise UserError(

@@ -19,9 +19,9 @@ class LeftOut:
     Attributes
     ----------
     what : str
-        Name of the settings.
+        Names of the settings.
     why : str
-        Reason; in the engine's words if the scenario is refused.
+        Reason; if the scenario is invalid, the message of the error.
     """
 
     what: str
@@ -30,7 +30,7 @@ class LeftOut:
 
 @dataclass(frozen=True)
 class Measured:
-    """A simulation of a setting.
+    """Results of a simulation of a setting.
 
     Attributes
     ----------
@@ -55,21 +55,24 @@ class Trial:
     candidate : Candidate or None
         Candidate of the setting; None for the present setting of the scenario.
     scenario : Scenario
-        The scenario with the setting applied.
+        Scenario with the setting applied.
     predicted : mapping or None
-        Values that the model predicts; None if it refuses, then `refusal` has the reason.
+        Values that the model predicts; None if the model refuses the scenario, for the reason in
+        `refusal`.
     screened : mapping or None
-        Means that a short simulation measured.
+        Means of the quantities in a short simulation.
     screened_parts : mapping
-        Values of single flows and stations in each replication of the short simulation.
+        Values of the quantities of single flows and stations in the short simulation, one per
+        replication.
     result : Result or None
-        Result of the confirming simulation.
+        Result of the full simulation, which confirms the setting.
     samples : mapping
-        Values of that simulation, one per replication.
+        Values of the quantities in the full simulation, one per replication.
     parts : mapping
-        Single flows and stations in each replication of that simulation.
+        Values of the quantities of single flows and stations in the full simulation, one per
+        replication.
     checked : Measured or None
-        Simulation with fresh seeds, of the present setting and of the checked settings.
+        Simulation with fresh seeds; None except for the present setting and the checked settings.
     """
 
     candidate: Candidate | None
@@ -92,17 +95,17 @@ class Trial:
 
 @dataclass(frozen=True)
 class Check:
-    """Comparison of a setting with the present setting, simulated with fresh seeds.
+    """Check of a setting: comparison with the present setting by simulations with fresh seeds.
 
     Attributes
     ----------
     trial : Trial
     change : Estimate or None
-        Mean of the paired differences of the objective, setting less present setting.
+        Mean of the paired differences of the objective: checked setting less present setting.
     objection : str or None
-        Reason why the setting is ruled out, by the measurements with these seeds.
+        Reason why the setting is ruled out by the measurements with fresh seeds.
     improves : bool
-        Whether the setting serves the objective better, beyond the interval of `change`.
+        Whether the setting improves the objective by more than the interval of `change`.
     """
 
     trial: Trial

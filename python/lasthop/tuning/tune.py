@@ -21,7 +21,7 @@ from lasthop.tuning.tuning import TUNING_FILES, Tuning
 __all__ = ["CONFIRM", "TUNING_FILES", "TuneInterrupted", "Tuning", "tune"]
 
 CONFIRM = 10
-"""Default number of candidates that are confirmed by simulation."""
+"""Default number of candidates that are confirmed by a full simulation."""
 
 
 class TuneInterrupted(KeyboardInterrupt):

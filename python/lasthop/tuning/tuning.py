@@ -46,7 +46,7 @@ class Tuning(Shown):
     Attributes
     ----------
     base : Scenario
-        The scenario with its present setting.
+        Scenario with its present setting.
     objective : str
         Aim of the search.
     category : str
@@ -54,17 +54,17 @@ class Tuning(Shown):
     bounds : Bounds
         Limits by which a setting may be worse than the present setting.
     calls : Calls or None
-        Kind of the counted calls, if calls were counted; other quantities are then measured with
-        one call.
+        Calls whose largest number is the objective; other quantities are then measured with one
+        call. None for other objectives.
     irregular : list of str
-        Observations that contradict an assumption of the search: that more calls are never better
-        than fewer.
+        Observations that contradict the assumption of the search that more calls are never better
+        than fewer calls.
     trials : list
         Present setting and all candidates, with their values.
     left_out : list
         Settings that were not tried or failed, with the reason.
     checks : list
-        Settings that were compared with the present one, with fresh seeds.
+        Settings that were compared with the present setting, with fresh seeds.
     """
 
     kind = "tuning"
@@ -97,7 +97,7 @@ class Tuning(Shown):
         }
 
     def _compared(self) -> tuple[Any, ...]:
-        """Values that must be equal in equal tunings."""
+        """Values that decide whether two tunings are equal."""
         results = [(trial.name, trial.result) for trial in self.trials]
         return self.base, json.dumps(self.to_dict()), results
 
@@ -108,7 +108,7 @@ class Tuning(Shown):
 
     @cached_property
     def confirmed(self) -> list[Trial]:
-        """Settings that were fully simulated, the best by their means first."""
+        """Settings with a full simulation, ordered by their means, best first."""
         trials = [trial for trial in self.trials if trial.samples]
         aim = self._search.objective.aim
         return sorted(
@@ -117,12 +117,12 @@ class Tuning(Shown):
 
     @property
     def chosen(self) -> Trial:
-        """Setting to choose: the present setting unless another setting is recommended."""
+        """Setting to use: the present setting unless another setting is recommended."""
         return self._search.recommended or self.present
 
     @property
     def recommended(self) -> bool:
-        """Whether another setting than the present one is recommended.
+        """Whether a setting other than the present setting is recommended.
 
         A recommended setting improves the aim beyond the interval of the paired differences, twice:
         with the seeds of the scenario and with fresh seeds.
@@ -131,8 +131,9 @@ class Tuning(Shown):
 
     @cached_property
     def reason(self) -> str | None:
-        """Reason why the present setting stays, as a clause; None if another setting is
-        recommended."""
+        """Reason why no other setting is recommended, as a clause; None if another setting is
+        recommended.
+        """
         return None if self.recommended else reason(self._search)
 
     @property
@@ -144,7 +145,7 @@ class Tuning(Shown):
 
     @cached_property
     def ruled_out(self) -> dict[str, list[str]]:
-        """Settings that are ruled out, by the cost that rules them out."""
+        """Names of the settings that are ruled out, by the cost that rules them out."""
         results: dict[str, list[str]] = {}
         for trial in self.trials[1:]:
             if (objection := self._search.objection(trial)) is not None:
@@ -152,18 +153,19 @@ class Tuning(Shown):
         return results
 
     def objection(self, trial: Trial) -> str | None:
-        """Return why a setting is ruled out, by its measurements; None if the setting is not ruled
-        out."""
+        """Return the reason why a setting is ruled out by its measurements; None if the setting is
+        not ruled out.
+        """
         return None if trial is self.present else self._search.objection(trial)
 
     @cached_property
     def settings(self) -> dict[str, int]:
-        """Values to set, by key path; empty if the present setting stays."""
+        """Recommended values by key path; empty if no other setting is recommended."""
         return dict(self.settings_of(self.chosen))
 
     @property
     def toml(self) -> str:
-        """Values to set, in the notation of a scenario file."""
+        """Recommended values in the notation of a scenario file."""
         return toml(list(self.settings.items()))
 
     @property
@@ -173,14 +175,14 @@ class Tuning(Shown):
 
     @cached_property
     def hostapd(self) -> str:
-        """Chosen setting as lines of hostapd.conf; empty if the present setting stays."""
+        """Recommended setting as lines of hostapd.conf; empty without a recommendation."""
         return hostapd(self.chosen.scenario).text if self.recommended else ""
 
     @cached_property
     def as_hostapd(self) -> dict[str, Estimate]:
-        """Values of the chosen setting, simulated as far as hostapd can express it.
+        """Simulated values of the chosen setting, rounded to values that hostapd can express.
 
-        hostapd has no window of 0, and its TXOP limits are times.
+        hostapd has no contention window of 0, and its TXOP limits are times.
         """
         written = [
             setting for setting in self.chosen.written if not setting[0].endswith("txop_packets")
@@ -191,28 +193,31 @@ class Tuning(Shown):
 
     @cached_property
     def _checked(self) -> tuple[Measured, Measured] | None:
-        """Present and recommended setting, simulated with fresh seeds; None if the present setting
-        stays."""
+        """Results of the present and the recommended setting with fresh seeds; None if no other
+        setting is recommended.
+        """
         present, chosen = self.present.checked, self.chosen.checked
         return (present, chosen) if self.recommended and present and chosen else None
 
     @cached_property
     def before(self) -> dict[str, Estimate]:
-        """Values of the present setting in the check; empty if the present setting stays."""
+        """Values of the present setting with fresh seeds; empty without a recommendation."""
         return estimated(self._checked[0].samples) if self._checked else {}
 
     @cached_property
     def after(self) -> dict[str, Estimate]:
-        """Values of the recommended setting in the check; empty if no setting is recommended."""
+        """Values of the recommended setting with fresh seeds; empty if no other setting is
+        recommended.
+        """
         return estimated(self._checked[1].samples) if self._checked else {}
 
     @cached_property
     def gains(self) -> dict[str, Estimate]:
-        """Differences of recommended and present setting by quantity; empty if the present setting
-        stays.
+        """Differences between the recommended and the present setting by quantity; empty if no
+        other setting is recommended.
 
-        The values are means of the paired differences over the replications of the check, whose
-        seeds were not used for the choice.
+        The values are means of the paired differences over replications with fresh seeds, which
+        were not used for the choice.
         """
         if not self._checked:
             return {}
@@ -222,7 +227,7 @@ class Tuning(Shown):
 
     @cached_property
     def costs(self) -> list[str]:
-        """Costs of the recommended setting, one sentence each, of quantities that change."""
+        """Costs of the recommended setting: one sentence per quantity that gets worse."""
         if not self._checked:
             return []
         rates = (means_of(each.result, "flows", "goodput_bps") for each in self._checked)
@@ -230,7 +235,7 @@ class Tuning(Shown):
 
     @cached_property
     def losers(self) -> list[Loss]:
-        """Stations whose goodput falls with the recommended setting, beyond the interval."""
+        """Stations whose goodput the recommended setting lowers by more than the interval."""
         if not self._checked:
             return []
         now, ours = (each.parts for each in self._checked)
@@ -238,9 +243,11 @@ class Tuning(Shown):
 
     @cached_property
     def elsewhere(self) -> Elsewhere | None:
-        """Queue with the longest delay at present, if it is not the access point's.
+        """Flow and queue with the longest delay with the present setting, if packets do not wait
+        mainly in the access point's queue.
 
-        None unless the aim is delay, or calls that wait at a link. Stations' queues are tuned, too.
+        The value is None unless the objective is delay, or calls whose packets wait at a link.
+        Access parameters also affect the queues of stations.
         """
         if self.objective not in ("delay", "calls") or self.present.result is None:
             return None
@@ -248,20 +255,23 @@ class Tuning(Shown):
         return result if self.objective == "delay" or (result and result.is_link) else None
 
     def judged(self, trial: Trial) -> list[str]:
-        """Return the stations among which fairness is judged with a confirmed setting."""
+        """Return the stations between which fairness is computed with a confirmed setting."""
         return [] if trial.result is None else judged(trial.result.sample_tree["stations"])
 
     @cached_property
     def call_delays(self) -> list[CallDelay]:
-        """Delay of the file's calls with the present setting, if the aim is delay."""
+        """Delays of the calls of the scenario file with the present setting, if the objective is
+        delay.
+        """
         if self.objective != "delay" or self.present.result is None:
             return []
         return call_delays(self.present.result)
 
     @property
     def refusal(self) -> str | None:
-        """Reason why the model could not rank the present setting; None if the model could rank
-        it."""
+        """Reason why the model could not predict the present setting; None if there is a
+        prediction.
+        """
         if self._search.ranks_by_model:
             return self.present.refusal
         if self.calls is not None:
@@ -270,7 +280,8 @@ class Tuning(Shown):
 
     @cached_property
     def table(self) -> "pd.DataFrame":
-        """Table with a row for each setting: predicted, screened and confirmed values.
+        """Table with a row for each setting: values of the model, of short simulations and of full
+        simulations.
 
         ``rtt_s`` is the mean over connections. ``worst_fairness_level`` is the goodput of the best
         station divided by that of the worst station. Names of columns end in ``_predicted`` for the
@@ -296,18 +307,18 @@ class Tuning(Shown):
 
     @property
     def how_far(self) -> str:
-        """Progress of the search in words."""
+        """Progress of the search as text."""
         screened = sum(trial.screened is not None for trial in self.trials)
         settings = "1 setting" if screened == 1 else f"{screened} settings"
         return f"{settings} screened, {len(self.confirmed)} confirmed"
 
     def settings_of(self, trial: Trial) -> list[Setting]:
-        """Return the smallest set of settings that turns the scenario into the scenario of
-        `trial`."""
+        """Return the fewest settings that change the scenario to the scenario of `trial`."""
         return fewest(self.base, trial.scenario, trial.written)
 
     def figure(self, *, figure: "Place | None" = None) -> "Figure":
-        """Draw goodput, delay and fairness of the confirmed settings, the chosen one marked.
+        """Draw goodput, delay and fairness of the confirmed settings, with a mark at the chosen
+        setting.
 
         The picture has several panels. They are drawn into a new figure, or into a given `figure`
         or subfigure.
@@ -317,9 +328,9 @@ class Tuning(Shown):
     def save(self, directory: str | PathLike[str]) -> list[Path]:
         """Write ``tuning.json``, ``tuning.png``, ``hostapd.conf``, and the table (Parquet, CSV).
 
-        If the present setting stays, nothing is written. A search that ended early writes only
-        ``tuning.json`` and the table. Files of an earlier search that this search does not write
-        are removed.
+        If no other setting is recommended, nothing is written. A search that ended early writes
+        only ``tuning.json`` and the table. Files of an earlier search that this search does not
+        write are removed.
         """
         from lasthop.answers.overwrite import refuse_foreign
         from lasthop.answers.saving import table_writers, text_writer, write_all

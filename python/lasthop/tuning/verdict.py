@@ -1,4 +1,4 @@
-"""Reasons why a search keeps the present setting, in words."""
+"""Reasons why a search recommends no other setting than the present setting, as text."""
 
 from math import inf
 
@@ -13,11 +13,11 @@ ABSENT = {
     "jain": "fewer than two stations have a flow whose demand is not met",
     "sojourn_s": "no packet of the category passes the access point's queue",
 }
-"""Reasons why a simulation may have no value of an objective."""
+"""Reasons why a simulation may have no value of an objective, by quantity."""
 
 
 def reason(search: Search) -> str:
-    """Return why the present setting stays, in a clause."""
+    """Return the reason why no other setting is recommended, as a clause."""
     aim = search.objective.aim.quantity
     title = SHOWN[aim].title
     if not search.is_over:
@@ -45,7 +45,7 @@ def reason(search: Search) -> str:
 
 
 def _failed(search: Search) -> str:
-    """Return the results of the checks, as a clause."""
+    """Return the results of the checks with fresh seeds, as a clause."""
     last, title = search.checks[-1], SHOWN[search.objective.aim.quantity].title
     if last.objection is None:
         change = _shortfall(search, last.change)
@@ -55,7 +55,9 @@ def _failed(search: Search) -> str:
 
 
 def _worse(search: Search, trial: Trial) -> float:
-    """Return the change of the objective, with a sign so that smaller is better."""
+    """Return the change of the objective relative to the present setting, with the sign that makes
+    smaller values better.
+    """
     change = search.objective.change(trial.samples, search.present.samples)
     if change is None:
         return inf
@@ -63,7 +65,7 @@ def _worse(search: Search, trial: Trial) -> float:
 
 
 def _shortfall(search: Search, change: Estimate | None) -> str:
-    """Return a change of the objective that does not suffice, with the reason."""
+    """Return a text about a change of the objective that does not suffice, with the reason."""
     if change is None:
         return "an unknown amount"
     aim = search.objective.aim

@@ -1,4 +1,4 @@
-"""What-if questions: named cases of a scenario, compared with the scenario as it is.
+"""What-if questions: named cases of a scenario, compared with the unchanged scenario ("as it is").
 
 ```text
  texts, TOML, mappings --(cases)--> cases --(paired.run)--> results --(measures)--> columns

@@ -1,4 +1,6 @@
-"""Cases of a what-if question: a name and some settings, from a text, a TOML file or a mapping."""
+"""Cases of a what-if question: a case is a name and some settings, from a text, a TOML file or a
+mapping.
+"""
 
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
@@ -23,21 +25,21 @@ __all__ = [
 ]
 
 AS_IT_IS = "as it is"
-"""Name of the scenario without the settings of a case."""
+"""Name of the unchanged scenario in results."""
 
 LONGEST_NAME = 60
 """Largest number of characters in the name of a case."""
 
 MOST_CASES = 50
-"""Largest number of cases of a question."""
+"""Largest number of cases of a what-if question."""
 
 MOST_BYTES = 1 << 20
-"""Largest file with cases. [bytes]"""
+"""Largest size of a file with cases. [bytes]"""
 
 EXAMPLE = '--case "fq: wire.queue.fq_codel={}; tcp.congestion=cubic"'
 
 IN_FILE = "[case.fq] with lines such as wire.queue.fq_codel = {}"
-"""Format of a file with cases, for messages."""
+"""Example of the format of a file with cases, for messages."""
 
 SHARED = {
     "seed": "--seed",
@@ -45,7 +47,9 @@ SHARED = {
     "duration": "--set duration=TIME",
     "warmup": "--set warmup=TIME",
 }
-"""Keys that must be equal in the scenario and all cases, with the option that sets them."""
+"""Keys whose values must be equal in the scenario and all cases, with the option that sets each
+key.
+"""
 
 
 @dataclass(frozen=True)
@@ -55,17 +59,17 @@ class Case:
     name: str
     settings: tuple[tuple[str, str], ...]
     where: str = ""
-    """Text in messages on where the case was given, such as ``--case "fq"``."""
+    """Source of the case for messages, such as ``--case "fq"``."""
 
     def has_setting(self, key: str) -> bool:
-        """Return whether a setting has this key or is in the table of this key."""
+        """Return whether a setting of the case has this key, or is in the table with this key."""
         return any(path == key or path.startswith(f"{key}.") for path, _ in self.settings)
 
 
 Cases: TypeAlias = (
     Mapping[str, Mapping[str, object] | Sequence[tuple[str, object]]] | Sequence[Case]
 )
-"""Settings by name of the case, such as ``{"fq": {"wire.queue.fq_codel": {}}}``; or a list of
+"""Settings by name of the case, such as ``{"fq": {"wire.queue.fq_codel": {}}}``, or a list of
 cases.
 """
 
@@ -92,7 +96,7 @@ def case_of_text(text: str) -> Case:
 
 
 def cases_of(cases: Cases) -> list[Case]:
-    """Return the cases that a Python program gives.
+    """Return the cases in the forms that a Python program may pass.
 
     Raises
     ------
@@ -169,7 +173,7 @@ def setting_of(value: Any, where: str) -> str:
     """Return a value of TOML as the text of a setting."""
     try:
         return as_setting(value)
-    except TypeError:  # The value is a date, which JSON does not support.
+    except TypeError:  # a date, which JSON does not support
         raise UserError(f"{where}: {value} is not the value of a setting") from None
 
 
@@ -177,7 +181,7 @@ def statements(text: str) -> Iterator[tuple[int, list[str], Any]]:
     """Yield each statement of a valid TOML text: line number, keys, and value.
 
     The keys include the keys of the table. The value of a table header is None. A statement is the
-    smallest number of lines that are valid TOML. Therefore an inline table is a single value.
+    smallest number of lines that are valid TOML, so that an inline table is a single value.
     """
     table: list[str] = []
     held, begins = "", 0
@@ -200,18 +204,18 @@ def statements(text: str) -> Iterator[tuple[int, list[str], Any]]:
 
 
 def keys_of(statement: str) -> list[str]:
-    """Return the keys before the equals sign of a statement."""
+    """Return the keys before the equals sign of a TOML statement."""
     for at, sign in enumerate(statement):
         if sign == "=":
             try:
                 return chain(tomllib.loads(f"{statement[:at]}= 0"))
-            except tomllib.TOMLDecodeError:  # The equals sign is in quotes.
+            except tomllib.TOMLDecodeError:  # the equals sign is in quotes
                 continue
     raise AssertionError("a statement has an equals sign")
 
 
 def chain(tree: Any) -> list[str]:
-    """Return the keys of nested tables with one key per table."""
+    """Return the keys of nested TOML tables with one key per table, from outside to inside."""
     keys = []
     while isinstance(tree, (dict, list)) and tree:
         if isinstance(tree, list):
@@ -223,7 +227,7 @@ def chain(tree: Any) -> list[str]:
 
 
 def checked(case: Case) -> Case:
-    """Return the case after checks of its name and settings; each path must be unique."""
+    """Return the case after checks of its name and settings; each key path must be unique."""
     if not case.name:
         raise UserError(f"{case.where}: the name is empty: expected NAME: PATH=VALUE", EXAMPLE)
     if len(case.name) > LONGEST_NAME:
@@ -263,7 +267,7 @@ def scenarios_of(base: Scenario, cases: Sequence[Case]) -> dict[str, Scenario]:
     Raises
     ------
     ScenarioError
-        If the scenario is refused with the settings of a case; the error names the case and the
+        If the scenario with the settings of a case is invalid; the error names the case and the
         setting.
     """
     results = {}

@@ -1,8 +1,9 @@
-"""Conclusions of a what-if question: the best cases for each purpose, by paired intervals.
+"""Conclusions of a what-if question: the best cases for the calls and for each compared quantity,
+by the intervals of paired differences.
 
-A case is advised if it is better than the scenario as it is, by more than the interval. Advised
-cases are the best if each of them is also better than every case that is not advised for the same
-purpose.
+A case is advised for a purpose (good calls, or one quantity) if it is better than the unchanged
+scenario by more than the interval. Advised cases are the best if each of them is also better than
+every case that is not advised for the purpose.
 """
 
 from collections.abc import Iterator, Sequence
@@ -15,25 +16,28 @@ from lasthop.whatif.differences import Differences, Run
 __all__ = ["Advice", "advised", "costs", "undecided"]
 
 FAULTS = {"one_way_delay_p99_s": "delay", "loss_probability": "loss"}
-"""Names in `Call.faults` of the quantities of calls."""
+"""Names of the quantities of calls in `Call.faults`."""
 
 
 @dataclass(frozen=True)
 class Advice:
-    """Cases that are advised for one purpose."""
+    """Cases that are advised for the calls, or for one column of the comparison."""
 
     measure: Measure | None
-    """Column that gets better; None for the verdicts of the calls."""
+    """Column of the comparison that improves; None for advice by the verdicts of the calls.
+    """
     cases: tuple[str, ...]
-    """Names of the cases, which do not differ significantly, or have the same verdicts."""
+    """Names of the cases, which do not differ significantly or have the same call verdicts.
+    """
     is_best: bool
-    """Whether each of the cases is also better than all other cases, by more than the intervals."""
+    """Whether each of the cases is also better than all other cases by more than the intervals."""
 
 
 def advised(what_if: Differences) -> Iterator[Advice]:
     """Yield the advice for the calls, then for each column that a case improves.
 
-    If the calls are good in the scenario as it is, their columns are treated like other columns.
+    If the calls are good in the unchanged scenario, their delay and loss are treated like other
+    columns.
     """
     base = what_if.runs[0]
     of_calls = what_if.call_measures
@@ -51,10 +55,10 @@ def advised(what_if: Differences) -> Iterator[Advice]:
 
 
 def costs(what_if: Differences, names: Sequence[str]) -> dict[Measure, list[str]]:
-    """Return the columns in which at least one of the cases is worse, with the names of these
-    cases.
+    """Return the columns in which at least one of the given cases is worse than the unchanged
+    scenario, with the names of these cases.
 
-    A worse delay or loss of calls that are still good does not count.
+    A worse delay or loss of calls that remain good is left out.
     """
     results: dict[Measure, list[str]] = {}
     for change in what_if.changes:
@@ -67,11 +71,11 @@ def costs(what_if: Differences, names: Sequence[str]) -> dict[Measure, list[str]
 
 
 def undecided(what_if: Differences) -> Iterator[tuple[str, Measure | None]]:
-    """Yield cases for which more replications may give a verdict, with the column, or None for
-    calls.
+    """Yield the cases for which more replications may lead to a verdict, each with the column, or
+    None for calls.
 
-    In these cases a direction of a call is uncertain, or a difference exceeds its own 95 % interval
-    but not its simultaneous interval.
+    In these cases the verdict of a call's direction is uncertain, or a difference exceeds its own
+    95 % interval but not its simultaneous interval.
     """
     for run in what_if.runs:
         if any(call.verdict == UNCERTAIN for call in run.calls):
@@ -99,10 +103,11 @@ def _for_calls(what_if: Differences) -> Iterator[Advice]:
 
 
 def _improves_calls(what_if: Differences, base: Run, run: Run) -> bool:
-    """Return whether a case improves calls that are not good in the scenario as it is.
+    """Return whether a case improves calls that are not good in the unchanged scenario.
 
-    At least one quantity that prevents good calls must get better. No quantity that prevents good
-    calls in the case may get worse. Therefore a longer delay does not matter as long as it is good.
+    At least one quantity that prevents good calls in the unchanged scenario must improve. No
+    quantity that prevents good calls in the case may get worse. A longer delay is therefore
+    accepted while it is within the limit of good calls.
     """
     if len(run.calls) != len(base.calls) or _badness(run) > _badness(base):
         return False
@@ -113,13 +118,13 @@ def _improves_calls(what_if: Differences, base: Run, run: Run) -> bool:
 
 
 def _badness(run: Run) -> tuple[int, int]:
-    """Return the numbers of bad and of uncertain directions of calls."""
+    """Return the number of bad and the number of uncertain directions of calls."""
     verdicts = [call.verdict for call in run.calls]
     return verdicts.count(BAD), verdicts.count(UNCERTAIN)
 
 
 def _at_fault(what_if: Differences, run: Run) -> list[Measure]:
-    """Return the columns of calls whose quantity prevents a good verdict in at least one
+    """Return the columns of calls (delay or loss) that prevent a good verdict in at least one
     direction.
     """
     faults = {fault for call in run.calls for fault in call.faults if not call.is_good}
@@ -127,5 +132,5 @@ def _at_fault(what_if: Differences, run: Run) -> list[Measure]:
 
 
 def _is_better(what_if: Differences, other: Run, run: Run, measures: Sequence[Measure]) -> bool:
-    """Return whether a run is better than another run in at least one of these columns."""
+    """Return whether a run is better than another run in at least one of the given columns."""
     return any(what_if.between(other, run, each).verdict == "better" for each in measures)

@@ -16,17 +16,17 @@ __all__ = ["Change", "Differences", "Run"]
 
 @dataclass(frozen=True)
 class Run:
-    """Values of one case, or of the scenario as it is."""
+    """Values of one case, or of the unchanged scenario."""
 
     case: Case
     values: Mapping[str, Sequence[float | None]]
-    """Values per replication by `Measure.key`."""
+    """Values per replication, by the key of the column (`Measure.key`)."""
     is_random: bool
-    """Whether at least one value differs between the replications of the case."""
+    """Whether the case is random: at least one value differs between its replications."""
     only_as_it_is: tuple[str, ...] = ()
-    """Stations and flows that this case lacks."""
+    """Stations and flows that only the unchanged scenario has."""
     only_here: tuple[str, ...] = ()
-    """Stations and flows that only this case has."""
+    """Stations and flows that only the case has."""
     is_unchanged: bool = False
     """Whether the settings do not change the scenario."""
     never_acts: bool = False
@@ -44,20 +44,21 @@ class Run:
 
 @dataclass(frozen=True)
 class Change:
-    """Difference between one case and the scenario as it is, in one column."""
+    """Difference between one case and the unchanged scenario, in one column."""
 
     case: str
     measure: Measure
     difference: Difference
     is_best: bool
-    """Whether the case is the best in the column, or does not differ significantly from the best.
+    """Whether the case is the best in the column, or does not differ significantly from the best
+    case.
 
     In a column of calls, only cases with good calls can be the best.
     """
 
 
 class Differences:
-    """Values of a scenario as it is and of its cases, and the differences between them."""
+    """Values of an unchanged scenario and of its cases, and the differences between them."""
 
     def __init__(
         self,
@@ -66,25 +67,27 @@ class Differences:
         runs: Sequence[Run],
     ) -> None:
         self.scenario = scenario
-        """Scenario as it is, with the seed and replications of the question."""
+        """Unchanged scenario, with the seed and the replications of the what-if question."""
         self.measures = tuple(measures)
         """Columns of the comparison."""
         self.runs = tuple(runs)
-        """Values of the scenario as it is, then of each case."""
+        """Values of the unchanged scenario, then of each case."""
 
     @property
     def cases(self) -> tuple[Case, ...]:
-        """Cases in their order, without the scenario as it is."""
+        """Cases in their order, without the unchanged scenario."""
         return tuple(each.case for each in self.runs[1:])
 
     @property
     def comparisons(self) -> int:
-        """Number of differences whose intervals hold at the same time: cases times columns."""
+        """Number of differences whose intervals hold simultaneously: number of cases times number
+        of columns.
+        """
         return (len(self.runs) - 1) * len(self.measures)
 
     @property
     def call_measures(self) -> tuple[Measure, ...]:
-        """Columns that contain delay or loss of calls only."""
+        """Columns that contain only the delay or the loss of calls."""
         flows = {name for each in self.runs for call in each.calls for name in call.flows}
         return tuple(
             measure
@@ -96,7 +99,7 @@ class Differences:
 
     @cached_property
     def changes(self) -> tuple[Change, ...]:
-        """Differences of each case in each column, case by case."""
+        """Differences of each case to the unchanged scenario in each column, case by case."""
         results = {
             (each.case.name, measure.key): self._difference(self.runs[0], each, measure)
             for each in self.runs[1:]
@@ -112,7 +115,9 @@ class Differences:
         )
 
     def run_of(self, name: str) -> Run:
-        """Return the values of a case, or of ``"as it is"``."""
+        """Return the values of the case with this name, or of the unchanged scenario, ``"as it
+        is"``.
+        """
         [result] = [each for each in self.runs if each.case.name == name]
         return result
 
@@ -137,7 +142,8 @@ class Differences:
     ) -> set[str]:
         """Return the names of the best cases of a column.
 
-        They are better than the scenario as it is, and better than all other cases.
+        The best cases are better than the unchanged scenario, and do not differ significantly from
+        the case with the best mean.
         """
         better = {
             each.case.name: each
@@ -160,7 +166,7 @@ class Differences:
         }
 
     def estimate(self, name: str, measure: Measure) -> Estimate | None:
-        """Return the mean of a case, or of ``"as it is"``, with its own 95 % interval."""
+        """Return the mean of a case, or of the unchanged scenario, with its own 95 % interval."""
         values = self.run_of(name).values[measure.key]
         known = [value for value in values if value is not None]
         return Estimate.of(known) if known else None

@@ -18,28 +18,31 @@ from lasthop.simulation.result import Result
 __all__ = ["default_measures", "over_common_stations", "requested_measures"]
 
 MOST_ITEMS = 4
-"""Largest number of items with separate columns. If there are more, one column has the worst
-item.
+"""Largest number of items, such as flows, with separate columns. If there are more items, one
+column has the worst item.
 """
 
 DIRECTION_LABELS = {"up": "all uploads", "down": "all downloads", "": "all flows"}
-"""Labels of the total goodput by direction; flows between wired nodes have no direction."""
+"""Labels of the columns of total goodput, by direction; flows between wired nodes have no
+direction.
+"""
 
 CALL_QUANTITIES = ("one_way_delay_p99_s", "loss_probability")
-"""Quantities of calls. The value of a call is the value of its worst flow in either direction."""
+"""Quantities of calls. The value of a call is that of its worst flow in either direction."""
 
 Items = Mapping[str, Mapping[str, Sequence[float | None]]]
-"""Values per replication by name of the item and quantity."""
+"""Values per replication, by the name of the item (such as a flow) and by quantity."""
 
 
 def default_measures(result: Result, calls: Sequence[Call]) -> list[Measure]:
     """Return the default columns of a scenario.
 
-    Delay columns are the delay and the loss of each call and of other paced datagrams, the delivery
-    of reports, and the completion of transfers. Then come the goodput of all other flows in each
-    direction, and Jain's index. Without datagrams and sensors, the mean RTT of the TCP flows is the
-    delay. With calls, Jain's index is a column only if several stations have other flows, all in
-    one direction. In other cases a caller does not want equal shares.
+    The first columns are the delay and the loss of each call and of other datagrams at a rate.
+    Columns for the delivery of reports and the completion times of transfers follow. Without
+    datagrams and sensors, the mean RTT of the TCP flows is the delay. The goodput of all other
+    flows in each direction and Jain's index follow. With calls, Jain's index is a column only if
+    several stations have other flows, all in one direction. In other cases equal shares are not
+    desired.
     """
     tree: Mapping[str, Items] = result.sample_tree
     flows, classes, cells = (tree.get(name, {}) for name in ("flows", "classes", "cells"))
@@ -76,13 +79,15 @@ def default_measures(result: Result, calls: Sequence[Call]) -> list[Measure]:
 
 
 def are_alike(flows: Sequence[Flow]) -> bool:
-    """Return whether there are flows of several stations, and all flows have the same direction."""
+    """Return whether flows belong to several stations and all have the same direction."""
     directions, stations = {flow.direction for flow in flows}, {flow.station for flow in flows}
     return len(directions) == 1 and len(stations) > 1
 
 
 def measures_of_calls(calls: Sequence[Call]) -> Iterator[Measure]:
-    """Yield columns for delay and loss: of each call, or of the worst call if there are many."""
+    """Yield columns for the delay and the loss of each call, or of the worst call if there are many
+    calls.
+    """
     flows: dict[str, list[str]] = {}
     for call in calls:
         flows.setdefault(f"{call.name}'s call", []).extend(call.flows)
@@ -94,9 +99,9 @@ def measures_of_calls(calls: Sequence[Call]) -> Iterator[Measure]:
 
 
 def requested_measures(requested: str, result: Result) -> list[Measure]:
-    """Return a column for each item that has a quantity, such as ``queues.sojourn_s``.
+    """Return a column for each item that has the requested quantity, such as ``queues.sojourn_s``.
 
-    If no list is given, the first list that has the quantity is used.
+    If the request names no list (such as ``queues``), the first list that has the quantity is used.
     """
     list_name, _, quantity = requested.rpartition(".")
     lists = [list_name] if list_name else registry()[quantity].lists
@@ -119,8 +124,8 @@ def having(items: Items, quantity: str, names: Sequence[str] | None = None) -> l
 def always_having(items: Items, quantity: str) -> list[str]:
     """Return the names of items that have a value of a quantity in every replication.
 
-    Jain's index has no value in a replication in which the demand of all stations but one is met. A
-    comparison of only the other replications would be biased.
+    Jain's index has no value in a replication in which the demand of all stations except one is
+    met. A comparison of only the other replications would be biased.
     """
     return [
         name
@@ -130,7 +135,9 @@ def always_having(items: Items, quantity: str) -> list[str]:
 
 
 def each_or_worst(list_name: str, quantity: str, names: Sequence[str], worst: str) -> list[Measure]:
-    """Return a column for each item, or one column with the worst item if there are many."""
+    """Return a column for each item, such as a flow, or one column with the worst item if there are
+    more than `MOST_ITEMS` items.
+    """
     if len(names) <= MOST_ITEMS:
         return [Measure(list_name, quantity, (name,)) for name in names]
     label = f"worst of {len(names)} {list_name}"
@@ -140,7 +147,7 @@ def each_or_worst(list_name: str, quantity: str, names: Sequence[str], worst: st
 def measures_of(
     result: Result, requested: Sequence[str], calls: Sequence[Call] = ()
 ) -> Iterator[Measure]:
-    """Yield the columns of a result with these calls, without duplicate keys."""
+    """Yield the requested columns of a result, or the default columns, without duplicate keys."""
     value = (
         [each for name in requested for each in requested_measures(name, result)]
         if requested
@@ -152,10 +159,11 @@ def measures_of(
 def over_common_stations(
     by_case: Sequence[Mapping[str, Measure]], scenarios: Sequence[Scenario]
 ) -> list[dict[str, Measure]]:
-    """Return the columns of each case, with sums over the stations that are in all cases.
+    """Return the columns of each case, in which sums are restricted to the stations that are in all
+    cases.
 
-    Flows between wired nodes are matched by their classes. A sum is unchanged if all cases have the
-    same stations, or if the cases have no station in common.
+    Flows between wired nodes are matched by their classes. A sum does not change if all cases have
+    the same stations, or if the cases have no station in common.
     """
     owners = [
         {flow.name: flow.station or flow.class_name for flow in scenario.typed.flows}
@@ -163,7 +171,7 @@ def over_common_stations(
     ]
 
     def stations_of(measure: Measure | None, of: Mapping[str, str]) -> set[str]:
-        # A user of `[csma]` is a flow of the result, and also counts as a station.
+        # In a CSMA network each user is a flow of the result, which is treated as a station.
         return {of.get(name, name) for name in measure.items} if measure else set()
 
     results = [dict(columns) for columns in by_case]
@@ -196,7 +204,7 @@ def to_dict(measure: Measure) -> dict[str, Any]:
 
 
 def of_dict(tree: Mapping[str, Any]) -> Measure:
-    """Return the column that `to_dict` wrote.
+    """Return the column from a tree that `to_dict` returned.
 
     Raises
     ------

@@ -20,12 +20,12 @@ __all__ = ["read_what_if"]
 
 
 class _Case(Table):
-    """A case of a saved question."""
+    """A case of a saved what-if question."""
 
     name: str
     settings: tuple[Any, ...]
     values: tuple[Any, ...]
-    """Values of each column."""
+    """Values of the case in each column."""
     is_random: bool
     only_as_it_is: tuple[str, ...]
     only_here: tuple[str, ...]
@@ -35,7 +35,7 @@ class _Case(Table):
 
 
 def read_what_if(file: Path, text: str, tree: Mapping[str, Any]) -> WhatIf:
-    """Return the what-if question of a file."""
+    """Return the what-if question that a file contains."""
     base = base_of(file, tree)
     try:
         return of_tree(base, tree)
@@ -48,7 +48,7 @@ def read_what_if(file: Path, text: str, tree: Mapping[str, Any]) -> WhatIf:
 
 
 def of_tree(scenario: Scenario, tree: Mapping[str, Any]) -> WhatIf:
-    """Return the comparison that `WhatIf.to_json` wrote.
+    """Return the what-if question from the JSON tree that `WhatIf.to_json` wrote.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""What-if questions: cases of a scenario, compared with the scenario as it is."""
+"""What-if questions: cases of a scenario, compared with the unchanged scenario."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -43,19 +43,21 @@ if TYPE_CHECKING:
 __all__ = ["FILES", "LEAST_REPLICATIONS", "REPLICATIONS", "Change", "Run", "WhatIf", "what_if"]
 
 REPLICATIONS = 10
-"""Default number of replications of each case, unless the scenario has more."""
+"""Default number of replications of each case, unless the scenario has more replications."""
 
 LEAST_REPLICATIONS = 2
-"""Smallest number of replications, because a single replication has no interval."""
+"""Smallest number of replications, since a single replication has no interval."""
 
 FILE, TABLE = "what-if.json", "differences"
 FILES = (FILE, f"{TABLE}.parquet", f"{TABLE}.csv")
-"""Files that a question writes into its directory."""
+"""Files that a what-if question writes into its directory."""
 
 KIND = "what-if"
 
 WIRE_QUEUE = "wire.queue"
-"""Key of the queues of both directions of a wire. No key sets the queue of one direction."""
+"""Key that sets the queues of both directions of a wire. No key sets the queue of only one
+direction.
+"""
 
 
 class WhatIf(Differences, Shown):
@@ -110,7 +112,7 @@ class WhatIf(Differences, Shown):
 
     @cached_property
     def advice(self) -> tuple[Advice, ...]:
-        """Advised cases for the calls, and for each column that at least one case improves."""
+        """Advised cases: for the calls, and for each column that at least one case improves."""
         return tuple(advised(self))
 
     def costs(self, names: Sequence[str]) -> dict[Measure, list[str]]:
@@ -121,15 +123,15 @@ class WhatIf(Differences, Shown):
 
     @property
     def undecided(self) -> list[tuple[str, Measure | None]]:
-        """Cases for which more replications may give a verdict, with the column (None for
+        """Cases for which more replications may lead to a verdict, each with the column (None for
         calls).
         """
         return list(undecided(self))
 
     @property
     def notes(self) -> list[str]:
-        """Sentences on cases that change nothing, on cases that change both directions of a wire,
-        and on stations and flows that differ between cases.
+        """Notes: sentences about cases that change nothing, about cases that change both directions
+        of a wire, and about stations and flows that differ between cases.
         """
         return [*self._notes()]
 
@@ -343,7 +345,7 @@ def what_if(
 
 
 def base_of(scenario: Scenario, replications: int | str | None) -> Scenario:
-    """Return the scenario as it is with enough replications for intervals.
+    """Return the unchanged scenario with enough replications for intervals.
 
     Raises
     ------
@@ -364,7 +366,7 @@ def base_of(scenario: Scenario, replications: int | str | None) -> Scenario:
 def comparison_of(
     base: Scenario, cases: Sequence[Case], runs: Paired, show: Sequence[str]
 ) -> WhatIf:
-    """Return the comparison of finished runs.
+    """Return the what-if question with the results of finished runs.
 
     Raises
     ------

@@ -1,8 +1,9 @@
-"""TCP over CSMA networks whose links sense only some of each other: legacy CSMA, adaptive CSMA, and
-multi-connection TCP as the remedy.
+"""TCP over CSMA networks in which a link senses only some of the other links: legacy CSMA, adaptive
+CSMA (A-CSMA), and multi-connection TCP.
 
 W. Chen, "TCP Reno over Adaptive CSMA", M.Phil. thesis, The Chinese University of Hong Kong, 2010.
-Equations, readings and limits: ``docs/papers/acsma.md``.
+``docs/papers/acsma.md`` lists the equations, the readings of the paper, and the limits of the
+model.
 """
 
 from lasthop.models.acsma.predict import predict, suits

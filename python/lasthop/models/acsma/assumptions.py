@@ -1,4 +1,4 @@
-"""Assumptions of the A-CSMA model, and violations by a scenario."""
+"""Assumptions of the A-CSMA model, and checks of a scenario for violations."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
@@ -15,26 +15,31 @@ from lasthop.scenario.csma import Csma
 from lasthop.scenario.typed import CsmaScenario, Readable, read
 
 LARGE_LOSS = 0.1
-"""Loss probability of a flow above which losses are not rare: at this loss the sum along a route is
-5 % off. [-]
+"""Loss probability of a flow above which a warning is issued. At this loss probability, the sum of
+the loss probabilities along a route has an error of 5 %. [-]
 """
 
 MOST_LISTED = 4
-"""Largest number of links that a warning names, plus one."""
+"""Number of links that a warning names; if there is only one more link, the warning also names this
+link.
+"""
 
 IDLE = 0.01
-"""Fraction of air time of a link's dummy packets above which a warning is given. [-]"""
+"""Air time fraction of a link's dummy packets above which a warning is issued. [-]"""
 
 SWING = 0.4
-"""Least modulus of a mode's factor between two readings of the queues that makes an oscillation
-visible, if its real part is negative; docs/papers/acsma.md, "How often r is set". [-]
+"""Limit for a warning about oscillating queues. Between two readings of the queues, a mode of their
+dynamics is multiplied by a factor. The warning is issued if the real part of the factor is negative
+and its modulus exceeds this limit. See docs/papers/acsma.md, "How often r is set". [-]
 """
 
 LEAST_QUEUE = 1e-9
-"""Queue of the flow with the longest queue below which there are no prices. [packets]"""
+"""Longest queue at which the check of prices still fails because the queues are practically empty.
+[packets]
+"""
 
 FEWEST_CONNECTIONS = 1.0
-"""Least number of connections of a flow."""
+"""Number of connections of a flow below which a warning is issued."""
 
 
 def csma_scenario(scenario: Readable) -> CsmaScenario:
@@ -60,7 +65,7 @@ def check_scenario(csma: Csma) -> Iterator[str]:
     Yields
     ------
     str
-        A nearly broken assumption, followed by the section.
+        Message about a nearly broken assumption, followed by the section of the paper.
 
     Raises
     ------
@@ -108,7 +113,7 @@ def check_scenario(csma: Csma) -> Iterator[str]:
 
 
 def of(section: str) -> str:
-    """Return the place of an assumption in the paper."""
+    """Return a reference to the section of the paper that states an assumption."""
     return f"(section {section} of the paper of model acsma)"
 
 
@@ -143,23 +148,25 @@ def check_channel(csma: Csma) -> Iterator[str]:
 
 
 def some(names: Sequence[str]) -> str:
-    """Return the first few names in words."""
+    """Return the first few names as text."""
     if len(names) > MOST_LISTED + 1:
         return listed(names, MOST_LISTED)
     return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
 
 
 def check_prices(csma: Csma, network: Network) -> None:
-    """Refuse utilities whose prices would not be probabilities, or would be negligible.
+    """Raise an error if the prices that follow from the utilities are not probabilities, or are
+    negligible.
 
-    A flow's price is :math:`k^2 U'(x)`; with AQM it is the fraction of its packets that are lost.
-    The price falls as the rate grows. It is therefore least at the largest rate that its links
-    carry.
+    The price of a flow with rate x and utility U is :math:`k^2 U'(x)`. With AQM the price is the
+    fraction of the flow's packets that are lost. The price decreases with the rate, so that it is
+    least at the largest rate that the links of the flow can carry.
 
     Raises
     ------
     ModelError
-        If a flow's least price is 1 or more, or if no flow has a price at a quarter of its share.
+        If the least price of a flow is 1 or more. The error is also raised if every flow has a
+        negligible price at a quarter of its share of the links.
     """
     supply = np.full(len(network.links), network.service_rate_pps)
     supply[len(network.graph) :] = list(network.wired_pps.values())
@@ -187,7 +194,7 @@ def check_prices(csma: Csma, network: Network) -> None:
 
 
 def _worth(utility: Utility, rate: float) -> float:
-    """Return the marginal utility of a rate; infinite if it exceeds the range of floating point."""
+    """Return the marginal utility of a rate, or infinity if the result overflows."""
     try:
         return utility.derivative(rate)
     except OverflowError:
@@ -209,18 +216,18 @@ def check_optimum(
     csma : Csma
         The network of the scenario.
     optimum : Optimum
-        Solution of the network.
+        Optimum of the network.
     losses, connections : mapping of str to float
         Loss probability and number of connections of each flow. [-]
     dummies : mapping of str to float
-        Air time of each link's dummy packets. [-]
+        Air time fraction of each link's dummy packets. [-]
     modes_per_s : ndarray
         Eigenvalues of the linearised queue dynamics. [1/s]
 
     Yields
     ------
     str
-        A nearly broken assumption, followed by the section.
+        Message about a nearly broken assumption, followed by the section of the paper.
 
     Raises
     ------
@@ -264,10 +271,11 @@ def check_optimum(
 
 
 def check_interval(csma: Csma, modes_per_s: Floats) -> Iterator[str]:
-    """Yield a warning if r is set so rarely that the queues of a route overshoot in turn.
+    """Yield a warning if the aggressiveness r is set so rarely that the queues of a route
+    oscillate.
 
-    Without two conflicting links on one route, the senders' round trips follow the queues. These
-    factors then change round-trip times only by a few per cent.
+    The warning requires a route with two conflicting links. On other routes the oscillation changes
+    round-trip times only by a few per cent.
     """
     pairs = (pair for flow in csma.flows for pair in combinations(flow.route, 2))
     conflicts = csma.conflicts

@@ -1,4 +1,4 @@
-"""Capacity region: the rates that some schedule can carry (section 3.2)."""
+"""Capacity region: the link rates that some schedule can carry (paper 001, section 3.2)."""
 
 from dataclasses import dataclass
 
@@ -18,8 +18,9 @@ class Capacity:
     Attributes
     ----------
     stretch : float
-        Largest factor by which all rates can be multiplied. Above 1 the rates are in the interior
-        of :math:`\Pi`; below 1 no schedule carries them. [-]
+        Largest factor by which all rates can be multiplied. If it exceeds 1, the rates are in the
+        interior of the capacity region :math:`\Pi`; if it is below 1, no schedule carries the
+        rates. [-]
     schedule : ndarray, shape (sets,)
         Schedule that carries the multiplied rates: fractions of time :math:`\tau_i` of the maximal
         independent sets. [-]
@@ -33,12 +34,12 @@ class Capacity:
 
     @property
     def inside(self) -> bool:
-        """Whether the rates are strictly within the region."""
+        """Whether the rates are in the interior of the capacity region."""
         return self.stretch > 1.0
 
 
 def capacity(graph: ConflictGraph, rates: Floats) -> Capacity:
-    r"""Return the position of rates in the capacity region.
+    r"""Return the distance of link rates from the boundary of the capacity region :math:`\Pi`.
 
     .. math:: \Pi = \{y \ge 0 \mid y_l \le \sum_{i: l \in i} \tau_i, \sum_i \tau_i = 1, \tau \ge 0\}
 
@@ -58,7 +59,8 @@ def capacity(graph: ConflictGraph, rates: Floats) -> Capacity:
 
     Notes
     -----
-    Eq. (3.1), as a linear program over the maximal sets.
+    The region is that of Eq. (3.1). The function solves a linear program over the maximal
+    independent sets i, which are active for fractions :math:`\tau_i` of the time.
     """
     wanted = np.asarray(rates, dtype=np.float64)
     if wanted.shape != (len(graph),) or not (np.isfinite(wanted) & (wanted >= 0.0)).all():
@@ -66,7 +68,8 @@ def capacity(graph: ConflictGraph, rates: Floats) -> Capacity:
     if not wanted.any():
         raise ValueError("rates: all are 0, which any schedule carries")
     sets = maximal_sets(graph)
-    # The unknowns are times; their sum is the least total time in which the rates are carried once.
+    # The unknowns are the times of the sets. The least sum of these times is the inverse of the
+    # largest factor.
     result = linprog(np.ones(len(sets)), A_ub=-sets.T.astype(np.float64), b_ub=-wanted)
     if not result.success or result.fun is None or result.x is None:
         raise ConvergenceError(f"capacity region: {result.message}")

@@ -1,4 +1,4 @@
-"""Link throughputs of a CSMA network, by a method that suits the size of the network."""
+"""Air time of the links of a CSMA network, by a method that suits the size of the network."""
 
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
@@ -18,24 +18,26 @@ FEW_LINKS = 12
 """Number of links up to which all independent sets are listed: at most 4096 sets."""
 
 ROUNDING = 1e-12
-"""Error of the exact methods, which is only due to rounding. [-]"""
+"""Error of the exact methods, which is a rounding error. [-]"""
 
 
 @dataclass(frozen=True)
 class Airtime:
-    """Fraction of time that each link is active, with the method of computation.
+    """Fraction of time for which each link is active, and the method of computation.
 
     Attributes
     ----------
     airtime : ndarray, shape (links,)
-        :math:`y_l` of (3.3). [-]
+        Fraction of time for which each link is active, :math:`y_l` of Eq. (3.3). [-]
     method : str
         ``"enumeration"``, ``"junction tree"`` or ``"sampling"``.
     error : float
         Largest error of any link. For an exact method it is the rounding error. For sampling it is
-        a half width that holds for all links together with 95 % probability. [-]
+        the half width of a confidence interval that includes the values of all links with 95 %
+        probability. [-]
     states : int
-        Number of listed independent sets, of states of the tree's bags, or of sweeps of each chain.
+        Number of independent sets (enumeration), of states of the bags (junction tree), or of
+        sweeps of each chain (sampling).
     """
 
     airtime: Floats
@@ -45,7 +47,8 @@ class Airtime:
 
 
 def exact(graph: ConflictGraph, method: Method | None = None) -> Exact:
-    """Return the exact method that suits a graph: enumeration if it is small, else a junction tree.
+    """Return the exact method that suits a graph: enumeration for a small graph, or a junction
+    tree.
 
     Parameters
     ----------
@@ -72,7 +75,8 @@ def stationary_airtime(
     tolerance: float = 0.01,
     seed: int = 1,
 ) -> Airtime:
-    r"""Return the fraction of time each link is active under saturation, :math:`y_l` of (3.3).
+    r"""Return the fraction of time for which each link is active if all links are saturated,
+    :math:`y_l` of Eq. (3.3).
 
     A link without an active neighbour counts down for an exponential time with mean
     :math:`\exp(-\beta r_l)`, in units of the mean transmission time. Then it transmits. Only the
@@ -87,16 +91,16 @@ def stationary_airtime(
         [-]
     method : str, optional
         ``"enumeration"``, ``"junction tree"`` or ``"sampling"``; by default an exact method if the
-        size and width of the graph allow it, else sampling.
+        size and width of the graph allow it, or else sampling.
     tolerance, seed : float, int
-        Largest error of all links together, and seed, for sampling.
+        For sampling: largest error of any link, and seed of the random numbers.
 
     Raises
     ------
     TooLargeError
         If the requested method cannot process the graph.
     ConvergenceError
-        If sampling did not reach the tolerance.
+        If the error of sampling exceeds the tolerance.
     ValueError
         If there is not one finite value per link, or if there is no such method.
     """

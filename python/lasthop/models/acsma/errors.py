@@ -1,4 +1,4 @@
-"""Errors of networks for the A-CSMA model."""
+"""Errors that the A-CSMA model raises for invalid or too large networks."""
 
 from lasthop.errors import ConvergenceError, UserError
 

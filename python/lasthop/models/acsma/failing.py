@@ -1,8 +1,10 @@
-r"""The two systems that fail: a single Reno connection over A-CSMA (appendices A and B).
+r"""Two fluid systems in which links starve: a single Reno connection over A-CSMA, without and with
+AQM (paper 001, appendices A and B).
 
-Without AQM the queue, and r with it, grows without bound. All links end at the largest r, which is
-legacy CSMA. With AQM but a single connection, every r converges to the same value, which is legacy
-CSMA again. In both systems the link in the middle starves.
+Without AQM the queue and the aggressiveness r grow without bound. All links then have the largest
+r, so that the system acts as legacy CSMA. With AQM and a single connection, the r of every link
+converges to the same value, which also corresponds to legacy CSMA. In both systems the link in the
+middle starves.
 """
 
 from dataclasses import dataclass
@@ -18,7 +20,9 @@ from lasthop.models.acsma.sets import Floats
 
 @dataclass(frozen=True)
 class _OneFlowPerLink:
-    """Links with one connection each, with the state (x, r)."""
+    """Common part of systems with one connection per link. The state is (x, r): the rates, and the
+    aggressiveness of the links.
+    """
 
     problem: Problem
     per_packet: float
@@ -39,29 +43,31 @@ class SingleConnection(_OneFlowPerLink):
         \dot r_s = \alpha \Bigl(x_s - C \sum_{i: s \in i} \tau_i(r)\Bigr)_{r_s}^+, \quad
         p_s = \frac{(x_s - C \sum_{i: s \in i} \tau_i(r))^+}{x_s}
 
-    A loss requires more arrivals than service, and then r grows.
+    :math:`x_s` is the rate of flow :math:`s`, :math:`p_s` its loss probability, and :math:`C
+    \sum_{i: s \in i} \tau_i(r)` the service rate of its link. Packets are lost only if arrivals
+    exceed service, and then r grows.
 
     Attributes
     ----------
     problem : Problem
-        Network with one flow on each link, in the order of the links; and :math:`\beta`.
+        Network with one flow on each link, in the order of the links, and :math:`\beta`.
     per_packet : float
         Aggressiveness per queued packet, :math:`\alpha`. [-]
     rtt_s : float
-        :math:`T_s`. [s]
+        Round-trip time, :math:`T_s`. [s]
     largest : float
-        :math:`r_{max}`, an upper bound of r; by default there is no bound. [-]
+        Upper bound of r, :math:`r_{max}`; by default there is no bound. [-]
 
     Notes
     -----
-    Eq. (A.1)-(A.4).
+    The system is that of Eqs. (A.1)-(A.4).
     """
 
     rtt_s: float = 1.0
     largest: float = np.inf
 
     def speed(self, state: Floats) -> Floats:
-        """Return the derivative of x and r. [packets/s^2, 1/s]"""
+        """Return the time derivatives of rates x and aggressiveness r. [packets/s^2, 1/s]"""
         problem = self.problem
         links = len(state) // 2
         x = np.maximum(state[:links], LEAST_RATE)
@@ -82,21 +88,23 @@ class SingleConnectionAqm(_OneFlowPerLink):
     Attributes
     ----------
     problem : Problem
-        Network with one flow on each link, in the order of the links; and :math:`\beta`.
+        Network with one flow on each link, in the order of the links, and :math:`\beta`.
     per_packet : float
         Aggressiveness per queued packet, :math:`\alpha`. [-]
 
     Notes
     -----
-    Eq. (B.1)-(B.4).
+    The system is that of Eqs. (B.1)-(B.4). :math:`x_s` is the rate of flow :math:`s`, :math:`T_s`
+    its round-trip time, and :math:`C \sum_{i: s \in i} \tau_i(r)` the service rate of its link.
     """
 
     def speed(self, state: Floats) -> Floats:
-        """Return the derivative of x and r. [packets/s^2, 1/s]"""
+        """Return the time derivatives of rates x and aggressiveness r. [packets/s^2, 1/s]"""
         problem = self.problem
         links = len(state) // 2
         x = np.maximum(state[:links], LEAST_RATE)
-        # The queue holds at least the packet in service, so that the round-trip time is positive.
+        # The queue includes at least the packet in service, so that the round-trip time is
+        # positive.
         r = np.maximum(state[links:], self.per_packet)
         rtt = r / self.per_packet / x
         served = problem.network.service_rate_pps * problem.airtime(r, problem.beta)
@@ -111,6 +119,7 @@ def equal_aggressiveness(per_packet: float) -> float:
 
     Notes
     -----
-    Eq. (B.8), from (B.6) and (B.7).
+    The formula is Eq. (B.8), which follows from (B.6) and (B.7). :math:`\alpha` is the
+    aggressiveness per queued packet.
     """
     return float(2.0 ** (1.0 / 3.0) * per_packet ** (2.0 / 3.0))

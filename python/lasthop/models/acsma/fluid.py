@@ -1,9 +1,11 @@
-r"""Fluid systems that converge: (3.4), (5.1)-(5.4), (5.30)-(5.34) and (5.40)-(5.43).
+r"""Fluid systems that converge: Eqs. (3.4), (5.1)-(5.4), (5.30)-(5.34) and (5.40)-(5.43) of paper
+001.
 
 Each system has a function for the derivative of its state. :func:`follow` integrates a system, and
-:func:`settle` finds its equilibrium. A state contains the rates of the flows, then the
-aggressiveness of the wireless links with flows. With rates in packets/s, the factor :math:`\alpha`
-is the aggressiveness per queued packet: :math:`r_l = \alpha Q_l`.
+:func:`settle` finds its equilibrium. The state vector has the rates of the flows, then the
+aggressiveness :math:`r_l` of the wireless links with flows. With rates in packets/s, the factor
+:math:`\alpha` is the aggressiveness per queued packet: :math:`r_l = \alpha Q_l` for a queue of
+:math:`Q_l` packets.
 """
 
 from dataclasses import dataclass
@@ -24,18 +26,20 @@ from lasthop.models.acsma.reno import (
 from lasthop.models.acsma.sets import Floats
 
 STILL = 1e-8
-"""Largest relative change of a state at equilibrium, over as much time as has passed before. [-]"""
+"""Largest relative change of the state during the last half of the time, at which the system is at
+equilibrium. [-]
+"""
 
 LONGEST_S = 1e6
-"""Time after which a system that still changes is given up. [s]"""
+"""Time after which a system that still changes is reported as not converging. [s]"""
 
 MOST_PIECES = 10_000
-"""Largest number of times that a state reaches or leaves a bound in one interval."""
+"""Largest number of times that the state reaches or leaves a bound in one interval."""
 
 EDGE = 1e-9
-"""Distance beyond its bound at which a component has reached the bound, and least derivative [1/s]
-with which it is held there. Both are relative to the size of the component. They prevent that it
-reaches and leaves the bound again and again. [-]
+"""Tolerance for bounds, relative to the size of a component. A component has reached its bound if
+it exceeds the bound by the tolerance. It remains there while its outward derivative [1/s] exceeds
+the tolerance. The tolerance prevents that a component reaches and leaves its bound repeatedly. [-]
 """
 
 LEAST_RATE = 1e-9
@@ -43,17 +47,15 @@ LEAST_RATE = 1e-9
 
 
 class System(Protocol):
-    """A system of differential equations."""
+    """A fluid system: a system of ordinary differential equations."""
 
     def speed(self, state: Floats) -> Floats:
-        """Return the derivative of the state by time, before components at a bound are held.
-        [1/s]
-        """
+        """Return the time derivative of the state, without regard to bounds. [1/s]"""
 
 
 @dataclass(frozen=True)
 class Equilibrium:
-    """Equilibrium that a system has reached.
+    """Equilibrium that a fluid system has reached.
 
     Attributes
     ----------
@@ -73,22 +75,23 @@ class AdaptiveCsma:
 
     .. math:: \dot r_l = \alpha [a'_l - d'_l]_{r_l}^+
 
-    with the service rate :math:`d'_l = C y_l(r)` of (3.3). If the arrivals are inside the capacity
-    region, r converges (Theorem 1); otherwise it grows without bound.
+    The service rate of link :math:`l` is :math:`d'_l = C y_l(r)`, by Eq. (3.3). If the arrival
+    rates are inside the capacity region, the aggressiveness r converges (Theorem 1). If they are
+    outside, r grows without bound.
 
     Attributes
     ----------
     problem : Problem
-        Network and :math:`\beta`; the flows of the network are not used, but every link must carry
-        one.
+        Network and :math:`\beta`. The flows of the network are not used, but every link must carry
+        a flow.
     arrivals_pps : ndarray, shape (links,)
-        :math:`a'_l`. [packets/s]
+        Arrival rate of each link, :math:`a'_l`. [packets/s]
     per_packet : float
         Aggressiveness per queued packet, :math:`\alpha`. [-]
 
     Notes
     -----
-    Eq. (3.4).
+    The system is that of Eq. (3.4).
     """
 
     problem: Problem
@@ -96,7 +99,7 @@ class AdaptiveCsma:
     per_packet: float
 
     def speed(self, state: Floats) -> Floats:
-        """Return the derivative of r. [1/s]"""
+        """Return the time derivative of the aggressiveness r. [1/s]"""
         r = np.maximum(state, 0.0)
         served = self.problem.network.service_rate_pps * self.problem.airtime(r, self.problem.beta)
         return self.per_packet * (self.arrivals_pps - served)
@@ -104,7 +107,7 @@ class AdaptiveCsma:
 
 @dataclass(frozen=True)
 class MultiConnection:
-    r"""Multi-connection Reno over A-CSMA with AQM, also over wired links.
+    r"""Multi-connection Reno over A-CSMA links with AQM and over wired links.
 
     .. math:: n_s = k T_s, \quad
         \dot x_s = \frac{x_s^2}{2 n_s} \Bigl(\frac{2 n_s^2}{T_s^2 x_s^2}
@@ -118,15 +121,19 @@ class MultiConnection:
     per_packet : float
         Aggressiveness per queued packet, :math:`\alpha`. [-]
     rule : "rtt" or "utility"
-        Number of connections: by :math:`k T_s` (5.1), which leads to the optimum of `optimum.RENO`
-        for every flow; or by (5.29), which leads to the optimum of the network's utilities.
+        Rule for the number of connections. ``"rtt"`` is :math:`k T_s`, Eq. (5.1), which leads to
+        the optimum for the utility `optimum.RENO` of every flow. ``"utility"`` is Eq. (5.29), which
+        leads to the optimum for the utilities of the network.
     rtt_s : float or None
-        :math:`T_s` of all users. None: it follows from the queues on the route by Little's law. It
-        does not change the equilibrium, since the number of connections compensates for it. [s]
+        Round-trip time :math:`T_s` of all users. With None, it follows from the queues on the route
+        by Little's law. The round-trip time does not affect the equilibrium, since the number of
+        connections compensates for it. [s]
 
     Notes
     -----
-    Eq. (5.1)-(5.4); with wired links (5.30)-(5.34).
+    The system is that of Eqs. (5.1)-(5.4) and, with wired links, (5.30)-(5.34). :math:`x_s` is the
+    rate of flow :math:`s`, :math:`n_s` its number of connections, :math:`r_l` the aggressiveness of
+    wireless link :math:`l`, and :math:`p_w` the loss probability of wired link :math:`w`.
     """
 
     problem: Problem
@@ -135,7 +142,7 @@ class MultiConnection:
     rtt_s: float | None = None
 
     def speed(self, state: Floats) -> Floats:
-        """Return the derivative of x and r. [packets/s^2, 1/s]"""
+        """Return the time derivatives of rates x and aggressiveness r. [packets/s^2, 1/s]"""
         problem, network = self.problem, self.problem.network
         flows = len(network.flows)
         x, r = np.maximum(state[:flows], LEAST_RATE), np.maximum(state[flows:], 0.0)
@@ -161,13 +168,15 @@ class MultiConnection:
         x, r = np.maximum(state[:flows], LEAST_RATE), np.maximum(state[flows:], 0.0)
         load = (problem.incidence @ x)[: problem.wireless]
         waiting = r / self.per_packet / load
-        # At least the transmission time of one packet, so that the round-trip time of a connection
-        # is positive.
+        # The round-trip time is at least the transmission time of one packet, so that it is
+        # positive.
         least = 1.0 / problem.network.service_rate_pps
         return np.asarray((waiting + least) @ problem.incidence[: problem.wireless]) + least
 
     def prices(self, state: Floats) -> Floats:
-        """Return prices of wireless links with flows, then of wired links, as in `Problem`. [-]"""
+        """Return the prices of wireless links with flows, then those of wired links, as for
+        `Problem`. [-]
+        """
         problem = self.problem
         flows = len(problem.network.flows)
         load = (problem.incidence @ state[:flows])[problem.wireless :]
@@ -176,7 +185,8 @@ class MultiConnection:
 
 @dataclass(frozen=True)
 class PacketCounts:
-    r"""Fluid with packets of unequal sizes and queues counted in packets, as with normal ACKs.
+    r"""Fluid system with packets of unequal sizes, whose queues are counted in packets. TCP ACKs
+    that use air time like packets have this effect.
 
     .. math:: n_s = k T_s, \quad
         \dot x_s = \frac{x_s^2}{2 M_s n_s} \Bigl(\frac{2 M_s^2 n_s^2}{T_s^2 x_s^2}
@@ -184,23 +194,24 @@ class PacketCounts:
         \dot r_l = \alpha \Bigl[\sum_{s: l \in s} \frac{x_s}{M_s}
                    - \frac{C \sum_{i: l \in i} \tau_i(r)}{\bar M_l}\Bigr]_{r_l}^+
 
-    Rates of the state and of the network are in bytes/s. The equilibrium is the optimum of MP with
-    the utilities :math:`-2 M_s^2 / x_s`.
+    :math:`x_s` is the rate of flow :math:`s`, :math:`M_s` its packet size, and :math:`\bar M_l` the
+    mean packet size on link :math:`l`. Rates of the state and of the network are in bytes/s. The
+    equilibrium is the optimum of problem MP with the utilities :math:`-2 M_s^2 / x_s`.
 
     Attributes
     ----------
     problem : Problem
-        Network without wired links, rates in bytes/s; :math:`k` and :math:`\beta`.
+        Network without wired links, with rates in bytes/s; :math:`k` and :math:`\beta`.
     packet_bytes : ndarray, shape (flows,)
-        :math:`M_s`. [bytes]
+        Packet size of each flow, :math:`M_s`. [bytes]
     per_packet : float
         Aggressiveness per queued packet, :math:`\alpha`. [-]
     rtt_s : float
-        :math:`T_s` of all users. [s]
+        Round-trip time of all users, :math:`T_s`. [s]
 
     Notes
     -----
-    Eq. (5.40)-(5.43); (5.43) is printed as the reciprocal.
+    The system is that of Eqs. (5.40)-(5.43). The paper prints the reciprocal of (5.43).
     """
 
     problem: Problem
@@ -213,7 +224,7 @@ class PacketCounts:
             raise NetworkError("queues counted in packets are of wireless links only")
 
     def speed(self, state: Floats) -> Floats:
-        """Return the derivative of x and r. [bytes/s^2, 1/s]"""
+        """Return the time derivatives of rates x and aggressiveness r. [bytes/s^2, 1/s]"""
         problem, m = self.problem, self.packet_bytes
         flows = len(m)
         x, r = np.maximum(state[:flows], LEAST_RATE), np.maximum(state[flows:], 0.0)
@@ -236,48 +247,48 @@ def mean_packet(incidence: Floats, rates: Floats, packet_bytes: Floats) -> Float
     incidence : ndarray, shape (links, flows)
         Whether a flow passes a link, 0 or 1.
     rates : ndarray, shape (flows,)
-        :math:`x_s`. [bytes/s]
+        Rate of each flow, :math:`x_s`. [bytes/s]
     packet_bytes : ndarray, shape (flows,)
-        :math:`M_s`. [bytes]
+        Packet size of each flow, :math:`M_s`. [bytes]
 
     Notes
     -----
-    Eq. (5.43), which is printed as the reciprocal.
+    The formula is Eq. (5.43), of which the paper prints the reciprocal.
     """
     return np.asarray((incidence @ rates) / (incidence @ (rates / packet_bytes)))
 
 
 def follow(system: System, state: ArrayLike, times_s: ArrayLike) -> Floats:
-    """Integrate a system.
+    """Integrate a fluid system and return its states.
 
     Parameters
     ----------
     system : System
-        The system.
+        System of differential equations.
     state : array_like
-        The state at the first time.
+        State at the first time.
     times_s : array_like
         Times at which the state is returned, increasing. [s]
 
     Returns
     -------
     ndarray, shape (times, state)
-        The states.
+        State at each time.
 
     Raises
     ------
     ConvergenceError
-        If the equations could not be integrated.
+        If the integration fails.
     """
     times = np.asarray(times_s, dtype=np.float64)
     return _advance(system, np.asarray(state, dtype=np.float64), times)
 
 
 def settle(system: System, state: ArrayLike) -> Equilibrium:
-    """Find the equilibrium that a system reaches.
+    """Return the equilibrium that a system reaches.
 
-    The system is integrated over intervals that double. It is at equilibrium if no component
-    changes by more than the fraction `STILL` over as much time as has passed before.
+    The system is integrated over intervals that double the total time. It is at equilibrium if no
+    component changes by more than the fraction `STILL` over the last interval.
 
     Raises
     ------
@@ -297,11 +308,12 @@ def settle(system: System, state: ArrayLike) -> Equilibrium:
 
 
 def _advance(system: System, state: Floats, times: Floats) -> Floats:
-    """Return the states at the times; components that would leave their bounds are held there
-    (3.5).
+    """Return the states at the given times. A component that would cross its bound remains at the
+    bound, as in Eq. (3.5).
 
-    A component is held from the time at which it reaches its bound until its derivative points
-    inwards again. Both times are located, so that the equations between them are smooth.
+    A component remains at its bound from the time at which it reaches the bound until its
+    derivative points inwards. Both times are located exactly, so that the equations are smooth
+    between these times.
     """
     lowest, highest = 0.0, getattr(system, "largest", np.inf)
     scale = np.maximum(np.abs(state), 1e-3)
@@ -340,8 +352,8 @@ def _between_bounds(
     times: Floats,
     scale: Floats,
 ) -> Any:
-    """Return the solution up to the last time, or up to the time at which a bound is reached or
-    left.
+    """Return the solution up to the last time, or up to the time at which a component reaches or
+    leaves a bound.
     """
     low, high = sides
 

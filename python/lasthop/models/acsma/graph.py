@@ -1,4 +1,4 @@
-"""Conflict graphs: pairs of links of a CSMA network that sense each other (section 3.2)."""
+"""Conflict graphs: which links of a CSMA network sense each other (paper 001, section 3.2)."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -11,8 +11,9 @@ from lasthop.models.acsma.errors import NetworkError
 class ConflictGraph:
     r"""Links of a wireless network, with the pairs of links that sense each other, :math:`G_c`.
 
-    Two links that sense each other are never active at the same time; other pairs may be. A set of
-    links without such a pair is an independent set. Its links can transmit simultaneously.
+    Two links that sense each other are never active simultaneously; other pairs of links can be. A
+    set of links in which no two links sense each other is an independent set. Its links can
+    transmit simultaneously.
 
     Attributes
     ----------
@@ -39,8 +40,8 @@ class ConflictGraph:
 
     @cached_property
     def components(self) -> tuple[tuple[int, ...], ...]:
-        """Groups of links that are connected by conflicts, directly or through other links; each
-        group in order.
+        """Connected components of the graph: groups of links that are connected by conflicts,
+        directly or through other links. The links of a group are in order.
         """
         left = set(range(len(self)))
         groups = []
@@ -54,7 +55,7 @@ class ConflictGraph:
         return tuple(groups)
 
     def within(self, links: Iterable[int]) -> "ConflictGraph":
-        """Return the graph of some of the links only, in the given order."""
+        """Return the conflict graph of the given links only, in the given order."""
         remaining = list(links)
         place = {link: number for number, link in enumerate(remaining)}
         edges = frozenset(

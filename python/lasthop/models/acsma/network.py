@@ -1,4 +1,6 @@
-"""Networks of CSMA links and wired links, with the flows that pass them (section 3.1, 5.3.2)."""
+"""Networks of CSMA links and wired links, with the flows over these links (paper 001, sections 3.1
+and 5.3.2).
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -43,8 +45,8 @@ class Network:
     flows : tuple of Flow
         Flows of the users, :math:`\mathcal S`.
     service_rate_pps : float
-        Packets per second that an active wireless link sends, :math:`C`. In the paper C = 1, so
-        that rates are fractions of a link's capacity. [packets/s]
+        Rate at which an active wireless link sends packets, :math:`C`. In the paper C = 1, so that
+        rates are fractions of a link's capacity. [packets/s]
     wired_pps : mapping of str to float
         Capacity of each wired link, :math:`C_w`. [packets/s]
 
@@ -87,12 +89,14 @@ class Network:
 
     @property
     def links(self) -> tuple[str, ...]:
-        """Wireless links, then wired links, in the order of vectors over all links."""
+        """Names of the wireless links, then of the wired links: the order of vectors over all
+        links.
+        """
         return (*self.graph.links, *self.wired_pps)
 
     @cached_property
     def incidence(self) -> Floats:
-        """Whether a link (row) is on the route of a flow (column), 0 or 1."""
+        """Incidence matrix: 1 if a link (row) is on the route of a flow (column), or 0."""
         place = {name: number for number, name in enumerate(self.links)}
         table = np.zeros((len(self.links), len(self.flows)))
         for number, flow in enumerate(self.flows):
@@ -101,6 +105,6 @@ class Network:
 
     @cached_property
     def carrying(self) -> tuple[int, ...]:
-        """Indices of the wireless links that some flow passes. Other links never send."""
+        """Indices of the wireless links that carry at least one flow. Other links never send."""
         wireless = len(self.graph)
         return tuple(int(k) for k in np.flatnonzero(self.incidence[:wireless].any(axis=1)))

@@ -1,22 +1,26 @@
-r"""Optima MP and EP, to which multi-connection TCP over A-CSMA converges (Theorems 2, 3).
+r"""Optimisation problems MP and EP of paper 001, to whose optima multi-connection TCP over A-CSMA
+converges (Theorems 2 and 3).
 
-With wireless rates in packets/s, an active link sends C of them, and the problem is
+The rates :math:`x_s` of the flows are in packets/s, and an active wireless link sends C packets/s.
+Independent set i of links is active for the fraction :math:`\tau_i` of the time. The problem is
 
 .. math:: \max_{x, \tau \ge 0} \sum_s k^2 U_s(x_s) - \frac{C}{\beta} \sum_i \tau_i \log \tau_i
           - \sum_w \int_0^{X_w} \frac{(y - C_w)^+}{y} dy
           \quad\text{s.t.}\quad \sum_{s: l \in s} x_s \le C \sum_{i: l \in i} \tau_i,
           \sum_i \tau_i = 1
 
-with :math:`X_w` the rate over wired link w: EP (5.35)-(5.38), and MP (5.8)-(5.9) if no link is
-wired; the paper has C = 1. The dual problem is solved. Its variables are the prices, r of wireless
-links and the loss p of wired links,
+:math:`X_w` is the rate over wired link w, and :math:`C_w` its capacity. This is problem EP of Eqs.
+(5.35)-(5.38) or, without wired links, MP of Eqs. (5.8)-(5.9); the paper has C = 1. The module
+solves the dual problem. The variables of the dual are prices: the aggressiveness r of wireless
+links, and the loss probability p of wired links,
 
 .. math:: \min_{r \ge 0,\, 0 \le p < 1} \sum_s \max_x [k^2 U_s(x) - x q_s]
-          + \frac{C}{\beta} \log \sum_i e^{\beta \sum_{l \in i} r_l} - \sum_w C_w \log(1 - p_w),
+          + \frac{C}{\beta} \log \sum_i e^{\beta \sum_{l \in i} r_l} - \sum_w C_w \log(1 - p_w).
 
-with :math:`q_s` the sum of prices on route s (5.17; the last sum is the conjugate of the penalty in
-(5.39)). The dual is smooth and strictly convex, so that Newton's method within the bounds finds the
-only solution. If the weight of the entropy is small, it is reduced to this value step by step.
+:math:`q_s` is the sum of prices on the route of flow s, Eq. (5.17). The last sum is the conjugate
+of the penalty in Eq. (5.39). The dual is smooth and strictly convex, so that Newton's method within
+the bounds finds the only solution. If the weight of the entropy, C / beta, is small, the problem is
+first solved for larger weights.
 """
 
 from collections.abc import Callable
@@ -34,16 +38,20 @@ from lasthop.models.acsma.utility import AlphaFair
 from lasthop.progress.cost_limits import check_time, need
 
 RENO = AlphaFair(alpha=2.0, weight=2.0)
-"""Utility :math:`-2/x`, whose optimum is reached by ``n = k T`` connections of Reno (5.1)-(5.4)."""
+"""Utility :math:`-2/x` of a rate x. ``n = k T`` connections of Reno reach the optimum for this
+utility, Eqs. (5.1)-(5.4); T is the round-trip time.
+"""
 
 LARGEST_RESIDUAL = 1e-9
 """Largest residual of the KKT conditions of an accepted solution. [-]"""
 
 MOST_STEPS = 200
-"""Largest number of Newton steps at one weight of the entropy."""
+"""Largest number of Newton steps for each weight of the entropy."""
 
 FIRST_EXPONENT, FACTOR = 4.0, 8.0
-"""Largest beta r at the first weight of the entropy, and the factor between successive weights."""
+"""Largest exponent beta r at the first weight of the entropy, and factor between successive
+weights.
+"""
 
 ROUNDED = 0.1
 """Ratio of an exponent's rounding error to the required residual, above which rounding prevents
@@ -51,41 +59,45 @@ convergence. [-]
 """
 
 STEPS = 8
-"""Expected number of Newton steps; 5 to 7 were measured at k = 10 and beta = 200."""
+"""Expected number of Newton steps. Networks with k = 10 and beta = 200 took 5 to 7 steps.
+"""
 
 STATE_S, LINK_S, STATE_BYTES = 50e-9, 30e-6, 60.0
-"""Time of a pass per state and per link, and memory of a state. They were measured on one core of
-an Intel Xeon server with numpy 2, at 13,000 to 870,000 states. [s, bytes]
+"""Computation time of a pass over the states, per state and per link, and memory per state. The
+values were measured on one core of an Intel Xeon server with numpy 2, for 13,000 to 870,000 states.
+[s, bytes]
 """
 
 DENSE = 64
-"""Number of links up to which the Hessian is stored as a matrix; for more links, conjugate
-gradients apply it.
+"""Number of prices up to which the Newton direction is computed from the Hessian as a matrix. For
+more prices it is computed by conjugate gradients.
 """
 
 
 @dataclass(frozen=True)
 class Optimum:
-    r"""Solution of MP or EP.
+    r"""Solution of problem MP or EP of a network.
 
     Attributes
     ----------
     rates_pps : ndarray, shape (flows,)
-        :math:`x_s`. [packets/s]
+        Rate of each flow, :math:`x_s`. [packets/s]
     aggressiveness : ndarray, shape (wireless links,)
-        :math:`r_l`, dual price and drop probability; 0 for links without flows. [-]
+        Aggressiveness :math:`r_l` of each link, which is its dual price and its drop probability; 0
+        for links without flows. [-]
     airtime : ndarray, shape (wireless links,)
-        Fraction of time a link is active; 0 for links without flows, which are silent. [-]
+        Fraction of time for which each link is active; 0 for links without flows, which are silent.
+        [-]
     wired_loss : ndarray, shape (wired links,)
-        :math:`p_w`. [-]
+        Loss probability of each wired link, :math:`p_w`. [-]
     kkt_residual : float
         Largest violation of the optimality conditions, see `Problem.kkt_residual`. [-]
     steps : int
         Number of Newton steps.
     method : str
-        Method by which the stationary distribution was computed.
+        Name of the method by which the stationary distribution was computed.
     states : int
-        Number of listed independent sets, or of states of the tree's bags.
+        Number of independent sets (enumeration), or of states of the bags (junction tree).
     """
 
     rates_pps: Floats
@@ -99,18 +111,19 @@ class Optimum:
 
 
 class Problem:
-    r"""MP or EP of a network: the dual problem, and the distance of a point from the solution.
+    r"""Problem MP or EP of a network: the dual problem and its derivatives, and the residual of its
+    optimality conditions.
 
     Parameters
     ----------
     network : Network
         Links, flows and utilities.
     k : float
-        Connections per second of round-trip time, :math:`k`. [1/s]
+        Number of connections per second of round-trip time, :math:`k`. [1/s]
     beta : float
         Inverse weight of the entropy, :math:`\beta`. [-]
     method : str, optional
-        ``"enumeration"`` or ``"junction tree"`` for the stationary distribution.
+        Method for the stationary distribution: ``"enumeration"`` or ``"junction tree"``.
 
     Raises
     ------
@@ -137,22 +150,24 @@ class Problem:
         )
 
     def rates(self, prices: Floats) -> Floats:
-        r"""Return the rates at which :math:`k^2 U'_s(x_s)` equals the route's price (5.19).
-        [packets/s]
+        r"""Return the rates at which :math:`k^2 U'_s(x_s)` equals the price of the flow's route,
+        Eq. (5.19). [packets/s]
         """
         flows = zip(self.network.flows, prices @ self.incidence, strict=True)
         return np.array([flow.utility.rate(price / self.k**2) for flow, price in flows])
 
     def airtime(self, prices: Floats, beta: float) -> Floats:
-        r"""Return the fraction of time each wireless link with flows is active at :math:`r` (5.16).
-        [-]
+        r"""Return the fraction of time for which each wireless link with flows is active at the
+        prices :math:`r`, Eq. (5.16). [-]
         """
         if self.exact is None:
             return np.empty(0)
         return np.asarray(self.exact.airtime(beta * prices[: self.wireless]))
 
     def dual(self, prices: Floats, beta: float) -> float:
-        """Return the dual at prices of wireless links with flows, then of wired links."""
+        """Return the value of the dual. `prices` has the prices of wireless links with flows, then
+        those of wired links.
+        """
         value = 0.0
         for flow, price in zip(self.network.flows, prices @ self.incidence, strict=True):
             rate = flow.utility.rate(price / self.k**2)
@@ -163,14 +178,16 @@ class Problem:
         return float(value - self.capacity @ np.log1p(-prices[self.wireless :]))
 
     def gradient(self, prices: Floats, beta: float) -> Floats:
-        """Return the service rates of the links less the arrival rates (5.20). [packets/s]"""
+        """Return the gradient of the dual, Eq. (5.20): the service rates of the links less the
+        arrival rates. [packets/s]
+        """
         served = self.network.service_rate_pps * self.airtime(prices, beta)
         through = self.capacity / (1.0 - prices[self.wireless :])
         load: Floats = self.incidence @ self.rates(prices)
         return np.concatenate([served, through]) - load
 
     def curvature(self, prices: Floats, beta: float) -> Callable[[Floats], Floats]:
-        """Return the Hessian of the dual as a function of a direction."""
+        """Return a function that multiplies the Hessian of the dual by a direction."""
         at = prices @ self.incidence / self.k**2
         slopes = [
             flow.utility.rate_slope(price)
@@ -193,17 +210,20 @@ class Problem:
     def kkt_residual(self, rates: Floats, prices: Floats, beta: float | None = None) -> float:
         r"""Return the largest violation of the optimality conditions. [-]
 
-        For a flow it is :math:`|k^2 U'(x_s) - q_s|` divided by the largest price. For a wireless
-        link it is :math:`\min(r_l, C y_l - X_l)`, with the first term divided by the largest price
-        and the second by C. Thus no link is overloaded, and a link with a price is not idle. For a
-        wired link it is the distance of :math:`p_w` from (5.34).
+        For a flow the violation is :math:`|k^2 U'(x_s) - q_s|` divided by the largest price, where
+        :math:`q_s` is the price of its route. For a wireless link with service rate :math:`C y_l`
+        and load :math:`X_l` it is :math:`\min(r_l, C y_l - X_l)`. The first term is divided by the
+        largest price, and the second term by C. Thus no link is overloaded, and a link with a price
+        is not idle. For a wired link the violation is the difference between :math:`p_w` and the
+        loss probability of Eq. (5.34).
 
         Parameters
         ----------
         rates : ndarray, shape (flows,)
-            :math:`x_s`. [packets/s]
+            Rate of each flow, :math:`x_s`. [packets/s]
         prices : ndarray
-            :math:`r_l` of the wireless links with flows, then :math:`p_w` of the wired links. [-]
+            Prices: :math:`r_l` of the wireless links with flows, then :math:`p_w` of the wired
+            links. [-]
         """
         beta = self.beta if beta is None else beta
         at = prices @ self.incidence
@@ -223,22 +243,23 @@ class Problem:
 def optimum(
     network: Network, k: float = 10.0, beta: float = 200.0, method: Method | None = None
 ) -> Optimum:
-    r"""Solve MP (5.8)-(5.9), or EP (5.35)-(5.38) if there are wired links.
+    r"""Return the solution of problem MP, Eqs. (5.8)-(5.9), or of EP, Eqs. (5.35)-(5.38), if there
+    are wired links.
 
-    The utilities are those of the network. ``n = k T`` connections of Reno reach the optimum of
-    `RENO`, :math:`-2/x`. The utilities printed in MP are :math:`-1/x`, whose optimum is reached
-    with (5.29).
+    The utilities are those of the network. ``n = k T`` connections of Reno reach the optimum for
+    the utility `RENO`, :math:`-2/x`. The paper prints the utility :math:`-1/x` in MP; its optimum
+    is reached with the number of connections of Eq. (5.29).
 
     Parameters
     ----------
     network : Network
         Links, flows and utilities.
     k : float
-        Connections per second of round-trip time, :math:`k`. [1/s]
+        Number of connections per second of round-trip time, :math:`k`. [1/s]
     beta : float
         Inverse weight of the entropy, :math:`\beta`. [-]
     method : str, optional
-        ``"enumeration"`` or ``"junction tree"`` for the stationary distribution.
+        Method for the stationary distribution: ``"enumeration"`` or ``"junction tree"``.
 
     Raises
     ------
@@ -247,9 +268,9 @@ def optimum(
     TooLargeError
         If the conflict graph is too large and too dense for an exact solution.
     ConvergenceError
-        If the residual stays above `LARGEST_RESIDUAL`.
+        If the residual remains above `LARGEST_RESIDUAL`.
     TooCostlyError
-        If the solution needs more time or memory than the limit.
+        If the solution would exceed the limits of time or memory.
     """
     problem = Problem(network, k, beta, method)
     _check_cost(problem)
@@ -259,7 +280,8 @@ def optimum(
     while True:
         last = weight >= beta
         weight = min(weight, beta)
-        # Intermediate weights only need an approximate solution as the start of the next one.
+        # For intermediate weights an approximate solution suffices, since it is only the start for
+        # the next weight.
         prices, more = _newton(problem, prices, weight, LARGEST_RESIDUAL if last else 1e-3)
         steps += more
         if last:
@@ -283,13 +305,13 @@ def optimum(
 
 
 def _check_cost(problem: Problem) -> None:
-    """Refuse a network that exceeds the cost limits, by the estimated number of passes over its
-    states.
+    """Raise an error if the solution would exceed the cost limits. The cost is estimated from the
+    number of passes over the states.
     """
     if problem.exact is None:
         return
     links, states = problem.wireless, problem.exact.states
-    # A few Newton steps, and the eigenvalues at the optimum.
+    # Passes for the Newton steps, and for the eigenvalues at the optimum.
     passes = STEPS * min(links, DENSE) + links
     need(
         f"the optimum of {links} links in conflict, {states} states,",
@@ -299,8 +321,8 @@ def _check_cost(problem: Problem) -> None:
 
 
 def _first_prices(problem: Problem) -> Floats:
-    """Return prices at which each flow has a fraction of its scarcest link; each price is spread
-    over the route.
+    """Return initial prices at which each flow has a fraction of the link with the smallest share.
+    The price of a flow is divided equally over the links of its route.
     """
     network, incidence = problem.network, problem.incidence
     supply = np.concatenate([np.full(problem.wireless, network.service_rate_pps), problem.capacity])
@@ -315,9 +337,7 @@ def _first_prices(problem: Problem) -> Floats:
 
 
 def _newton(problem: Problem, prices: Floats, beta: float, wanted: float) -> tuple[Floats, int]:
-    """Solve by Newton's method within the bounds, at one weight of the entropy; return prices and
-    number of steps.
-    """
+    """Return the optimal prices for one weight of the entropy, and the number of Newton steps."""
     residual = np.inf
     for step in range(MOST_STEPS):
         check_time(f"the optimum of {problem.wireless} links")
@@ -339,9 +359,7 @@ def _newton(problem: Problem, prices: Floats, beta: float, wanted: float) -> tup
 
 
 def _rounding(exponents: Floats, wanted: float) -> str | None:
-    """Return the reason for a large residual if exponents are so large that rounding changes air
-    times.
-    """
+    """Return a hint if exponents are so large that rounding errors change air times, or None."""
     largest = float(exponents.max(initial=0.0))
     if largest * np.finfo(np.float64).eps < ROUNDED * wanted:
         return None
@@ -399,8 +417,8 @@ def _search(
     direction: Floats,
     residual: float,
 ) -> Floats | None:
-    """Return the longest of the halved steps within the bounds that lowers the dual, or the
-    residual.
+    """Return the prices after a step in the Newton direction. The step is halved until it lowers
+    the dual or the residual; None if no step does.
     """
     before = problem.dual(prices, beta)
     at = prices @ problem.incidence
@@ -413,7 +431,8 @@ def _search(
             gain = gradient @ (moved - prices)
             if problem.dual(moved, beta) <= before + 1e-4 * gain - 1e-14 * abs(before):
                 return moved
-            # Close to the solution, the change of the dual is smaller than its rounding error.
+            # Close to the solution, the change of the dual is smaller than its rounding error, so
+            # that the residual decides.
             if problem.kkt_residual(problem.rates(moved), moved, beta) <= 0.5 * residual:
                 return moved
         length /= 2.0

@@ -1,27 +1,30 @@
-r"""Cost of many connections: memory, ports, retransmissions and CPU time (section 5.3.5)."""
+r"""Cost of many TCP connections: memory, ports, retransmissions and CPU time (paper 001, section
+5.3.5).
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 PORTS = 65_536
-"""Number of ports, which is the largest number of connections between two addresses and one remote
-port.
+"""Number of ports, which limits the number of connections from one address to one remote address
+and port.
 """
 
 TCB_BYTES = 512.0
-"""Memory of one connection's control block, :math:`M`. [bytes]"""
+"""Memory of the control block of one TCP connection, :math:`M`. [bytes]
+"""
 
 
 @dataclass(frozen=True)
 class Costs:
-    """CPU time of handling a connection and a packet.
+    """CPU times per connection and per packet.
 
     Attributes
     ----------
     open_s, close_s : float
-        Opening and closing one connection, :math:`D_e, D_c`. [s]
+        CPU times for opening and for closing a connection, :math:`D_e, D_c`. [s]
     packet_s : float
-        Sending one data packet, :math:`D_p`. [s]
+        CPU time for sending a data packet, :math:`D_p`. [s]
     """
 
     open_s: float
@@ -30,34 +33,34 @@ class Costs:
 
 
 PENTIUM_4 = Costs(open_s=418e-6, close_s=12e-6, packet_s=14e-6)
-"""Measured by the paper on a Pentium 4 with 3.2 GHz, packets of 1000 bytes."""
+"""CPU times that the paper measured on a Pentium 4 with 3.2 GHz, with packets of 1000 bytes."""
 
 
 def memory_bytes(connections: float, each_bytes: float = TCB_BYTES) -> float:
-    """Return the memory of a user's connections, :math:`M_c = n_s M` (5.44). [bytes]"""
+    """Return the memory of a user's connections, :math:`M_c = n_s M`, Eq. (5.44). [bytes]"""
     return connections * each_bytes
 
 
 def mean_memory_bytes(connections: Sequence[float], each_bytes: float = TCB_BYTES) -> float:
-    r"""Return the mean memory over a run. [bytes]
+    r"""Return the mean memory of a user's connections over a run. [bytes]
 
     .. math:: \bar M_c = \frac{\sum_{k=1}^{R/d} M n_s(t_k)}{R/d}
 
     Parameters
     ----------
     connections : sequence of float
-        :math:`n_s(t_k)` of each update. [-]
+        Number of connections after each update, :math:`n_s(t_k)`. [-]
     each_bytes : float
-        :math:`M`. [bytes]
+        Memory per connection, :math:`M`. [bytes]
 
     Raises
     ------
     ValueError
-        There is no update.
+        If there is no update.
 
     Notes
     -----
-    Eq. (5.45).
+    The formula is Eq. (5.45), for a run of length :math:`R` with an update every :math:`d`.
     """
     if not len(connections):
         raise ValueError("connections: at least one update is needed")
@@ -65,18 +68,18 @@ def mean_memory_bytes(connections: Sequence[float], each_bytes: float = TCB_BYTE
 
 
 def management_s(before: float, now: float, costs: Costs = PENTIUM_4) -> float:
-    r"""Return the CPU time of one update of the connections, :math:`\Omega`. [s]
+    r"""Return the CPU time of one update of the number of connections, :math:`\Omega`. [s]
 
     Parameters
     ----------
     before, now : float
-        Connections before and after it, :math:`n_s(t_{k-1}), n_s(t_k)`. [-]
+        Number of connections before and after the update, :math:`n_s(t_{k-1}), n_s(t_k)`. [-]
     costs : Costs
-        CPU times.
+        CPU times per connection and per packet.
 
     Notes
     -----
-    Eq. (5.46)-(5.48).
+    The time is that of Eqs. (5.46)-(5.48).
     """
     if now > before:
         return (now - before) * costs.open_s
@@ -95,22 +98,24 @@ def cpu_s(
 
     .. math:: C_o = \sum_{k=1}^{R/d + 1} \Omega(t_k) + Thr \, R \, D_p
 
-    No connection is open before the first update, and all are closed after the last update.
+    No connection is open before the first update, and all connections are closed after the last
+    update.
 
     Parameters
     ----------
     connections : sequence of float
-        :math:`n_s(t_k)` of each update; the run lasts as many intervals. [-]
+        Number of connections after each update, :math:`n_s(t_k)`. The run has one interval per
+        update. [-]
     throughput_pps : float
-        :math:`Thr`. [packets/s]
+        Throughput, :math:`Thr`. [packets/s]
     interval_s : float
         Update interval, :math:`d`. [s]
     costs : Costs
-        CPU times.
+        CPU times per connection and per packet.
 
     Notes
     -----
-    Eq. (5.49).
+    The formula is Eq. (5.49), for a run of length :math:`R`.
     """
     steps = zip((0.0, *connections), (*connections, 0.0), strict=True)
     managing = sum(management_s(before, now, costs) for before, now in steps)
@@ -123,10 +128,10 @@ def efficiency(
     interval_s: float,
     costs: Costs = PENTIUM_4,
 ) -> float:
-    r"""Return the fraction of the CPU time that sends data, :math:`\eta = Thr \, R \, D_p / C_o`.
-    [-]
+    r"""Return the fraction of the CPU time that is spent on sending data, :math:`\eta = Thr \, R \,
+    D_p / C_o`. [-]
 
-    Parameters are those of :func:`cpu_s`.
+    The parameters are those of :func:`cpu_s`.
 
     Raises
     ------
@@ -135,7 +140,8 @@ def efficiency(
 
     Notes
     -----
-    Eq. (5.50).
+    The formula is Eq. (5.50). :math:`C_o` is the total CPU time, and :math:`R` the length of the
+    run.
     """
     total = cpu_s(connections, throughput_pps, interval_s, costs)
     if total <= 0.0:
@@ -144,7 +150,7 @@ def efficiency(
 
 
 def retransmissions_pps(throughput_pps: float, price: float) -> float:
-    """Return the rate of retransmitted packets, :math:`Thr \\cdot r_l` of section 5.3.5.
-    [packets/s]
+    """Return the rate of retransmitted packets: throughput times drop probability, :math:`Thr
+    \\cdot r_l` of section 5.3.5. [packets/s]
     """
     return throughput_pps * price

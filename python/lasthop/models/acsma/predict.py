@@ -31,25 +31,29 @@ from lasthop.scenario.csma import Csma, CsmaFlow
 from lasthop.scenario.typed import CsmaScenario, Readable, Scenario
 
 NO_LOSS = 1e-9
-"""Loss probability of a wired link that counts as 0; it is the solver's residual. [-]"""
+"""Loss probability of a wired link up to which it is treated as 0; it is the residual of the
+solver. [-]
+"""
 
 NO_DUMMIES = 1e-4
-"""Air time of dummy packets that counts as 0; it is the solver's residual. [-]"""
+"""Air time fraction of dummy packets up to which it is treated as 0; it is the residual of the
+solver. [-]
+"""
 
 
 @dataclass(frozen=True)
 class _Answer:
-    """Values of links and flows by name, and a description of the solver."""
+    """Predicted values of links and flows by name, and a description of the solver."""
 
     links: dict[str, Values]
     flows: dict[str, Values]
     rates_pps: dict[str, float]
-    """Known rates of flows. [packets/s]"""
+    """Rates of the flows, if known. [packets/s]"""
     solver: Quantities
 
 
 def suits(scenario: Scenario) -> bool:
-    """Return whether a scenario is a network by its conflict graph."""
+    """Return whether a scenario is a network of CSMA links."""
     return isinstance(scenario, CsmaScenario)
 
 
@@ -59,7 +63,7 @@ def predict(scenario: Readable) -> Quantities:
     Parameters
     ----------
     scenario : Scenario or Mapping
-        Normalised scenario, read or to be read.
+        Normalised scenario, as a `Scenario` or a mapping.
 
     Returns
     -------
@@ -84,7 +88,7 @@ def predict(scenario: Readable) -> Quantities:
     try:
         network = network_of(scenario)
         if csma.access == "legacy":
-            alike = np.full(len(network.carrying), np.log(csma.intensity))  # (4.1)
+            alike = np.full(len(network.carrying), np.log(csma.intensity))  # legacy CSMA, Eq. (4.1)
             answer = _saturated(csma, network, alike)
         elif csma.saturated:
             own = [csma.links[place].r for place in network.carrying]
@@ -106,10 +110,10 @@ def predict(scenario: Readable) -> Quantities:
 
 
 def network_of(scenario: CsmaScenario) -> Network:
-    """Return the network of a scenario in the model's terms.
+    """Return the network of the model for a scenario.
 
-    Wired links without a rate limit nothing and are left out. A packet on a wired link has the size
-    of the largest segment of any flow, including headers.
+    Wired links without a rate do not limit flows and are left out. A packet on a wired link has the
+    size of the largest segment of any flow, including headers.
 
     Raises
     ------
@@ -137,7 +141,7 @@ def network_of(scenario: CsmaScenario) -> Network:
 
 
 def _utility(csma: Csma, flow: CsmaFlow) -> Utility:
-    """Return the utility whose optimum the flow's connections reach."""
+    """Return the utility of a flow whose optimum its number of connections leads to."""
     if flow.marginal_utility is not None:
         return ByPoints(flow.marginal_utility, flow.weight)
     if csma.fairness is not None:
@@ -146,8 +150,8 @@ def _utility(csma: Csma, flow: CsmaFlow) -> Utility:
 
 
 def _optimum(scenario: CsmaScenario, network: Network) -> tuple[_Answer, list[str]]:
-    """Solve MP or EP, with the number of connections that follows from the round-trip time or the
-    utility.
+    """Return the solution of problem MP or EP, with the number of connections that follows from the
+    round-trip time, the marks or the utility.
     """
     csma, k = scenario.csma, scenario.csma.k
     check_prices(csma, network)
@@ -207,8 +211,8 @@ def _optimum(scenario: CsmaScenario, network: Network) -> tuple[_Answer, list[st
 
 
 def _wires_s(scenario: CsmaScenario, network: Network, loss: Mapping[str, float]) -> Floats:
-    """Return the delay that wired links add to each flow's round trip: propagation in both
-    directions, and a full queue at links with losses (5.34). [s]
+    """Return the delay that wired links add to each flow's round-trip time. The delay is the
+    propagation in both directions and, at links with losses, a full queue (Eq. 5.34). [s]
     """
     added = {}
     for link in scenario.links:
@@ -220,15 +224,15 @@ def _wires_s(scenario: CsmaScenario, network: Network, loss: Mapping[str, float]
 
 
 def _one_connection(csma: Csma) -> float:
-    """Return the r of every link with one connection each: the largest r (A), or with AQM the value
-    of (B.8).
+    """Return the aggressiveness r of every link if each flow has one connection. Without AQM it is
+    the largest r (appendix A), and with AQM the value of Eq. (B.8).
     """
     largest = np.inf if csma.r_max is None else csma.r_max
     return min(equal_aggressiveness(csma.r_per_packet), largest) if csma.aqm else largest
 
 
 def _given(csma: Csma, network: Network, r: Floats) -> _Answer:
-    """Return the answer for links with given values of r (3.3)."""
+    """Return the prediction for links with given values of the aggressiveness r, by Eq. (3.3)."""
     answer = _saturated(csma, network, csma.beta * r)
     for place, own in zip(network.carrying, r, strict=True):
         answer.links[network.graph.links[place]] |= {"aggressiveness": own}
@@ -236,8 +240,8 @@ def _given(csma: Csma, network: Network, r: Floats) -> _Answer:
 
 
 def _saturated(csma: Csma, network: Network, log_fugacity: Floats) -> _Answer:
-    """Return airtimes of saturated links, and rates of flows that have their links to
-    themselves.
+    """Return the air times of saturated links. The rates of flows are known only if each link
+    carries one flow.
     """
     result = stationary_airtime(network.graph.within(network.carrying), log_fugacity)
     airtime = np.zeros(len(network.graph))
@@ -257,7 +261,9 @@ def _saturated(csma: Csma, network: Network, log_fugacity: Floats) -> _Answer:
 
 
 def _flows(csma: Csma, answer: _Answer) -> list[Quantities]:
-    """Return the flows in the order of the scenario, rates as goodputs."""
+    """Return the predictions for the flows in the order of the scenario, with rates converted to
+    goodputs.
+    """
     goodput = {
         flow.name: answer.rates_pps[flow.name] * 8.0 * flow.transport.payload_bytes
         for flow in csma.flows

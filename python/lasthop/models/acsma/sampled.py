@@ -9,33 +9,36 @@ from lasthop.models.acsma.network import Network
 from lasthop.models.acsma.sets import Floats
 
 EMPTY = 1e-9
-"""Aggressiveness of a link whose queue counts as empty; it is the solver's residual. [-]"""
+"""Aggressiveness up to which the queue of a link is treated as empty; it is the residual of the
+solver. [-]
+"""
 
 
 def queue_modes(network: Network, rates: Floats, aggressiveness: Floats, beta: float) -> Floats:
-    r"""Return the eigenvalues of the queue dynamics near the optimum, per packet/s and r per
-    packet. [-]
+    r"""Return the eigenvalues of the linearised queue dynamics at the optimum, divided by the
+    service rate C and by the aggressiveness per packet, alpha. [-]
 
-    A queue grows by its arrivals less the departures from its link. The departures follow every r
-    by the covariance of the links' activity. Between two readings of the queues, a time T apart, r
-    is constant. From one reading to the next, a mode with eigenvalue :math:`\lambda` is multiplied
-    by :math:`1 + \alpha C \lambda T`. If this factor is below -1, the mode oscillates with a
-    growing amplitude. The rates of users are assumed to be constant.
+    The queue of a link grows by its arrivals less its departures. The derivative of the departures
+    by the aggressiveness r of each link is the covariance of the links' activity. The
+    aggressiveness is set from the queues at intervals T and is constant in between. From one
+    reading of the queues to the next, a mode with eigenvalue :math:`\lambda` is therefore
+    multiplied by :math:`1 + \alpha C \lambda T`. If this factor is below -1, the mode oscillates
+    with a growing amplitude. The rates of users are assumed to be constant.
 
     Parameters
     ----------
     network : Network
         Links and flows.
     rates : ndarray, shape (flows,)
-        :math:`x_s` at the optimum. [packets/s]
+        Rate of each flow at the optimum, :math:`x_s`. [packets/s]
     aggressiveness : ndarray, shape (wireless links,)
-        :math:`r_l` at the optimum. [-]
+        Aggressiveness of each link at the optimum, :math:`r_l`. [-]
     beta : float
-        Factor of r in the exponent of the backoff, :math:`\beta`. [-]
+        Factor of the aggressiveness in the exponent of the backoff, :math:`\beta`. [-]
 
     Notes
     -----
-    Not in the paper, where r follows its queue without delay (5.1).
+    This analysis is not in the paper, where r follows the queue without delay, Eq. (5.1).
     """
     graph = network.graph.within(network.carrying)
     r = aggressiveness[list(network.carrying)]
@@ -48,8 +51,8 @@ def queue_modes(network: Network, rates: Floats, aggressiveness: Floats, beta: f
 
 
 def _onward(network: Network, rates: Floats, links: list[str]) -> Floats:
-    """Return the fraction of the packets from each of these links (column) that go to each link
-    (row) next.
+    """Return the fraction of the packets of each link (column) whose next link is each of the links
+    (row).
     """
     place = {name: number for number, name in enumerate(links)}
     load, onward = np.zeros(len(links)), np.zeros((len(links), len(links)))

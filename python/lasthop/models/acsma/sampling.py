@@ -1,10 +1,12 @@
-"""Stationary distribution by sampling, for graphs that are too large for an exact method.
+"""Air times of links by sampling, for conflict graphs that are too large for an exact method.
 
-Glauber dynamics: a link without active neighbours becomes active with its probability given its
-neighbours, otherwise it becomes silent. Links of one colour of a proper colouring do not conflict
-and are drawn together. Independent chains give the error. Half of the chains begin with all links
-silent, and half with a random maximal schedule. Aggressive links may keep chains in different
-schedules. The chains then differ from each other, which the error shows.
+The sampling method is Glauber dynamics. In each sweep, a link without active neighbours becomes
+active with its conditional probability, or silent; a link with active neighbours becomes silent.
+The links are grouped by a proper colouring of the graph, so that the links of a group do not
+conflict and are drawn together. The differences between independent chains yield the error. Half of
+the chains begin with all links silent, and half with a random maximal schedule. If links are
+aggressive, a chain may remain in one schedule. The chains then differ from each other, so that the
+error is large.
 """
 
 from typing import NamedTuple
@@ -22,31 +24,33 @@ CHAINS = 128
 """Number of independent chains."""
 
 FIRST_SWEEPS, MOST_SWEEPS = 256, 1 << 16
-"""Number of sweeps over all links in the first attempt, and largest number. Each attempt doubles
-the number.
+"""Number of sweeps over all links in the first attempt, and largest number of sweeps. Each attempt
+doubles the number of sweeps.
 """
 
 BURN_IN = 0.25
 """Fraction of the sweeps that is discarded as burn-in. [-]"""
 
 GROUP_S, DRAW_S = 40e-6, 2e-9
-"""Time of a sweep per colour, and per link, neighbour and chain. They were measured on one core of
-an Intel Xeon server with numpy 2. [s]
+"""Computation time of a sweep per colour, and per neighbour of each link and chain. The times were
+measured on one core of an Intel Xeon server with numpy 2. [s]
 """
 
 CONFIDENCE = 0.95
-"""Probability that the stated errors hold. [-]"""
+"""Confidence level of the stated errors. [-]"""
 
 
 class Sample(NamedTuple):
-    """Airtimes from sampling."""
+    """Air times of links from sampling, with their errors."""
 
     airtime: Floats
-    """Fraction of time each link is active. [-]"""
+    """Fraction of time for which each link is active. [-]"""
     error: float
-    """Half width that holds for all links together with `CONFIDENCE` (Bonferroni). [-]"""
+    """Half width of a simultaneous confidence interval for all links (Bonferroni), at the level
+    `CONFIDENCE`. [-]
+    """
     ci95: Floats
-    """Half width of each link's own 95 % interval. [-]"""
+    """Half width of the 95 % confidence interval of each link. [-]"""
     sweeps: int
     """Number of sweeps of each chain, including the discarded sweeps."""
 
@@ -54,7 +58,8 @@ class Sample(NamedTuple):
 def sample_airtime(
     graph: ConflictGraph, log_fugacity: Floats, tolerance: float = 0.01, seed: int = 1
 ) -> Sample:
-    r"""Return the fraction of time each link is active, :math:`y_l` of (3.3), by Glauber dynamics.
+    r"""Return the fraction of time for which each link is active, :math:`y_l` of Eq. (3.3), by
+    Glauber dynamics.
 
     Parameters
     ----------
@@ -64,16 +69,18 @@ def sample_airtime(
         :math:`\beta r_l`: logarithm of the ratio of mean transmission time to mean backoff time.
         [-]
     tolerance : float
-        Largest error for all links together; the sweeps are doubled until it is reached. [-]
+        Largest error of any link; the number of sweeps is doubled until the error is at most this
+        value. [-]
     seed : int
         Seed of the chains.
 
     Raises
     ------
     ConvergenceError
-        If `MOST_SWEEPS` do not suffice, for example because chains stay in different schedules.
+        If `MOST_SWEEPS` sweeps do not suffice, for example because chains remain in different
+        schedules.
     TooCostlyError
-        If the remaining sweeps would exceed the time limit, estimated after the first sweeps.
+        If the remaining sweeps would exceed the time limit, by an estimate after the first sweeps.
     """
     random = np.random.Generator(np.random.PCG64(seed))
     chains = _Chains(graph, log_fugacity, random)
@@ -82,7 +89,8 @@ def sample_airtime(
         result = chains.estimate(sweeps)
         if result.error <= tolerance:
             return result
-        # Errors fall with the square root of the sweeps, unless chains stay in different schedules.
+        # The error is inversely proportional to the square root of the number of sweeps, unless
+        # chains remain in different schedules.
         enough = min(sweeps * (result.error / tolerance) ** 2, MOST_SWEEPS)
         sampling = f"sampling {len(graph)} links to within {tolerance:g}"
         need(sampling, time_s=2.0 * enough * chains.sweep_s)
@@ -96,35 +104,37 @@ def sample_airtime(
 
 
 class _Chains:
-    """Chains that continue where the last attempt ended."""
+    """State of all chains; each attempt continues the chains of the previous attempt."""
 
     def __init__(self, graph: ConflictGraph, z: Floats, random: np.random.Generator) -> None:
         self._colours = [np.array(group) for group in _colour(graph)]
         self._near = [_neighbour_table(graph, group) for group in self._colours]
         self._chance = 1.0 / (1.0 + np.exp(-np.asarray(z, dtype=np.float64)))
         self._random = random
-        # The additional column is always silent. It fills the neighbour table of links with few
-        # neighbours.
+        # The additional column is a link that is always silent. It pads the neighbour table of
+        # links with few neighbours.
         self._active = np.zeros((CHAINS, len(graph) + 1), dtype=np.bool_)
         self._begin(graph)
 
     @property
     def sweep_s(self) -> float:
-        """Approximate time of a sweep. [s]"""
+        """Estimated computation time of a sweep. [s]"""
         tables = sum(near.size for near in self._near)
         return len(self._near) * GROUP_S + CHAINS * tables * DRAW_S
 
     def _begin(self, graph: ConflictGraph) -> None:
-        """Start half of the chains from a random maximal schedule."""
+        """Set half of the chains to a random maximal schedule."""
         for chain in self._active[CHAINS // 2 :]:
             for link in self._random.permutation(len(graph)):
                 chain[link] = not any(chain[other] for other in graph.neighbours[link])
 
     def estimate(self, sweeps: int) -> Sample:
-        """Return means over further sweeps, without the first of them as burn-in.
+        """Return the means over `sweeps` further sweeps, of which the first ones are discarded as
+        burn-in.
 
-        The average is over a link's probability of being active given its neighbours. It has the
-        same mean as the link's activity and varies less.
+        The average is taken over the conditional probability that a link is active, given its
+        neighbours. This probability has the same mean as the link's activity and a smaller
+        variance.
         """
         silent_sweeps = int(BURN_IN * sweeps)
         total = np.zeros((CHAINS, self._active.shape[1]))
@@ -149,8 +159,8 @@ class _Chains:
 
 
 def _colour(graph: ConflictGraph) -> list[list[int]]:
-    """Return groups of links without conflicts: greedy colouring, links with the most conflicts
-    first.
+    """Return groups of links without conflicts within a group, by greedy colouring in descending
+    order of the number of conflicts.
     """
     colour = dict[int, int]()
     for link in sorted(range(len(graph)), key=lambda each: (-len(graph.neighbours[each]), each)):

@@ -1,4 +1,6 @@
-r"""Independent sets of a conflict graph, and the stationary distribution by listing all of them."""
+r"""Independent sets of a conflict graph, and the stationary distribution computed from the list of
+all independent sets.
+"""
 
 from collections.abc import Sequence
 from functools import cached_property
@@ -13,11 +15,12 @@ from lasthop.models.acsma.graph import ConflictGraph
 Floats = NDArray[np.float64]
 
 MOST_SETS = 1 << 22
-"""Largest number of independent sets that are listed."""
+"""Largest number of independent sets for enumeration."""
 
 
 def independent_sets(graph: ConflictGraph, most: int = MOST_SETS) -> NDArray[np.bool_]:
-    r"""Return all independent sets, :math:`\mathcal I`, the empty set first.
+    r"""Return all independent sets of a conflict graph, :math:`\mathcal I`; the first is the empty
+    set.
 
     Returns
     -------
@@ -42,7 +45,9 @@ def independent_sets(graph: ConflictGraph, most: int = MOST_SETS) -> NDArray[np.
 def sets_of(
     earlier: Sequence[Sequence[int]], most: int, refusal: TooLargeError
 ) -> NDArray[np.bool_]:
-    """Return the sets without a conflict, given each element's conflicts with earlier elements."""
+    """Return all sets of elements without a conflict. `earlier` has, for each element, the
+    conflicting elements before it.
+    """
     members = np.zeros((1, len(earlier)), dtype=np.bool_)
     for member, near in enumerate(earlier):
         joined = members[~members[:, near].any(axis=1)].copy()
@@ -54,8 +59,8 @@ def sets_of(
 
 
 def maximal_sets(graph: ConflictGraph, most: int = MOST_SETS) -> NDArray[np.bool_]:
-    """Return the independent sets to which no further link can be added; they span the capacity
-    region.
+    """Return the maximal independent sets, to which no further link can be added. These sets span
+    the capacity region.
     """
     members = independent_sets(graph, most)
     adjacent = np.zeros((len(graph), len(graph)), dtype=np.int64)
@@ -66,7 +71,8 @@ def maximal_sets(graph: ConflictGraph, most: int = MOST_SETS) -> NDArray[np.bool
 
 
 class Enumeration:
-    r"""The stationary distribution (3.2) as a list of all independent sets.
+    r"""Stationary distribution of the active links, Eq. (3.2), computed from the list of all
+    independent sets.
 
     Parameters
     ----------
@@ -94,8 +100,8 @@ class Enumeration:
         return len(self.members)
 
     def probabilities(self, log_fugacity: Floats) -> Floats:
-        r"""Return the stationary distribution over the sets, :math:`p(i, r) = \tau_i` of (3.2),
-        (5.4). [-]
+        r"""Return the stationary probability of each independent set i, :math:`p(i, r) = \tau_i` of
+        Eqs. (3.2) and (5.4). [-]
 
         Parameters
         ----------
@@ -108,11 +114,12 @@ class Enumeration:
         return np.asarray(weight / weight.sum())
 
     def airtime(self, log_fugacity: Floats) -> Floats:
-        r"""Return the fraction of time each link is active, :math:`y_l` of (3.3). [-]"""
+        r"""Return the fraction of time for which each link is active, :math:`y_l` of (3.3). [-]"""
         return np.asarray(self.probabilities(log_fugacity) @ self._weights)
 
     def log_partition(self, log_fugacity: Floats) -> float:
-        r"""Return :math:`\log \sum_i \exp(\sum_{l \in i} \beta r_l)`, :math:`\beta g_\beta` of
+        r"""Return the logarithm of the partition function, :math:`\log \sum_i \exp(\sum_{l \in i}
+        \beta r_l)`, with the sum over independent sets i. It is :math:`\beta g_\beta` of Eq.
         (5.12).
         """
         exponent = self._weights @ log_fugacity
@@ -120,8 +127,8 @@ class Enumeration:
         return float(largest + np.log(np.exp(exponent - largest).sum()))
 
     def response(self, log_fugacity: Floats, direction: Floats) -> Floats:
-        """Return the change of the airtimes along a direction: the covariance of the links'
-        activity times the direction.
+        """Return the derivative of the air times if `log_fugacity` changes in a direction: the
+        covariance matrix of the links' activity times the direction.
         """
         prob = self.probabilities(log_fugacity)
         along = self._weights @ direction

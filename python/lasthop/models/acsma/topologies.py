@@ -1,7 +1,8 @@
-"""The paper's networks, by letter.
+"""The networks of paper 001, by letter.
 
-a, b and c carry one flow on each of four links; their conflict graphs are in figures 4.1 and 6.1.
-The graphs of d and e are chosen from the text (``docs/papers/acsma.md``, Readings).
+Topologies a, b and c carry one flow on each of four links; figures 4.1 and 6.1 show their conflict
+graphs. The conflict graphs of d and e are interpretations of the text (``docs/papers/acsma.md``,
+Readings).
 """
 
 from collections.abc import Mapping
@@ -12,7 +13,7 @@ from lasthop.models.acsma.network import Flow, Network
 from lasthop.models.acsma.utility import AlphaFair, Utility
 
 PACKET_BITS = 8_000
-"""Payload of 1000 bytes (section 4.1). [bit]"""
+"""Payload of a packet: 1000 bytes (section 4.1). [bit]"""
 
 # Shape of a topology: wireless links, conflicts, wired links [bit/s], routes.
 _Shape = tuple[str, str, Mapping[str, float], Mapping[str, str]]
@@ -22,16 +23,16 @@ TOPOLOGIES: Mapping[str, _Shape] = {
     "a": ("1 2 3 4", "1-2 2-3 2-4 3-4", {}, _SINGLE),
     "b": ("1 2 3 4", "1-2 1-3 1-4", {}, _SINGLE),
     "c": ("1 2 3 4", "1-2 1-3 2-3 2-4 3-4", {}, _SINGLE),
-    # Nine nodes, six links, three flows of two hops. The middle flow, over links 3 and 4, senses
-    # all other links.
+    # Topology d has nine nodes, six links and three flows of two hops. The links of the middle
+    # flow, 3 and 4, sense all other links.
     "d": (
         "1 2 3 4 5 6",
         "1-2 3-4 5-6 1-3 1-4 2-3 2-4 3-5 3-6 4-5 4-6",
         {},
         {"upper": "1 2", "middle": "3 4", "lower": "5 6"},
     ),
-    # APs d and h are wired to e; stations a and b belong to d, station i to h. The wires e-f-g end
-    # in the bottleneck f-g.
+    # In topology e the access points d and h are wired to node e. Stations a and b belong to access
+    # point d, and station i to h. The wired path e-f-g has its bottleneck at f-g.
     "e": (
         "a-d b-d d-c i-h",
         "a-d/b-d a-d/d-c b-d/d-c",
@@ -39,7 +40,9 @@ TOPOLOGIES: Mapping[str, _Shape] = {
         {"a-to-g": "a-d d-e e-f f-g", "b-to-c": "b-d d-c", "i-to-g": "i-h h-e e-f f-g"},
     ),
 }
-"""Links, conflicts, wires with their rates in bit/s, and routes of each topology."""
+"""Networks of paper 001 by letter: links, conflicts, wired links with their rates [bit/s], and
+routes.
+"""
 
 
 def topology(name: str, service_rate_pps: float = 1.0, utility: Utility | None = None) -> Network:
@@ -50,15 +53,16 @@ def topology(name: str, service_rate_pps: float = 1.0, utility: Utility | None =
     name : str
         ``"a"`` to ``"e"``.
     service_rate_pps : float
-        Packets per second that an active wireless link sends, :math:`C`. For e, whose wires have a
-        rate, it must be in packets/s; for the other topologies, 1 is the paper's normalisation.
+        Rate at which an active wireless link sends packets, :math:`C`. For topology e, whose wired
+        links have a rate, it must be in packets/s. For the other topologies, 1 is the normalisation
+        of the paper.
     utility : Utility, optional
         Utility of every flow; by default :math:`-1/x`.
 
     Raises
     ------
-    If there is no such topology.
-        There is no such topology.
+    ValueError
+        If there is no such topology.
     """
     if name not in TOPOLOGIES:
         raise NetworkError(f'topology "{name}": there are {", ".join(TOPOLOGIES)}')

@@ -1,11 +1,12 @@
 """Stationary distribution by a junction tree, which is exact, and fast for sparse graphs.
 
 Links are eliminated one after the other. When a link is eliminated, its remaining neighbours are
-connected to each other, so that the next of them can take over the weight of the eliminated links.
-The bag of a link is the link with its neighbours at that time. The parent of the bag belongs to the
-neighbour that is eliminated next. A state of a bag is an independent set within the bag. The link
-that connects the fewest new pairs is eliminated next (min-fill), which keeps bags small. A chain or
-tree has bags of two, and a sparse geometric graph of 2000 links has bags of about twenty.
+connected to each other. The neighbour that is eliminated next can then include the weight of the
+eliminated links. The *bag* of a link is the link with its neighbours at its elimination; these
+neighbours are the *separator*. The parent of a bag is the bag of the neighbour that is eliminated
+next. A state of a bag is an independent set within the bag. The next link to be eliminated is that
+which connects the fewest new pairs (min-fill), so that bags are small. A chain or tree has bags of
+two, and a sparse geometric graph of 2000 links has bags of about twenty.
 
 S. L. Lauritzen, D. J. Spiegelhalter, "Local computations with probabilities on graphical
 structures and their application to expert systems", J. R. Statist. Soc. B 50 (1988).
@@ -24,7 +25,7 @@ from lasthop.models.acsma.sets import Floats, sets_of
 Indices = NDArray[np.intp]
 
 MOST_STATES = 1 << 23
-"""Largest number of states of all bags together."""
+"""Largest total number of states of all bags."""
 
 
 class Elimination(NamedTuple):
@@ -32,16 +33,16 @@ class Elimination(NamedTuple):
 
     link: int
     later: tuple[int, ...]
-    """Neighbours to which the link was connected at its elimination, in the order of their
-    elimination.
+    """Neighbours to which the link is connected at its elimination, in the order in which the
+    neighbours are eliminated.
     """
 
 
 def min_fill_order(graph: ConflictGraph) -> list[Elimination]:
-    """Return the links in the order of elimination, each with the links that it is then connected
-    to.
+    """Return the links in the order of elimination, each with its neighbours at its elimination.
 
-    Ties are broken by fewer neighbours, then by the order of the links.
+    The link with the fewest new pairs of neighbours comes first. Ties are broken by fewer
+    neighbours, then by the order of the links.
     """
     tied = [set(group) for group in graph.neighbours]
     fill = [_fill(tied, link) for link in range(len(graph))]
@@ -52,7 +53,7 @@ def min_fill_order(graph: ConflictGraph) -> list[Elimination]:
     while heap:
         pairs, degree, link = heappop(heap)
         if link in turn or (pairs, degree) != (fill[link], len(tied[link])):
-            continue  # Outdated entry: the heap has a newer entry of this link.
+            continue  # the heap has a newer entry of this link
         turn[link] = len(turn)
         around = tied[link]
         groups.append((link, tuple(around)))
@@ -79,8 +80,8 @@ def _fill(tied: list[set[int]], link: int) -> int:
 
 
 class _Bag(NamedTuple):
-    """One link with its neighbours at elimination. States without the link come first, then states
-    with it.
+    """Bag of the junction tree: a link with its neighbours at its elimination, the separator.
+    States in which the link is silent come first, then states in which it is active.
     """
 
     link: int
@@ -89,24 +90,26 @@ class _Bag(NamedTuple):
     without: int
     """Number of states in which the link is silent, which equals the number of separator states."""
     joins: Indices
-    """Indices of the separator states to which the link can be added."""
+    """Indices of the separator states in which the link may be active."""
     into: Indices
-    """Index of the separator state of each state of the parent bag."""
+    """Index of the separator state of the bag for each state of the parent bag."""
 
 
 class _Odds(NamedTuple):
-    """Behaviour of a link, for each separator state to which it can be added."""
+    """Conditional probabilities of a link, for each separator state that permits the link."""
 
     active: Floats
     """Probability that the link is active."""
     silent: Floats
-    """Probability that the link is silent, to full relative precision."""
+    """Probability that the link is silent, computed separately from `active` for full relative
+    precision.
+    """
     change: Floats
-    """Derivative of `active` along a direction."""
+    """Derivative of `active` if the log fugacity changes in a direction."""
 
 
 class JunctionTree:
-    """Stationary distribution (3.2), computed link by link.
+    """Stationary distribution of the active links, Eq. (3.2), computed on a junction tree.
 
     Parameters
     ----------
@@ -116,9 +119,9 @@ class JunctionTree:
     Attributes
     ----------
     width : int
-        Number of links in the largest bag less one, which is the width of the elimination order.
+        Width of the elimination order: the number of links in the largest bag, less one.
     states : int
-        Number of states of all bags together.
+        Total number of states of all bags.
 
     Raises
     ------
@@ -154,7 +157,7 @@ class JunctionTree:
         self.states = total
 
     def airtime(self, log_fugacity: Floats) -> Floats:
-        r"""Return the fraction of time each link is active, :math:`y_l` of (3.3). [-]
+        r"""Return the fraction of time for which each link is active, :math:`y_l` of (3.3). [-]
 
         Parameters
         ----------
@@ -165,20 +168,21 @@ class JunctionTree:
         return self._propagate(log_fugacity, None)[1]
 
     def log_partition(self, log_fugacity: Floats) -> float:
-        r"""Return :math:`\log \sum_i \exp(\sum_{l \in i} \beta r_l)`, :math:`\beta g_\beta` of
+        r"""Return the logarithm of the partition function, :math:`\log \sum_i \exp(\sum_{l \in i}
+        \beta r_l)`, with the sum over independent sets i. It is :math:`\beta g_\beta` of Eq.
         (5.12).
         """
         return self._collect(log_fugacity, None)[0]
 
     def response(self, log_fugacity: Floats, direction: Floats) -> Floats:
-        """Return the change of the airtimes along a direction: the covariance of the links'
-        activity times the direction.
+        """Return the derivative of the air times if `log_fugacity` changes in a direction: the
+        covariance matrix of the links' activity times the direction.
         """
         return self._propagate(log_fugacity, direction)[2]
 
     def _collect(self, z: Floats, dz: Floats | None) -> tuple[float, list[_Odds]]:
-        """Pass from the leaves to the roots; return log Z and the behaviour of each link given its
-        separator.
+        """Pass messages from the leaves to the roots. Return the logarithm of the partition
+        function Z, and the conditional probabilities of each link given its separator.
         """
         weight: list[Floats | float] = [0.0] * len(self._bags)
         slope: list[Floats | float] = [0.0] * len(self._bags)
@@ -209,8 +213,8 @@ class JunctionTree:
         return total, given
 
     def _propagate(self, z: Floats, dz: Floats | None) -> tuple[float, Floats, Floats]:
-        """Pass to the roots and back; return log Z, the airtimes, and their derivatives along
-        `dz`.
+        """Pass messages to the roots and back; return log Z, the air times, and their derivatives
+        in the direction `dz`.
         """
         total, given = self._collect(z, dz)
         airtime, response = np.zeros(self._links), np.zeros(self._links)
@@ -236,12 +240,12 @@ class JunctionTree:
 
 
 def _gathered(bag: _Bag, of_parent: Floats) -> Floats:
-    """Return the sum of a parent's states that have the same separator state."""
+    """Return for each separator state of a bag the sum over the states of its parent bag."""
     return np.asarray(np.bincount(bag.into, of_parent, bag.without), dtype=np.float64)
 
 
 def _independent(graph: ConflictGraph, links: tuple[int, ...], most: int) -> NDArray[np.bool_]:
-    """Return the independent sets among some links, one column each."""
+    """Return the independent sets among the given links (columns), one set per row."""
     earlier = [
         [j for j in range(k) if links[j] in graph.neighbours[link]] for k, link in enumerate(links)
     ]
@@ -255,7 +259,7 @@ def _restriction(
     number: int,
     parent: int,
 ) -> Indices:
-    """Return the index of the bag's separator state for each state of its parent bag."""
+    """Return the index of the separator state of a bag for each state of its parent bag."""
     separator, around = order[number].later, order[parent]
     above = bags[parent]
     joined = inside[parent][above.joins]
@@ -271,9 +275,7 @@ def _restriction(
 
 
 def _keys(members: NDArray[np.bool_]) -> NDArray[np.bytes_]:
-    """Return each row as one sortable value; there may be more columns than a machine word has
-    bits.
-    """
+    """Return each row of bits as one sortable value of any length."""
     packed = np.ascontiguousarray(np.packbits(members, axis=1))
     return packed.view(f"S{packed.shape[1]}")[:, 0]
 

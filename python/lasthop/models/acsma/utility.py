@@ -1,4 +1,4 @@
-"""Concave utilities of a user's rate (section 5.3.1)."""
+"""Concave utilities of a user's rate (paper 001, section 5.3.1)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,31 +15,31 @@ class Utility(Protocol):
     r"""A strictly concave, increasing utility :math:`U(x)` of a rate."""
 
     def value(self, rate: float) -> float:
-        """Return :math:`U(x)`, up to a constant."""
+        """Return the utility of a rate, :math:`U(x)`, up to a constant."""
 
     def derivative(self, rate: float) -> float:
-        """Return :math:`U'(x)`."""
+        """Return the marginal utility of a rate, :math:`U'(x)`."""
 
     def rate(self, price: float) -> float:
-        """Return the rate at which :math:`U'(x)` equals the price; it is positive and decreases
-        with the price.
+        """Return the rate at which the marginal utility :math:`U'(x)` equals the price. The rate is
+        positive and decreases with the price.
         """
 
     def rate_slope(self, price: float) -> float:
-        """Return the derivative of `rate`, which is negative."""
+        """Return the derivative of `rate` by the price, which is negative."""
 
 
 @dataclass(frozen=True)
 class AlphaFair:
-    r"""Mo and Walrand's utility with :math:`U'(x) = w x^{-a}`.
+    r"""Alpha-fair utility of Mo and Walrand, with :math:`U'(x) = w x^{-a}`.
 
     Attributes
     ----------
     alpha : float
-        Fairness, :math:`a > 0`: 1 is proportional fairness, 2 is :math:`-w/x` as in the paper, and
-        large values approach max-min fairness. [-]
+        Fairness parameter, :math:`a > 0`. The value 1 is proportional fairness, 2 means :math:`U(x)
+        = -w/x` as in the paper, and large values approach max-min fairness. [-]
     weight : float
-        :math:`w > 0`. [-]
+        Weight of the utility, :math:`w > 0`. [-]
 
     Raises
     ------
@@ -59,35 +59,35 @@ class AlphaFair:
             raise NetworkError(f"utility with weight = {self.weight:g} is not increasing")
 
     def value(self, rate: float) -> float:
-        """Return :math:`U(x)`."""
+        """Return the utility of a rate, :math:`U(x)`."""
         if self.alpha == 1.0:
             return float(self.weight * np.log(rate))
         return float(self.weight * rate ** (1.0 - self.alpha) / (1.0 - self.alpha))
 
     def derivative(self, rate: float) -> float:
-        """Return :math:`U'(x)`."""
+        """Return the marginal utility of a rate, :math:`U'(x)`."""
         return float(self.weight * rate**-self.alpha)
 
     def rate(self, price: float) -> float:
-        """Return the rate at which :math:`U'(x)` equals the price."""
+        """Return the rate at which the marginal utility :math:`U'(x)` equals the price."""
         return float((self.weight / price) ** (1.0 / self.alpha))
 
     def rate_slope(self, price: float) -> float:
-        """Return the derivative of `rate`."""
+        """Return the derivative of `rate` by the price."""
         return -self.rate(price) / (self.alpha * price)
 
 
 class ByPoints:
-    r"""Any concave utility, whose derivative is given by points.
+    r"""Concave utility whose derivative is interpolated between given points.
 
-    Between two points, and beyond the first and the last, :math:`U'` is a power of the rate.
+    Between two points, and beyond the first and the last point, :math:`U'` is a power of the rate.
 
     Parameters
     ----------
     points : sequence of (float, float)
-        Rates and derivatives, :math:`x, U'(x)`.
+        Rates and marginal utilities, :math:`x, U'(x)`.
     weight : float
-        Factor of the derivatives.
+        Factor of the marginal utilities.
 
     Raises
     ------
@@ -115,7 +115,7 @@ class ByPoints:
             )
 
     def value(self, rate: float) -> float:
-        """Return :math:`U(x)`, up to a constant."""
+        """Return the utility of a rate, :math:`U(x)`, up to a constant."""
         start = np.exp(self._rates[0])
         inner = np.exp(self._rates[1:-1])
         low, high = sorted((start, rate))
@@ -124,7 +124,7 @@ class ByPoints:
         return float(area if rate >= start else -area)
 
     def _area(self, low: float, high: float) -> float:
-        """Return the integral of the derivative between two rates of one piece."""
+        """Return the integral of the marginal utility between two rates of the same piece."""
         power = 1.0 + self._slopes[self._piece(np.log(low * high) / 2.0)]
         at_low, at_high = (self.derivative(rate) * rate for rate in (low, high))
         if abs(power) < 1e-9:
@@ -135,13 +135,13 @@ class ByPoints:
         return int(np.searchsorted(self._rates[1:-1], log_rate))
 
     def derivative(self, rate: float) -> float:
-        """Return :math:`U'(x)`."""
+        """Return the marginal utility of a rate, :math:`U'(x)`."""
         log_rate = np.log(rate)
         k = self._piece(log_rate)
         return float(np.exp(self._derivatives[k] + (log_rate - self._rates[k]) * self._slopes[k]))
 
     def rate(self, price: float) -> float:
-        """Return the rate at which :math:`U'(x)` equals the price."""
+        """Return the rate at which the marginal utility :math:`U'(x)` equals the price."""
         k = self._priced(price)
         log_rate = self._rates[k] + (np.log(price) - self._derivatives[k]) / self._slopes[k]
         return float(np.exp(log_rate))
@@ -150,5 +150,5 @@ class ByPoints:
         return int(np.searchsorted(-self._derivatives[1:-1], -np.log(price)))
 
     def rate_slope(self, price: float) -> float:
-        """Return the derivative of `rate`; at a point, the derivative on one of its sides."""
+        """Return the derivative of `rate` by the price; one-sided at a given point."""
         return float(self.rate(price) / (self._slopes[self._priced(price)] * price))

@@ -1,12 +1,13 @@
 """Theory of saturated cells whose PPDUs are aggregates of MPDUs (802.11n, ac, ax).
 
 `predict` reads a scenario, and `sending` forms its frames. `durations` computes the air time of
-PPDUs. `window` is a BlockAck window that is always full, and `timing` the throughput of a single
-sender with it. `saturated` is a cell with several contenders. Monte Carlo programs of the same
-rules are in ``tests/validation``; ``docs/validation.md`` states how closely they agree.
+PPDUs. `window` models a BlockAck window that is always full, and `timing` computes the throughput
+of a single sender with such a window. `saturated` models a cell with several contenders.
+``tests/validation`` has Monte Carlo programs of the same rules; ``docs/validation.md`` states how
+closely their results agree with these models.
 
-Example: a single station of 802.11ax with 64 MPDUs of 1538 bytes in a PPDU, without losses and with
-one in ten MPDUs lost:
+Example: a single station of 802.11ax sends PPDUs of 64 MPDUs of 1538 bytes, without losses and with
+a loss of one in ten MPDUs:
 
 >>> from lasthop.models.aggregates import durations, timing, window
 >>> link = durations.Ppdu("he", 80, mcs=11, streams=2, coding="ldpc")

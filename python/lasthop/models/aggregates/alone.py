@@ -1,4 +1,4 @@
-"""A sender without contention."""
+"""Throughput of a single sender, which has no contention."""
 
 from lasthop.models.aggregates import timing
 from lasthop.models.aggregates import window as windows
@@ -8,8 +8,8 @@ from lasthop.models.aggregates.sending import Sending
 
 
 def alone(sending: Sending) -> Cell:
-    """Return the throughput of a single sender: failures in a row with their consequences
-    (`timing`), and no collisions.
+    """Return the throughput of a single sender without collisions; `timing` includes the backoff
+    after failed PPDUs.
     """
     times, loss = timing_of(sending), loss_of(sending)
     if loss == 0:
@@ -29,7 +29,8 @@ def alone(sending: Sending) -> Cell:
             frames=(float(len(sizes)),),
             whole_lost=(0.0,),
         )
-    # Without a block acknowledgement, the attempt limit of the access is also that of the packet.
+    # Without a BlockAck agreement, the limit of attempts in the access parameters is also the limit
+    # for a packet.
     window = windows.solve(
         sending.most_mpdus, loss, sending.own.attempts if sending.most_mpdus > 1 else None
     )

@@ -1,4 +1,4 @@
-"""Assumptions of the theory of saturated cells with aggregation, and violations by a scenario."""
+"""Assumptions of the theory of saturated cells with aggregation, and checks of a scenario."""
 
 from collections.abc import Iterator, Sequence
 
@@ -9,11 +9,12 @@ from lasthop.models.errors import Doubt, refuse
 from lasthop.scenario.typed import AccessPoint, CellScenario, Flow, Station, UdpFlow
 
 FULL = 2
-"""Least room of a queue, in windows, if datagrams arrive at a given rate."""
+"""Least queue limit, in BlockAck windows, if datagrams arrive at a given rate.
+"""
 
 
 def senders(scenario: CellScenario) -> list[tuple[Sending, list[Flow]]]:
-    """Return the senders with their flows: the access point first, then stations in order.
+    """Return the senders with their flows: the access point, then the stations in their order.
 
     Raises
     ------
@@ -33,7 +34,7 @@ def senders(scenario: CellScenario) -> list[tuple[Sending, list[Flow]]]:
 
 
 def _of_flows(scenario: CellScenario) -> Iterator[Doubt]:
-    """Yield properties of the flows that the model does not support."""
+    """Yield messages about properties of the flows that the model does not support."""
     yield from cells.NO_FLOW(scenario)
     heads: dict[str, UdpFlow] = {}
     for subject in cells.station_flows(scenario):
@@ -56,7 +57,7 @@ def check(
     sending: Sequence[tuple[Sending, list[Flow]]],
     kinds: Sequence[Sending],
 ) -> tuple[list[Doubt], list[Doubt]]:
-    """Return the violations of assumptions, and the properties that the user must consider.
+    """Return the violations of assumptions, and warnings about assumptions that are nearly broken.
 
     Parameters
     ----------
@@ -64,8 +65,8 @@ def check(
     sending : sequence of (Sending, list of Flow)
         Senders with their flows.
     kinds : sequence of Sending
-        Senders without their names. Equal senders are one object, so that their frames are
-        computed once.
+        Senders without the names of their stations. Equal senders are the same object, so that
+        their frames are computed once.
     """
     results = [sender for sender, _ in sending]
     broken = [*_of_cell(scenario, results), *_of_channel(scenario, results)]
@@ -103,7 +104,9 @@ def _of_channel(scenario: CellScenario, sending: Sequence[Sending]) -> Iterator[
 def _of_queue(
     scenario: CellScenario, sending: Sending, kind: Sending, flows: Sequence[Flow]
 ) -> Iterator[Doubt]:
-    """Yield reasons why the sender's queue may have fewer packets than it may send."""
+    """Yield a message if the queue of the sender may contain fewer packets than the sender can
+    aggregate.
+    """
     node = sending.station if sending.is_up else scenario.cell.ap
     assert isinstance(node, (AccessPoint, Station))
     # If the wire has a rate, greedy sources fill the queue of the wire instead of the AP's queue.

@@ -1,24 +1,28 @@
-r"""Number of rounds for which each MPDU blocks a BlockAck window, by a chain of blocks of MPDUs.
+r"""Number of rounds for which each MPDU blocks a BlockAck window, from a Markov chain of blocks of
+MPDUs.
 
-An MPDU is settled when it is received or given up. Let :math:`M_s` be the round at whose end all
-MPDUs up to number :math:`s` are settled, and :math:`G_s` the number of rounds in which MPDU
-:math:`s` is sent. It is sent first in the round after :math:`M_{s-W}`, so that
+A *round* is the transmission of one PPDU. An MPDU is *settled* when it is received or given up. Let
+:math:`M_s` be the round at whose end all MPDUs up to number :math:`s` are settled, and :math:`G_s`
+the number of rounds in which MPDU :math:`s` is sent. With a window of :math:`W` MPDUs, MPDU
+:math:`s` is sent first in the round after :math:`M_{s-W}`, so that
 
 .. math:: M_s = \max(M_{s-1},\; M_{s-W} + G_s), \qquad
           x_s = M_s - M_{s-1} = (G_s - Y_s)^+, \quad Y_s = x_{s-1} + \dots + x_{s-W+1}
 
 :math:`x_s` is the *hold* of MPDU :math:`s`: the number of rounds in which it is the first unsettled
-MPDU. Holds are a Markov chain of order :math:`W - 1`, and nearly all of them are 0. A window
-advances by :math:`1 / E[x]` MPDUs per round.
+MPDU. The holds form a Markov chain of order :math:`W - 1`, and nearly all holds are 0. :math:`Y_s`,
+the sum of the preceding :math:`W - 1` holds, is the *level*. A window advances by :math:`1 / E[x]`
+MPDUs per round.
 
-The chain is solved in *blocks* of :math:`b` MPDUs. All MPDUs of a block see the same older holds,
-those of :math:`m` whole blocks, with :math:`b (m + 1/2) = W - 1/2`. Thus a hold is remembered for
-:math:`W - 1` MPDUs on average. A state is the hold of each block. For :math:`m = W - 1` (:math:`b =
-1`) the states are those of the window itself. Otherwise the results are smooth in :math:`b`, and
-are extrapolated to :math:`b = 1` by the cubic through four values (`window`).
+The chain is solved in *blocks* of :math:`b` MPDUs. For all MPDUs of a block, the level includes the
+holds of the same :math:`m` preceding blocks, with :math:`b (m + 1/2) = W - 1/2`. Thus a hold
+contributes to the level of :math:`W - 1` MPDUs on average. A state of the chain consists of the
+hold of each block. For :math:`m = W - 1` (:math:`b = 1`) the chain is exact. For longer blocks the
+results are smooth in :math:`b`, and module `window` extrapolates them to :math:`b = 1` by the cubic
+through four values.
 
-Within a block the level :math:`Y` is a running maximum, :math:`\max(Y, G_1, \dots, G_u)` after
-:math:`u` MPDUs, whose distribution is known for any real :math:`u`.
+Within a block the level :math:`Y` is a running maximum: after :math:`u` MPDUs it is :math:`\max(Y,
+G_1, \dots, G_u)`. The distribution of this maximum has a closed form for any real :math:`u`.
 """
 
 from dataclasses import dataclass
@@ -37,23 +41,27 @@ Floats: TypeAlias = npt.NDArray[np.float64]
 Integers: TypeAlias = npt.NDArray[np.int64]
 
 NEVER, HARDLY_EVER = 1e-12, 1e-6
-"""Probabilities of losses in a row below which longer sequences are neglected: for windows that are
-solved whole, and for blocks. Levels end there. The mean hold is too small by at most this value.
-[-]
+"""Probabilities below which longer sequences of losses of an MPDU are neglected: for windows that
+are solved MPDU by MPDU, and for blocks. They determine the highest level. The mean hold is too
+small by at most this value. [-]
 """
 
 MOST_STATES = 130_000
-"""Largest number of states of a chain; the largest chain takes a third of a second."""
+"""Largest number of states of a Markov chain; a chain of this size is solved in a third of a
+second.
+"""
 
 FEW_LEVELS = 4
-"""Number of levels up to which elimination takes less than a second; with 6 levels it takes a
-minute. [rounds]
+"""Highest level up to which the chain is solved by elimination, in less than a second. With level 6
+elimination would take a minute. [rounds]
 """
 LEAST_BLOCKS = 5
-"""Least number of blocks of the finest chain for an accurate result."""
+"""Least number of blocks in the chain with the shortest blocks, for an accurate result."""
 
 TOLERANCE, MOST_STEPS = 1e-12, 100_000
-"""Largest change of a distribution in the last step, and largest number of steps. [-]"""
+"""Largest change of the distribution in the last step of the iteration, and largest number of
+steps. [-]
+"""
 
 
 def unsettled_probs(
@@ -68,9 +76,9 @@ def unsettled_probs(
     .. math:: P(G > a) = p^a\, P(J_{a+1} \le A - 1 - a \mid J_1 < A), \qquad
               P(J_n = j) = \binom{j + n - 1}{j} c^j (1 - c)^n
 
-    :math:`J_n` collisions come before the :math:`n`-th PPDU that does not collide; only PPDUs that
-    do not collide are rounds. Without collisions the probability is :math:`p^a` up to :math:`a <
-    A`.
+    :math:`J_n` is the number of collisions before the :math:`n`-th PPDU that does not collide. Only
+    PPDUs that do not collide count as rounds. :math:`G` is the number of rounds in which the MPDU
+    is sent. Without collisions the probability is :math:`p^a` for :math:`a < A`.
 
     Parameters
     ----------
@@ -82,7 +90,7 @@ def unsettled_probs(
         Probability that a PPDU collides, :math:`c`. A collision counts as an attempt of each of its
         MPDUs. [-]
     never : float
-        Probability of losses in a row below which it counts as 0. [-]
+        Probability of consecutive losses below which the result is set to 0. [-]
     """
     if loss == 0:
         return np.array([1.0, 0.0])
@@ -99,8 +107,8 @@ def unsettled_probs(
 
 
 def climb(unsettled: Floats, mpdus: float) -> Floats:
-    r"""Return the distribution of the level after :math:`u` MPDUs, from each level (row) to each
-    level (column). [-]
+    r"""Return the transition probabilities of the level over :math:`u` MPDUs of a block, from each
+    level (row) to each level (column). The level is the sum of the holds. [-]
 
     .. math:: P(\max(y, G_1, \dots, G_u) \le z) = P(G \le z)^u \quad (z \ge y)
 
@@ -118,7 +126,8 @@ def climb(unsettled: Floats, mpdus: float) -> Floats:
 
 @dataclass(frozen=True)
 class Blocks:
-    """Holds of the blocks in a window, in equilibrium.
+    """Equilibrium of the Markov chain of the holds of the blocks in a window. The hold of a block
+    is the number of rounds for which its MPDUs block the window.
 
     Attributes
     ----------
@@ -127,9 +136,9 @@ class Blocks:
     length : float
         Number of MPDUs in a block, :math:`b`.
     holds : array of int
-        States: the hold of each block, newest block first. [rounds]
+        States of the chain: the hold of each block, newest block first. [rounds]
     prob : array of float
-        Probability of each state before a block. [-]
+        Equilibrium probability of each state at the start of a block. [-]
     """
 
     unsettled: Floats
@@ -139,19 +148,21 @@ class Blocks:
 
     @property
     def level(self) -> Integers:
-        """Level of each state, which is the sum of its holds. [rounds]"""
+        """Level of each state, which is the sum of the holds of its blocks. [rounds]"""
         total: Integers = self.holds.sum(axis=1, dtype=np.int64)
         return total
 
     @property
     def level_prob(self) -> Floats:
-        """Distribution of the level before a block. [-]"""
+        """Distribution of the level (the sum of the holds) at the start of a block. [-]"""
         zeros: Floats = np.zeros(len(self.unsettled))
         np.add.at(zeros, self.level, self.prob)
         return zeros
 
     def hold_rounds(self) -> float:
-        """Return the mean hold of an MPDU, :math:`E[x]`. [rounds]"""
+        """Return the mean hold, :math:`E[x]`: the rounds for which an MPDU blocks the window.
+        [rounds]
+        """
         levels = np.arange(len(self.unsettled))
         after = self.level_prob @ climb(self.unsettled, self.length)
         return float((after - self.level_prob) @ levels) / self.length
@@ -165,26 +176,26 @@ def is_small(window: int, levels: int) -> bool:
     window : int
         MPDUs in the window.
     levels : int
-        Highest level. [rounds]
+        Highest level, the largest sum of holds. [rounds]
     """
     return comb(window - 1 + levels, levels) <= MOST_STATES
 
 
 def feasible(window: int, levels: int) -> list[int]:
-    """Return the numbers of blocks into which a window can be divided: only the whole window, or
-    four numbers.
+    """Return the numbers of blocks into which a window is divided. If the chain is small enough,
+    each block has one MPDU. If not, the result has four numbers of blocks for an extrapolation.
 
     Parameters
     ----------
     window : int
         MPDUs in the window, at least 2.
     levels : int
-        Highest level. [rounds]
+        Highest level, the largest sum of holds. [rounds]
 
     Raises
     ------
     ModelError
-        If there are too many levels to solve four chains.
+        If the highest level is too high to solve four chains.
     """
     if is_small(window, levels):
         return [window - 1]
@@ -215,7 +226,7 @@ def solve(window: int, unsettled: Floats, count: int) -> Blocks:
     Raises
     ------
     ConvergenceError
-        If the distribution still changes after `MOST_STEPS` blocks.
+        If the distribution still changes after `MOST_STEPS` steps.
     """
     length = (window - 0.5) / (count + 0.5)
     highest = len(unsettled) - 1
@@ -237,10 +248,12 @@ def solve(window: int, unsettled: Floats, count: int) -> Blocks:
 
 
 def _eliminated(step: csr_array) -> Floats:
-    """Return the stationary distribution of a step by elimination, which is fast for few levels."""
+    """Return the stationary distribution of a transition matrix by elimination, which is fast if
+    the matrix has few levels.
+    """
     size = step.shape[0]
     left = (eye_array(size, format="csc") - step.tocsc()).tocsc()
-    # One frequent state is set to 1, and its equation is left out.
+    # The probability of a frequent state is set to 1, and its equation is left out.
     prob = np.full(size, 1.0 / size)
     for _ in range(size.bit_length() ** 2):
         prob = step @ prob
@@ -253,8 +266,8 @@ def _eliminated(step: csr_array) -> Floats:
 
 
 def _balanced(step: csr_array, period: int) -> Floats:
-    """Return the stationary distribution of a step by iteration, averaged over `period` steps,
-    after which holds recur.
+    """Return the stationary distribution of a transition matrix by iteration. Each iterate is the
+    average over `period` steps, since a hold leaves the state after this number of steps.
     """
     size = step.shape[0]
     prob: Floats = np.full(size, 1.0 / size)
@@ -272,8 +285,8 @@ def _balanced(step: csr_array, period: int) -> Floats:
 
 
 def _states(count: int, highest: int) -> npt.NDArray[np.int8]:
-    """Return all combinations of holds of this many blocks whose sum is at most the highest level,
-    in order.
+    """Return all combinations of the holds of `count` blocks whose sum is at most `highest`, in
+    lexicographic order.
     """
     states = np.zeros((1, 0), dtype=np.int8)
     left = np.array([highest])
@@ -288,14 +301,14 @@ def _states(count: int, highest: int) -> npt.NDArray[np.int8]:
 
 
 def _rank(states: npt.NDArray[np.int8], highest: int) -> Integers:
-    """Return the positions of states in the order of `_states`."""
+    """Return the index of each state in the result of `_states`."""
     count = states.shape[1]
     left = np.full(len(states), highest)
     place = np.zeros(len(states), dtype=np.int64)
     for block in range(count):
         rest = count - 1 - block
-        # Number of states with a smaller hold in this block, by the rest that remains for it and
-        # the following blocks.
+        # `before[most, hold]` is the number of states with a hold of this block below `hold`.
+        # `most` is the largest sum of the holds of this block and the following blocks.
         before = np.zeros((highest + 1, highest + 2), dtype=np.int64)
         for most in range(highest + 1):
             sizes = [comb(rest + most - hold, rest) for hold in range(most + 1)]

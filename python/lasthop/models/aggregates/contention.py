@@ -1,11 +1,12 @@
 r"""Medium access of the contenders of a saturated cell, with the covariances of their attempts.
 
-Each contender attempts in a slot with a probability that follows from its windows and its failures.
-With ``countdown = "edca"`` (as in `dcf.bianchi`) slots in which others send count. With ``"dcf"``
-(as in `dcf.freezing`) they do not, and a draw of 0 is an immediate attempt in a slot of its own. In
-these two models attempts are independent. Here pairs of attempts have covariances :math:`C_{ik}`
-(`response`), by stage of the backoff. The probability that no other contender attempts together
-with contender :math:`i` at stage :math:`l` is
+Each contender :math:`i` attempts in a slot with a probability :math:`\tau_i` that follows from its
+contention windows and its failures. With ``countdown = "edca"`` (as in `dcf.bianchi`) the counter
+also falls in slots in which other contenders send. With ``"dcf"`` (as in `dcf.freezing`) it does
+not, and a backoff of 0 is an immediate attempt in a slot of its own. In `dcf.bianchi` and
+`dcf.freezing` attempts are independent. In this module pairs of attempts have covariances
+:math:`C_{ik}` (module `response`), by backoff stage. The probability that no other contender
+attempts together with contender :math:`i` at backoff stage :math:`l` is
 
 .. math:: \prod_{k \ne i} \Bigl(1 - \tau_k - \frac{C^l_{ik}}{\tau^l_i}\Bigr)
           \exp \sum_{k < k',\; \ne i} \frac{C_{kk'}}{(1 - \tau_k)(1 - \tau_{k'})}.
@@ -13,8 +14,8 @@ with contender :math:`i` at stage :math:`l` is
 Without the covariances the solution is that of `dcf.bianchi` or `dcf.freezing`. Its error in
 goodput is 0.1 to 0.5 % with CWmin 15, and up to 3 % with CWmin 3. With the covariances the error is
 at most 0.25 %, and 0.9 % for two contenders with CWmin 3 (Monte Carlo in `tests/validation`). If
-counters freeze and most attempts collide, an immediate collision may have more parties than the two
-that the model assumes. The error is then 2 % for 15 contenders with CWmin 3.
+counters freeze and most attempts collide, a collision of immediate attempts may have more than the
+two parties that the model assumes. The error is then 2 % for 15 contenders with CWmin 3.
 """
 
 import math
@@ -31,19 +32,22 @@ from lasthop.models.errors import ConvergenceError
 from lasthop.progress.cost_limits import check_time
 
 TOLERANCE, MOST_STEPS = 1e-9, 500
-"""Largest change of a probability in the last step, and largest number of steps. [-]"""
+"""Largest change of a probability in the last step of the iteration, and largest number of steps.
+[-]
+"""
 MOST_MOVED = 0.05
-"""Largest change of a failure probability by the covariances. [-]"""
+"""Largest change of a failure probability by the covariances that the model accepts. [-]
+"""
 FAR = "contenders collide too often for this model: a probability of failure moves by {:.2g}"
 ALWAYS = "contenders collide always: `cwmin` leaves them no other slot"
 DOING = "the attempts of contenders"
 RARE = 1e-12
-"""Probability of attempts below which they are neglected. [-]"""
+"""Probability below which attempts are neglected. [-]"""
 
 
 @dataclass(frozen=True)
 class Backoff:
-    """Parameters of a contender's attempts.
+    """Parameters of a contender's backoff.
 
     Attributes
     ----------
@@ -61,7 +65,9 @@ class Backoff:
     error_prob: float = 0.0
 
     def windows(self) -> list[int]:
-        r"""Number of backoff values by failures in a row, :math:`CW_j + 1`. [slots]"""
+        r"""Number of possible backoff values after :math:`j` failures in a row, :math:`CW_j + 1`.
+        [slots]
+        """
         return [min((self.cwmin + 1) << j, self.cwmax + 1) for j in range(self.attempts_short)]
 
 
@@ -80,10 +86,10 @@ class Access:
     lone_in_slots : float
         Mean attempts per slot that neither collide nor are immediate. [-]
     collided_at_once : float
-        Mean collisions in the slot after a collision, per slot. [-]
+        Mean collisions per slot that are immediate attempts in the slot after a collision. [-]
     collides : tuple of float
-        Probability that an attempt collides, by the failures in a row before it, modulo the limit.
-        [-]
+        Probability that an attempt collides, by the number of failures in a row before the attempt,
+        modulo `attempts_short`. [-]
     """
 
     attempt_prob: float
@@ -101,7 +107,7 @@ class Access:
 
 @dataclass(frozen=True)
 class Contention:
-    """All contenders of a cell, in their order.
+    """Medium access of all contenders of a cell, in the order of the contenders.
 
     Attributes
     ----------
@@ -114,7 +120,8 @@ class Contention:
     covariance: Floats
 
     def quiet(self, parts: Sequence[float]) -> float:
-        r"""Return the probability that no attempt of certain kinds occurs in a slot. [-]
+        r"""Return the probability that a slot has no attempt of certain types, such as attempts
+        with a long frame. [-]
 
         .. math:: \prod_i (1 - \tau_i q_i) \exp \sum_{i < k}
                   \frac{C_{ik}\, q_i q_k}{(1 - \tau_i q_i)(1 - \tau_k q_k)}
@@ -122,7 +129,7 @@ class Contention:
         Parameters
         ----------
         parts : sequence of float
-            Fraction of each contender's attempts that are of these kinds, :math:`q_i`. [-]
+            Fraction of each contender's attempts that are of these types, :math:`q_i`. [-]
         """
         part = np.array(parts)
         silent = 1.0 - np.array([access.attempt_prob for access in self.accesses]) * part
@@ -178,7 +185,7 @@ def solve(
 def _settled(
     kinds: Sequence[Backoff], counts: Sequence[int], stages: Sequence[Stages], *, correlated: bool
 ) -> tuple[list[Stages], Floats]:
-    """Iterate to the fixed point of failures and attempts; return it with the covariances of the
+    """Return the fixed point of failures and attempts by iteration, with the covariances of the
     attempts.
     """
     now = list(stages)
@@ -188,7 +195,8 @@ def _settled(
         check_time(DOING)
         if correlated:
             covariance = covariances([Response.of(each) for each in now], counts)
-        # The case that all contenders always attempt is reported below.
+        # If all contenders always attempt, the division by zero is reported as an error after the
+        # loop.
         with np.errstate(divide="ignore", invalid="ignore"):
             after = [_next(kinds, counts, now, covariance, number) for number in range(len(kinds))]
         moved = max(new.distance(old) for new, old in zip(after, now, strict=True))
@@ -217,8 +225,8 @@ def _next(
     covariance: Floats,
     number: int,
 ) -> Stages:
-    """Return the failures of one kind of contender that follow from the attempts of all
-    contenders.
+    """Return the failure probabilities of one kind of contender that follow from the attempts of
+    all contenders.
     """
     own, kind = stages[number], kinds[number]
     taus = np.array([each.attempt_prob() for each in stages])
@@ -236,13 +244,13 @@ def _next(
     failure = 1.0 - (1.0 - kind.error_prob) * silent
     if own.seen:
         return Stages(own.windows, True, failure, failure)
-    # Attempts of another contender that has collided too and drew 0, given a failure.
+    # Immediate attempts of another contender that also collided and then drew a backoff of 0.
     rivals = np.array([each.attempt_prob() * _zero_after_failure(each) for each in stages])
     mean = float(own.failure @ own.shares())
     rival = (1.0 - np.prod((1.0 - rivals) ** others)) / mean if mean > 0 else 0.0
     collides = np.full(kind.attempts_short, min(rival, 1.0))
-    # After a success no other contender may send immediately. The first stage also follows a
-    # failure at the limit.
+    # After a success no other contender may send immediately. However, the first backoff stage also
+    # follows a failure at the limit of attempts.
     draws = own.draws()
     fails = (1 - own.at_once) * own.failure + own.at_once * own.failure_at_once
     collides[0] *= draws[-1] * fails[-1]
@@ -250,7 +258,7 @@ def _next(
 
 
 def _zero_after_failure(stages: Stages) -> float:
-    """Return the probability that a failed attempt is followed by a draw of 0. [-]"""
+    """Return the probability that the backoff after a failed attempt is 0. [-]"""
     failed = stages.draws() * (
         (1.0 - stages.at_once) * stages.failure + stages.at_once * stages.failure_at_once
     )

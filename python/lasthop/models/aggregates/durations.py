@@ -1,16 +1,19 @@
-r"""Durations of PPDUs of 802.11n, ac and ax, and of the control frames around them.
+r"""Durations of PPDUs of 802.11n, ac and ax, and of control frames such as BlockAck.
 
 .. math:: T = T_{pre} + T_{sym} N_{sym} + T_{PE}, \qquad
           N_{sym} = \lceil (16 + 8 L + 6 N_{ES}) / N_{DBPS} \rceil
           \quad\text{(BCC; with LDPC without tail, and a symbol more where needed)}
 
-All times are whole nanoseconds, as in the engine. The engine has separate formulas, so that an
-error in either implementation shows as a disagreement.
+:math:`L` is the length of the PSDU in bytes, :math:`N_{ES}` the number of BCC encoders, and
+:math:`N_{DBPS}` the number of data bits per symbol. All times are whole nanoseconds, as in the
+engine. The engine has separate formulas, so that an error in either implementation shows as a
+disagreement.
 
 References: IEEE 802.11-2016, 19.3.9, 19.3.11.7.5, 19.4.3 (HT), 21.3.10.5, 21.4.3 (VHT), 17.4.3
 (OFDM); IEEE 802.11ax-2021, 27.3.12.5, 27.4.3 (HE). ``rules = "ns-3"`` computes as ns-3 3.44 does
-(src/wifi/model/{ht,vht,he}/*-phy.cc): no VHT-SIG-B, symbols with short GI that are not rounded up
-to 4 us, HE-LTFs of 8 us, no packet extension, the symbols of BCC whatever the coding.
+(src/wifi/model/{ht,vht,he}/*-phy.cc). There is no VHT-SIG-B and no packet extension. Durations with
+short GI are not rounded up to 4 us, and HE-LTFs last 8 us. The number of symbols is that of BCC
+whatever the coding.
 """
 
 from dataclasses import dataclass
@@ -21,7 +24,9 @@ from typing import Literal
 Standard = Literal["ht", "vht", "he"]
 
 SERVICE_BITS, TAIL_BITS = 16, 6
-"""SERVICE field, and tail of each BCC encoder. IEEE 802.11-2016, 19.3.11.2. [bits]"""
+"""Lengths of the SERVICE field, and of the tail of each BCC encoder. IEEE 802.11-2016, 19.3.11.2.
+[bits]
+"""
 CONTROL_BYTES = {
     "ack": 14,
     "cts": 14,
@@ -30,11 +35,13 @@ CONTROL_BYTES = {
     "block_ack_64": 32,
     "block_ack_256": 56,
 }
-"""Control frames, FCS included. IEEE 802.11-2020, 9.3.1. [bytes]"""
+"""Lengths of control frames, including FCS. IEEE 802.11-2020, 9.3.1. [bytes]"""
 OFDM_SYMBOL_NS = 4000
-"""Symbol of non-HT OFDM at 20 MHz. IEEE 802.11-2016, table 17-5. [ns]"""
+"""Duration of a symbol of non-HT OFDM at 20 MHz. IEEE 802.11-2016, table 17-5. [ns]"""
 SIGNAL_EXTENSION_NS = 6000
-"""Silence after each frame in the 2.4 GHz band. IEEE 802.11-2020, 18.3.2.4. [ns]"""
+"""Signal extension: the silence after each frame in the 2.4 GHz band. IEEE 802.11-2020, 18.3.2.4.
+[ns]
+"""
 
 _CODING = (
     (1, Fraction(1, 2)),
@@ -50,7 +57,7 @@ _CODING = (
     (10, Fraction(3, 4)),
     (10, Fraction(5, 6)),
 )
-"""Bits per subcarrier and code rate of each MCS."""
+"""Coded bits per subcarrier, and code rate, of each MCS."""
 _MCS = {"ht": 8, "vht": 10, "he": 12}
 _SUBCARRIERS = {
     "ht": {20: 52, 40: 108},
@@ -58,9 +65,11 @@ _SUBCARRIERS = {
     "he": {20: 234, 40: 468, 80: 980, 160: 1960},
 }
 _SHORT_SUBCARRIERS = {20: 60, 40: 120, 80: 240, 160: 492}
-"""N_SD,short of a quarter of an HE symbol. IEEE 802.11ax-2021, table 27-33."""
+"""N_SD,short: number of data subcarriers for a quarter of an HE symbol, by channel width. IEEE
+802.11ax-2021, table 27-33.
+"""
 _LTFS = (0, 1, 2, 4, 4, 6, 6, 8, 8)
-"""Training symbols by streams. IEEE 802.11-2016, table 21-13."""
+"""Number of long training symbols, by number of spatial streams. IEEE 802.11-2016, table 21-13."""
 _VHT_FORBIDDEN = {(20, streams, 9) for streams in (1, 2, 4, 5, 7, 8)} | {
     (80, 3, 6),
     (80, 7, 6),
@@ -71,8 +80,8 @@ _VHT_FORBIDDEN = {(20, streams, 9) for streams in (1, 2, 4, 5, 7, 8)} | {
 21-61.
 """
 _NS3_LACKS = {(160, 8, 5): 7, (160, 8, 8): 11}
-"""Number of encoders in cases that the standard's list of exceptions contains but ns-3's list does
-not.
+"""Number of BCC encoders by width, streams and MCS, for the exceptions of the standard that ns-3
+lacks.
 """
 
 
@@ -96,7 +105,7 @@ class Ppdu:
         HE-LTF without its guard interval: 3200, 6400 or 12800. [ns]
     coding : {"bcc", "ldpc"}
     band_ghz : float
-        2.4, 5 or 6. [GHz]
+        Frequency band: 2.4, 5 or 6. [GHz]
     padding_us : int
         Nominal packet padding of HE: 0, 8 or 16. [us]
     rules : {"standard", "ns-3"}
@@ -142,11 +151,12 @@ class Ppdu:
 
     @property
     def encoders(self) -> int:
-        """Number of BCC encoders, :math:`N_{ES}`; the smallest number allowed by the rule that
-        divides a symbol.
+        """Number of BCC encoders, :math:`N_{ES}`: the smallest number that the data rate allows and
+        that divides the bits of a symbol.
 
-        IEEE 802.11-2016, tables 19-27 to 19-38: one encoder up to 300 Mb/s. Tables 21-30 to 21-61:
-        one for each 540 Mb/s. All encoders have equally many coded bits, and data bits, per symbol.
+        IEEE 802.11-2016, tables 19-27 to 19-38, has one encoder up to 300 Mb/s for HT. Tables 21-30
+        to 21-61 have one encoder per 540 Mb/s for VHT. All encoders have equal numbers of coded
+        bits, and of data bits, per symbol.
         """
         if self.standard == "he":
             return 1
@@ -276,7 +286,7 @@ def control_ns(frame: str, rate_mbps: float, band_ghz: float = 5) -> int:
     rate_mbps : float
         Rate, above 0. [Mb/s]
     band_ghz : float
-        2.4, 5 or 6. [GHz]
+        Frequency band: 2.4, 5 or 6. [GHz]
     """
     return ofdm_ns(CONTROL_BYTES[frame], rate_mbps, band_ghz)
 
@@ -286,12 +296,12 @@ def ofdm_ns(mac_bytes: int, rate_mbps: float, band_ghz: float = 5) -> int:
 
     Parameters
     ----------
-    Length of the MAC frame, including FCS. [bytes]
-        MAC frame, FCS included. [bytes]
+    mac_bytes : int
+        Length of the MAC frame, including FCS. [bytes]
     rate_mbps : float
         Rate: 6 to 54 in the standard; any rate above 0 is accepted. [Mb/s]
     band_ghz : float
-        2.4, 5 or 6. [GHz]
+        Frequency band: 2.4, 5 or 6. [GHz]
     """
     bits = SERVICE_BITS + 8 * mac_bytes + TAIL_BITS
     symbols = -(-bits * 10**9 // (OFDM_SYMBOL_NS * round(1e6 * rate_mbps)))
@@ -302,7 +312,7 @@ def expected_response_ns(*, mcs: int | None = None, rate_mbps: float = 6) -> int
     """Return the duration of the response that EIFS assumes after a frame that was not decoded.
     [ns]
 
-    IEEE 802.11-2020, table 10-8.
+    The response is that of IEEE 802.11-2020, table 10-8.
 
     Parameters
     ----------
@@ -318,8 +328,8 @@ def expected_response_ns(*, mcs: int | None = None, rate_mbps: float = 6) -> int
 
 
 def aggregate_bytes(standard: Standard, mpdu_bytes: int, mpdus: int) -> int:
-    """Return the PSDU length of equal MPDUs, each with a delimiter, and all but the last padded to
-    4 bytes. [bytes]
+    """Return the length of a PSDU of equal MPDUs. Each MPDU has a delimiter, and all MPDUs except
+    the last are padded to 4 bytes. [bytes]
 
     An HT PPDU with one MPDU is not an A-MPDU: it contains only the MPDU. IEEE 802.11-2016, 9.7.
 

@@ -1,4 +1,4 @@
-"""Prediction of a saturated cell with aggregation for a scenario."""
+"""Prediction for a scenario of a saturated cell of 802.11n, ac or ax."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -20,33 +20,37 @@ from lasthop.progress.cost_limits import need
 from lasthop.scenario.typed import CellScenario, Flow, Readable, Scenario
 
 WINDOW_S, FRAMES_S, SENDER_S = 2.5, 0.05, 2e-3
-"""Computation time of a BlockAck window with losses, of the frames of a kind of sender, and of a
+"""Computation time per BlockAck window with losses, per kind of sender for its frames, and per
 sender. [s]
 """
 OPPORTUNITY_S = 0.05
-"""Computation time of the following PPDUs in an opportunity, per second of its limit. [-]"""
+"""Computation time of the further PPDUs of a TXOP, per second of the TXOP limit. [-]
+"""
 WINDOW_BYTES = 1.5e8
-"""Memory of the chains of a window with losses. [bytes]"""
+"""Memory of the Markov chains of a BlockAck window with losses. [bytes]"""
 STAGE_S, PAIR_S = 0.022, 3.5e-3
-"""Computation time of a backoff stage of a kind of contender, and of a stage of a pair of kinds.
-[s]
+"""Computation time per backoff stage of each kind of contender, and per backoff stage of each pair
+of kinds. [s]
 """
 STAGE_BYTES, LEAST_BYTES, PAIR_BYTES = 7e4, 20 * 3.3e4, 32
-"""Memory of a backoff stage of a kind of contender, of a stage of one kind during the computation
-of its spectra, and of two senders. [bytes]
+"""Memory per backoff stage of each kind of contender, per backoff stage of the kind whose spectra
+are computed, and per pair of senders. [bytes]
 """
 
 WHOLE_LOST = 0.05
-"""Largest fraction of PPDUs without any received MPDU if PPDUs collide too: such failures come in
-rows. Two senders got 0.3 % less goodput than predicted with 4.5 %, and 1.4 % less with 8 %. [-]
+"""Largest fraction of PPDUs without any received MPDU if PPDUs also collide, since the model
+neglects that such failures follow each other. With a fraction of 4.5 %, the simulated goodput of
+two senders was 0.3 % below the prediction; with 8 %, it was 1.4 % below. [-]
 """
 
 SELDOM = 1e-3
-"""Fraction of packets that may wait for their order longer than receivers wait. [-]"""
+"""Largest fraction of packets whose delivery in order may take longer than the reordering timeout
+of receivers. [-]
+"""
 
 
 def suits(scenario: Scenario) -> bool:
-    """Return whether a scenario is a cell of 802.11n, ac or ax; no other model supports these."""
+    """Return whether a scenario is a cell of 802.11n, ac or ax."""
     return cells.is_aggregating(scenario)
 
 
@@ -56,8 +60,8 @@ def predict(scenario: Readable) -> Quantities:
     Parameters
     ----------
     scenario : Scenario or Mapping
-        Normalised scenario, read or to be read: a cell of 802.11n, ac or ax in which the access
-        point, stations or both send more UDP than the cell can carry.
+        Normalised scenario, as a `Scenario` or a mapping. It has a cell of 802.11n, ac or ax in
+        which the access point, stations or both send more UDP than the cell can carry.
 
     Returns
     -------
@@ -94,17 +98,19 @@ def predict(scenario: Readable) -> Quantities:
 
 
 def _kinds(sending: Sequence[Sending]) -> list[Sending]:
-    """Return the senders with equal senders as one object, whose frames are computed once."""
+    """Return the senders without names. Equal senders are the same object, so that their frames are
+    computed once.
+    """
     known: dict[Sending, Sending] = {}
     unnamed = (replace(sender, station=replace(sender.station, name="")) for sender in sending)
     return [known.setdefault(each, each) for each in unnamed]
 
 
 def _need(sending: Sequence[Sending]) -> None:
-    """Refuse a computation that exceeds the limits of time or memory.
+    """Raise an error if the computation would exceed the limits of time or memory.
 
-    Contenders are of one kind if their backoff and losses are equal. The spectra of a kind have a
-    row for each backoff stage; the spectra of a pair of kinds do, too.
+    Contenders are of the same kind if their backoff parameters and losses are equal. The spectra of
+    each kind, and of each pair of kinds, have one row per backoff stage.
     """
     kinds = list(dict.fromkeys(sending))
     windows = {
@@ -122,7 +128,7 @@ def _need(sending: Sequence[Sending]) -> None:
         if len(sending) > 1
     }
     stages = [attempts for _, _, attempts, *_ in contending]
-    # With collisions each kind of contender has its own window.
+    # With collisions, a BlockAck window is solved for each kind of contender.
     solved = len(windows) + sum(1 for *_, loss, _ in contending if loss)
     limits_s = sum(kind.access.txop_limit_s or 0.0 for kind in kinds)
     need(
@@ -140,7 +146,7 @@ def _need(sending: Sequence[Sending]) -> None:
 
 
 def _windows(sending: Sequence[Sending]) -> None:
-    """Solve every window with losses; the results are cached.
+    """Solve the BlockAck window of every sender with losses; the results are cached.
 
     Raises
     ------
@@ -157,7 +163,7 @@ def _windows(sending: Sequence[Sending]) -> None:
 
 
 def _contention(scenario: CellScenario, sending: Sequence[Sending]) -> saturated.Cell:
-    """Return the cell of several senders."""
+    """Return the throughput of a cell with several senders."""
     by_kind = {each: aggregator(each) for each in dict.fromkeys(sending)}
     result = saturated.solve(
         [by_kind[each] for each in sending],
@@ -173,7 +179,9 @@ def _contention(scenario: CellScenario, sending: Sequence[Sending]) -> saturated
 
 
 def _late(sending: Sequence[Sending], cell: saturated.Cell) -> Iterator[Doubt]:
-    """Yield the senders whose packets would wait in order longer than receivers wait."""
+    """Yield a message about each sender whose packets would wait for reordering longer than the
+    timeout of the receiver.
+    """
     for sender, goodput_bps in zip(sending, cell.goodput_bps, strict=True):
         loss, most_s = loss_of(sender), sender.own.reorder_timeout_s
         if loss == 0 or sender.most_mpdus == 1 or most_s is None:
@@ -193,10 +201,11 @@ def attempts_of(sending: Sending) -> int:
 
 
 def aggregator(sending: Sending) -> Aggregator:
-    """Return a sender as a contender of the theory."""
+    """Return the contender of the model that represents a sender."""
     access = sending.access
     agreed = sending.most_mpdus > 1
-    # Without a block acknowledgement, the attempt limit of the access is also that of the packet.
+    # Without a BlockAck agreement, the limit of attempts in the access parameters is also the limit
+    # for a packet.
     attempts = sending.own.attempts if agreed else None
     return Aggregator(
         cwmin=access.cwmin,
@@ -246,7 +255,9 @@ def _lists(
 
 
 def _reordering_s(sending: Sending, *, alone: bool) -> float | None:
-    """Return the mean time until a received MPDU is in order; None if it is unknown. [s]"""
+    """Return the mean time until a received MPDU is delivered in order; None if the model does not
+    predict this time. [s]
+    """
     loss = loss_of(sending)
     if sending.most_mpdus == 1 or (loss == 0 and (alone or sending.own.attempts is None)):
         return 0.0

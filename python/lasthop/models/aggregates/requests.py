@@ -1,13 +1,14 @@
 r"""BlockAckReqs for MPDUs that are given up, and the MPDUs that wait for these requests.
 
-MPDUs are given up only in rounds that are the last attempt for the window's first MPDU, and only if
-they are as old as this MPDU. These :math:`n` MPDUs are all settled at the end of the round, so that
-the window moves beyond them. A request follows if any of them is given up. Given the holds of the
-window,
+MPDUs are given up only in rounds that are the last attempt for the window's first MPDU. Only MPDUs
+that were first sent in the same round as this MPDU can be given up. These :math:`n` MPDUs are all
+received or given up at the end of the round, so that the window moves beyond them. A BlockAckReq
+follows if any of them is given up. Let :math:`p` be the probability that an MPDU is lost, and
+:math:`A` the number of attempts. Then
 
 .. math:: P(\text{none given up}) = (1 - p)(1 - p^A)^{n-1}.
 
-All MPDUs that were received after the first MPDU that was given up wait for the request.
+All received MPDUs after the first MPDU that was given up wait in the receiver for the BlockAckReq.
 """
 
 from collections.abc import Iterator
@@ -29,9 +30,9 @@ class Requests:
     failures : tuple of float
         BlockAckReqs after 0, 1, ... failed rounds in a row, per round; the first value is unused.
     held : float
-        MPDUs that the receiver holds when a request follows a successful round, per round.
+        MPDUs that the receiver buffers when a BlockAckReq follows a successful round, per round.
     held_failed : float
-        MPDUs that the receiver holds when a request follows a failed round, per round.
+        MPDUs that the receiver buffers when a BlockAckReq follows a failed round, per round.
     """
 
     per_round: float = 0.0
@@ -47,8 +48,8 @@ def requests_of(
     hold_rounds: float,
     failures: tuple[float, ...],
 ) -> Requests:
-    """Return the requests of a window in blocks; each hold is assumed to be in the middle of its
-    block.
+    """Return the BlockAckReqs of a window that is divided into blocks. The MPDU that blocks the
+    window is assumed to be in the middle of its block.
 
     Parameters
     ----------
@@ -58,9 +59,9 @@ def requests_of(
     attempts : int or None
         Attempts for an MPDU, :math:`A`.
     hold_rounds : float
-        Mean hold of an MPDU, :math:`E[x]`. [rounds]
+        Mean hold, :math:`E[x]`: the number of rounds for which an MPDU blocks the window. [rounds]
     failures : tuple of float
-        Numbers of failures in a row, as in `Requests`.
+        BlockAckReqs after 0, 1, ... failed rounds in a row, as in `Requests`.
     """
     if attempts is None or attempts > len(blocks.unsettled) - 1:
         return Requests()
@@ -71,15 +72,16 @@ def requests_of(
     remaining, after = 1.0 - lost, old - 1
     none = (1.0 - loss) * remaining**after
     given_up = loss + after * lost
-    # Position of the first MPDU that is given up; the MPDUs before it are delivered at the end of
+    # Mean position of the first MPDU that is given up; earlier MPDUs are delivered at the end of
     # the PPDU.
     first = (1.0 - loss) * ((1.0 - remaining**after) / lost - after * remaining**after)
     held = (old + settled) * (1.0 - none) - given_up - first
-    # Rounds in which nothing is received: the first MPDU is given up, and all unsettled MPDUs as
-    # well.
+    # Rounds in which no MPDU is received: the first MPDU and all MPDUs of the same age are given
+    # up.
     unreceived = lost / (1.0 - lost * (1.0 - loss) / loss)
     held_failed = failed * (old + before - 1.0 - after * unreceived)
-    # The number of such rounds follows from the exactly known MPDUs given up per round.
+    # The number of last attempts per round follows from the number of MPDUs given up per round,
+    # which is exact.
     rounds = lost / hold_rounds / (weight @ given_up)
     return Requests(
         per_round=float(rounds * (weight @ (1.0 - none))),
@@ -90,14 +92,16 @@ def requests_of(
 
 
 def _last_attempts(blocks: Blocks, loss: float, attempts: int) -> Iterator[Floats]:
-    """Yield rounds that are the last attempt for the window's first MPDU.
+    """Yield the rounds that are the last attempt for the window's first MPDU.
 
     Yields
     ------
     array of float
-        Rows: frequency, by state and hold of the present block; number of MPDUs as old as the
-        first, including it; younger MPDUs that are settled at the end of the round; probability
-        that nothing is received; younger MPDUs that are settled in that case.
+        Five rows, with one column per state for one hold of the present block. Row 1 has the
+        frequency of the round. Row 2 has the number of MPDUs as old as the window's first MPDU,
+        including this MPDU. Row 3 has the number of younger MPDUs that are settled (received or
+        given up) at the end of the round. Row 4 has the probability that no MPDU is received. Row 5
+        has the number of younger MPDUs that are settled if no MPDU is received.
     """
     middle = (blocks.length - 1) / 2
     steps = climb(blocks.unsettled, middle)
@@ -105,8 +109,8 @@ def _last_attempts(blocks: Blocks, loss: float, attempts: int) -> Iterator[Float
     for hold in range(attempts if middle > 0 else 1):
         known = np.flatnonzero(level + hold < attempts)
         own = level[known]
-        newest = attempts - 1 - own  # Age before the present block.
-        # Groups of MPDUs from the newest MPDU on: age and number.
+        newest = attempts - 1 - own  # age of the newest MPDU before the present block
+        # Groups of MPDUs of equal age, newest first: age, and number of MPDUs.
         ahead = (middle + 1) / 2 if hold else middle + 0.5
         groups = [(newest - hold, ahead), (newest, middle + 0.5 - ahead)]
         age = newest
@@ -114,7 +118,8 @@ def _last_attempts(blocks: Blocks, loss: float, attempts: int) -> Iterator[Float
             groups.append((age, blocks.length / 2))
             age = age + blocks.holds[known, block]
             groups.append((age, blocks.length / 2))
-        # The first MPDU itself, and half an MPDU because the last block is too long by half.
+        # Half an MPDU: the window's first MPDU, less half an MPDU by which the oldest block is too
+        # long.
         groups.append((age, 0.5))
         counted = _counted(blocks.unsettled, loss, groups, age)
         yield np.stack([blocks.prob[known] * steps[own, own + hold], *counted])
@@ -124,8 +129,8 @@ def _counted(
     unsettled: Floats, loss: float, groups: list[tuple[Integers, float]], first: Integers
 ) -> tuple[Floats, Floats, Floats, Floats]:
     old, settled, before = (np.zeros(len(first)) for _ in range(3))
-    # In a failed round the first MPDU is lost with certainty; the product below includes its loss
-    # once too often.
+    # In a failed round the window's first MPDU is lost. The product in the loop includes this MPDU
+    # again, which the returned value corrects.
     failed = np.full(len(first), loss)
     for age, mpdus in groups:
         younger = age < first

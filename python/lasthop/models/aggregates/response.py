@@ -1,21 +1,23 @@
 r"""Effect of a failure on a contender's later attempts, and the covariance of attempts.
 
-Contenders of a saturated cell do not attempt independently: two contenders that collide both widen
-their windows, and each attempt makes others fail. To first order in the covariances, with all
-quantities as functions of the frequency :math:`\omega` over slots,
+Contenders of a saturated cell do not attempt independently: two contenders that collide both double
+their contention windows, and each attempt makes other attempts fail. The following equation is of
+first order in the covariances. All its quantities are functions of the frequency :math:`\omega`,
+with time counted in slots.
 
 .. math:: \delta a_i = \varepsilon_i + h_i \sum_{k \ne i} w_k\, \delta a_k, \qquad
           h_i = \tau_i (1 - \gamma_i) R_i(\omega), \quad w_k = \frac{1}{1 - \tau_k}
 
-:math:`a_i` is 1 if contender :math:`i` attempts, and :math:`\gamma_i` is its probability of
-failure. :math:`R_i` is the transform of its later attempts after a failure, less that after a
-success. :math:`\varepsilon_i` is the noise of its own renewal process, with the spectrum
-:math:`K_i`. A common collision adds :math:`\tau_i \tau_k (1 - \gamma_i)(1 - \gamma_k) R_i R_k^*` to
-the cross spectrum of the noise of two contenders. The system is solved in closed form, since the
-field is a single sum over all contenders.
+:math:`a_i` is 1 if contender :math:`i` attempts. :math:`\tau_i` is its attempt probability, and
+:math:`\gamma_i` its failure probability. :math:`R_i` is the Fourier transform of its later attempts
+after a failure, less the transform after a success. :math:`\varepsilon_i` is the noise of its own
+renewal process, with the spectrum :math:`K_i`. A collision of contenders :math:`i` and :math:`k`
+adds :math:`\tau_i \tau_k (1 - \gamma_i)(1 - \gamma_k) R_i R_k^*` to the cross spectrum of their
+noise. The system is solved in closed form, since the field (the sum over :math:`k`) includes all
+contenders.
 
-The method is linear noise around a mean field (van Kampen's system size expansion). Neglected terms
-are of second order in the inverse of the number of contenders.
+The method is the linear noise approximation around a mean field (van Kampen's system size
+expansion). Neglected terms are of second order in the inverse of the number of contenders.
 """
 
 from collections.abc import Sequence
@@ -29,7 +31,7 @@ from lasthop.models.aggregates.blocks import Floats
 from lasthop.progress.cost_limits import check_time
 
 Spectrum = npt.NDArray[Any]
-"""Complex values by frequency in the last dimension."""
+"""Complex values; the last dimension is the frequency."""
 
 FREQUENCIES = 2048
 """Number of frequencies between 0 and half a cycle per slot."""
@@ -37,15 +39,16 @@ FREQUENCIES = 2048
 
 @dataclass(frozen=True)
 class Stages:
-    """Backoff of a contender by its failures in a row, modulo its limit.
+    """Backoff stages of a contender: stage j follows j failures in a row, modulo the limit of
+    attempts.
 
     Attributes
     ----------
     windows : array of int
-        Number of values of the uniform backoff. [slots]
+        Number of possible values of the uniform backoff. [slots]
     seen : bool
-        Whether slots in which others send count for the contender (``edca``). Otherwise, a draw of
-        0 is an immediate attempt, outside the slots.
+        Whether the backoff counter also falls in slots in which other contenders send (``edca``).
+        If it does not (``dcf``), a backoff of 0 is an immediate attempt, outside the slots.
     failure : array of float
         Probability that an attempt in a slot fails. [-]
     failure_at_once : array of float
@@ -59,16 +62,16 @@ class Stages:
 
     @property
     def at_once(self) -> Floats:
-        """Probability that a draw is an immediate attempt. [-]"""
+        """Probability that a backoff leads to an immediate attempt, by stage. [-]"""
         return np.zeros(len(self.windows)) if self.seen else 1.0 / self.windows
 
     def distance(self, other: "Stages") -> float:
-        """Return the largest difference of the failure probabilities. [-]"""
+        """Return the largest difference between the failure probabilities of two objects. [-]"""
         in_slots = np.abs(self.failure - other.failure).max()
         return float(max(in_slots, np.abs(self.failure_at_once - other.failure_at_once).max()))
 
     def draws(self) -> Floats:
-        """Return the number of backoffs drawn at each stage per backoff at the first stage. [-]"""
+        """Return the number of backoffs at each stage per backoff at the first stage. [-]"""
         go_on = (1.0 - self.at_once) * self.failure + self.at_once * self.failure_at_once
         result: Floats = np.concatenate([[1.0], np.cumprod(go_on[:-1])])
         return result
@@ -80,7 +83,7 @@ class Stages:
         return float(draws @ (1.0 - self.at_once) / (draws @ slots))
 
     def shares(self) -> Floats:
-        """Return the fraction of attempts in slots at each stage. [-]"""
+        """Return the fraction of the attempts in slots that are made at each stage. [-]"""
         attempts = self.draws() * (1.0 - self.at_once)
         result: Floats = attempts / attempts.sum()
         return result
@@ -88,15 +91,18 @@ class Stages:
 
 @dataclass(frozen=True)
 class Response:
-    """Dependence of a contender's attempts on each other and on their outcomes, by frequency.
+    """Dependence of a contender's attempts on its earlier attempts and on their failures, by
+    frequency.
 
     Attributes
     ----------
     stages : Stages
     gain : array of complex
-        :math:`h`, by stage of the later attempt.
+        Gain of a contender's attempts from attempts of other contenders, :math:`h`, by backoff
+        stage of the later attempt.
     noise : array of complex
-        Cross spectrum of attempts at a stage with all attempts, :math:`K`.
+        Noise spectrum :math:`K`: the cross spectrum of the attempts at each backoff stage with all
+        attempts of the contender.
     """
 
     stages: Stages
@@ -105,7 +111,7 @@ class Response:
 
     @classmethod
     def of(cls, stages: Stages) -> "Response":
-        """Return the response of a contender, from its own renewal process."""
+        """Return the response of a contender, computed from its renewal process."""
         count = len(stages.windows)
         turn = np.exp(-1j * np.pi * (np.arange(FREQUENCIES) + 0.5) / FREQUENCIES)
         width = stages.windows[:, None] - (0 if stages.seen else 1)
@@ -116,19 +122,23 @@ class Response:
         win = reach * (1 - failure) + at_once * (1 - later)
         shares = stages.shares()
         tau, lost = stages.attempt_prob(), shares * stages.failure
-        # Attempts after a draw at stage j, all stages together, up to the next return to the first
-        # stage; and this return.
+        # `direct`: transform of the attempts from a draw at stage j up to the next return to the
+        # first stage, for all stages together. `back`: transform of this return.
         direct = np.zeros((count + 1, FREQUENCIES), dtype=complex)
         back = np.ones((count + 1, FREQUENCIES), dtype=complex)
         for stage in reversed(range(count)):
             direct[stage] = reach[stage] + fail[stage] * direct[stage + 1]
             back[stage] = win[stage] + fail[stage] * back[stage + 1]
-        first = reach * _passed(fail, np.eye(1, count)[0])  # From the first stage on, by stage.
+        # `first`: transform of the attempts by stage, from stage 0 up to the next return to stage
+        # 0.
+        first = reach * _passed(fail, np.eye(1, count)[0])
         won = first / (1 - back[0])
         in_all = direct + back * won.sum(axis=0)
 
         def following(weights: Floats) -> Spectrum:
-            """Return the later attempts by stage, weighted by the stage before."""
+            """Return the transform of the later attempts by stage; `weights` are those of the stage
+            of the previous attempt.
+            """
             behind = np.concatenate([[0.0], weights[:-1]])
             result: Spectrum = reach * _passed(fail, behind) + (weights @ back[1:]) * won
             return result
@@ -142,7 +152,9 @@ class Response:
 
 
 def _passed(fail: Spectrum, weights: Floats) -> Spectrum:
-    """Return the draws by stage, from the given stages up to the next return to the first stage."""
+    """Return the transform of the backoffs drawn at each stage before the next return to the first
+    stage. `weights` are the probabilities of the stage at the start.
+    """
     result = np.empty_like(fail)
     result[0] = weights[0]
     for stage in range(1, len(fail)):
@@ -151,9 +163,10 @@ def _passed(fail: Spectrum, weights: Floats) -> Spectrum:
 
 
 def covariances(groups: Sequence[Response], counts: Sequence[int]) -> Floats:
-    """Return covariances of attempts in the same slot: [group, group, stage]. [-]
+    """Return covariances of attempts in the same slot, as an array [first group, second group,
+    stage]. [-]
 
-    Each covariance is that of an attempt at this stage by a contender of the first group and an
+    A covariance concerns an attempt at the backoff stage by a contender of the first group, and an
     attempt by another contender of the second group.
 
     Parameters
@@ -167,7 +180,8 @@ def covariances(groups: Sequence[Response], counts: Sequence[int]) -> Floats:
     gain = [group.gain.sum(axis=0) for group in groups]
     noise = [group.noise.sum(axis=0) for group in groups]
     own = [1.0 / (1.0 + h * w) for h, w in zip(gain, weight, strict=True)]
-    # The field is D P, with P the sum of c times the noise of each contender.
+    # The field is D P. P is the sum over contenders of c times the noise; the list `share` has c,
+    # and the variable `field` is D.
     share = [w * e for w, e in zip(weight, own, strict=True)]
     many = list(zip(counts, share, gain, noise, strict=True))
     field = 1.0 / (1.0 - sum(n * c * h for n, c, h, _ in many))

@@ -1,24 +1,25 @@
 r"""Throughput of the contenders of a saturated cell that sends aggregates.
 
-Contention is that of any saturated cell (`contention`). After `attempts_short` failures in a row
-the contention window returns to CWmin, but nothing is dropped. This is the chain of a packet with
-this many attempts. The following differs from a cell with single frames:
+Module `contention` models the contention, as for any saturated cell. After `attempts_short`
+failures in a row the contention window returns to CWmin, but nothing is dropped. The backoff is
+therefore that of a packet with `attempts_short` attempts. The following differs from a cell with
+single frames:
 
-- A PPDU has as many MPDUs as its window allows (`window`); with losses its length is random. A
-  collision lasts as long as its longest frame, and EIFS follows that frame.
-- An access fails by a collision (:math:`c`) or because no MPDU of the PPDU is received
-  (:math:`E[p^k]`).
-- If MPDUs are sent until they are received, a collision does not change the window. Per PPDU
-  without collision, the window therefore moves as if there were no collisions.
+- A PPDU has as many MPDUs as the BlockAck window allows (module `window`); with losses its length
+  is random. A collision lasts as long as its longest frame, and EIFS follows this frame.
+- A channel access fails by a collision (probability :math:`c`), or because no MPDU of the PPDU is
+  received (probability :math:`E[p^k]`, with :math:`k` MPDUs and loss probability :math:`p`).
+- If MPDUs are sent until they are received, a collision does not change the BlockAck window. The
+  window therefore moves per PPDU without collision as if there were no collisions.
 - Without losses all MPDUs of a PPDU are given up together after :math:`A` collisions in a row, with
   probability :math:`g`. A BlockAckReq follows, with equally many attempts, so that :math:`g / (1 +
   g)` of the attempts are BlockAckReqs.
-- A transmission opportunity is one exchange of several PPDUs, of which a collision destroys the
-  first. The model does not support opportunities with losses.
+- A TXOP is one exchange of several PPDUs, of which a collision destroys the first. The model does
+  not support TXOPs of several PPDUs with losses.
 - With losses and a limit of attempts, an MPDU is given up with probability :math:`(c + (1 - c)
-  p)^A`. Collisions move the window too; the model treats each MPDU of a PPDU as if it collided
-  independently. The error is below 0.7 % while 1 % of the MPDUs are given up; higher fractions are
-  refused.
+  p)^A`. Collisions also move the BlockAck window; the model treats each MPDU of a PPDU as if it
+  collided independently. The error is below 0.7 % while 1 % of the MPDUs are given up; higher
+  fractions are refused.
 """
 
 import math
@@ -39,7 +40,7 @@ SELDOM = 0.01
 
 @dataclass(frozen=True)
 class Exchange:
-    """A PPDU of some MPDUs, or a BlockAckReq, with the other frames of its access.
+    """Durations of a channel access that begins with a PPDU of given MPDUs, or with a BlockAckReq.
 
     Attributes
     ----------
@@ -50,15 +51,15 @@ class Exchange:
     exchange_s : float
         Time from the start of the first frame to the end of the response. [s]
     first_wait_s, wait_s : float
-        Difference of EIFS and AIFS after a destroyed first frame, and after a PPDU that is not
-        received. [s]
+        Difference of EIFS and AIFS: after a first frame that a collision destroys, and after a PPDU
+        that is not received. [s]
     sizes : tuple of int, optional
         Number of MPDUs in each PPDU of the exchange; by default there is one PPDU, or only a
         BlockAckReq.
     payload_bytes : float, optional
-        Payload of all PPDUs; by default that of the MPDUs. [bytes]
+        Payload of all PPDUs; by default the payload of the MPDUs. [bytes]
     is_protected : bool
-        Whether the first frame is an RTS or a BlockAckReq, not the PPDU of `sizes[0]`.
+        Whether the first frame is an RTS or a BlockAckReq, instead of the PPDU of `sizes[0]`.
     """
 
     first_frame_s: float
@@ -82,10 +83,10 @@ class Aggregator:
     attempts_short : int
         Failed accesses in a row after which the contention window returns to CWmin.
     mpdus : int
-        Without losses, number of MPDUs in a PPDU; with losses, size of the window, which fits into
-        a PPDU.
+        Without losses, the number of MPDUs in a PPDU. With losses, the size of the BlockAck window,
+        which fits into a PPDU.
     exchange : callable
-        Function from a number of MPDUs to the `Exchange` of their PPDU.
+        Function that returns the `Exchange` of a PPDU with a given number of MPDUs.
     payload_bytes : float
         Payload of an MPDU. [bytes]
     request : Exchange, optional
@@ -109,7 +110,7 @@ class Aggregator:
 
 @dataclass(frozen=True)
 class Cell:
-    """State of a saturated cell; the tuples follow the order of the contenders.
+    """Throughput and failures of a saturated cell; the tuples follow the order of the contenders.
 
     Attributes
     ----------
@@ -132,7 +133,7 @@ class Cell:
     frames : tuple of float
         Mean PPDUs with data and BlockAckReqs in an attempt that does not collide.
     whole_lost : tuple of float
-        Fraction of PPDUs without collision of which no MPDU is received. [-]
+        Fraction of the PPDUs without collision of which no MPDU is received. [-]
     """
 
     attempt_prob: tuple[float, ...]
@@ -149,7 +150,9 @@ class Cell:
 
 @dataclass(frozen=True)
 class _Kind:
-    """One kind of a contender's accesses."""
+    """Channel accesses of a contender that begin with the same number of MPDUs, or with a
+    BlockAckReq.
+    """
 
     part: float  # Fraction of the contender's accesses.
     exchange: Exchange
@@ -165,7 +168,7 @@ class _Kind:
 
 @dataclass(frozen=True)
 class _Traffic:
-    """Accesses of a contender on the air."""
+    """Channel accesses of a contender, including the frames on the air."""
 
     window: Window
     given_up: float
@@ -188,7 +191,7 @@ class _Traffic:
         return self.delivered * self.payload_bytes
 
     def lone_s(self) -> float:
-        """Mean duration of an access without collision, without AIFS. [s]"""
+        """Mean duration of a channel access without collision, excluding AIFS. [s]"""
         return sum(
             kind.part
             * (
@@ -214,8 +217,8 @@ class _Traffic:
         """Fraction of MPDUs that are given up. [-]"""
         if self.window.loss > 0 or self.given_up == 0:
             return self.given_up
-        # Only the first PPDU of an opportunity is ever given up, and a BlockAckReq begins the next
-        # opportunity.
+        # Only the first PPDU of a TXOP can be given up, since only that PPDU can collide. A
+        # BlockAckReq then begins the next TXOP.
         first, *request = self.kinds
         lost = self.given_up * first.sizes[0]
         received = (1 - self.given_up) * first.mpdus
@@ -223,8 +226,8 @@ class _Traffic:
         return lost / (lost + received)
 
     def mpdus(self, collision_prob: float) -> float:
-        """Return the mean MPDUs in a PPDU. In a collision only the first PPDU is sent, or no PPDU
-        after RTS.
+        """Return the mean number of MPDUs in a PPDU. In a collision only the first PPDU of a TXOP
+        is sent, or no PPDU if the first frame is an RTS.
         """
         mpdus = ppdus = 0.0
         for kind in self.kinds:
@@ -248,15 +251,17 @@ def solve(
 
     .. math:: X_i = \frac{L_i N_i D_i}{\sigma P_{idle} + \sum_k N_k T_k + T_{col} + P_{busy} AIFS}
 
-    per slot, with :math:`N_i` attempts that do not collide, :math:`D_i` MPDUs received in each of
-    them, and :math:`T_{col}` the longest frame of a collision plus the difference of EIFS and AIFS.
-    With ``"dcf"`` the values are per open slot, each of which costs :math:`\sigma`.
+    All values are per slot. :math:`N_i` is the number of attempts of contender :math:`i` that do
+    not collide, :math:`D_i` the MPDUs received in each of them, and :math:`L_i` the payload of an
+    MPDU in bits. :math:`T_k` is the duration of an access without collision. :math:`T_{col}` is the
+    duration of the longest frame of a collision plus the difference of EIFS and AIFS. With
+    ``"dcf"`` the values are per open slot, each of which takes one slot time :math:`\sigma`.
 
     Parameters
     ----------
     contenders : sequence of Aggregator
     slot_s, aifs_s : float
-        Slot and AIFS. [s]
+        Slot time, :math:`\sigma`, and AIFS. [s]
     countdown : {"edca", "dcf"}
         Rule for the countdown of backoff counters. With ``"dcf"`` `cwmin` is at least 1.
 
@@ -286,7 +291,8 @@ def solve(
     total_s += _longest_s(contention, traffic, idle) + (1 - idle - lone) * aifs_s
     for access, own in zip(accesses, traffic, strict=True):
         total_s += access.lone * (own.lone_s() + aifs_s) - access.lone_in_slots * own.first_s()
-        # A collision in the slot after a collision nearly always has two parties.
+        # A collision of immediate attempts, in the slot after a collision, nearly always has two
+        # parties.
         total_s += access.collided_at_once / 2 * (own.first_s() + aifs_s)
     rates = [
         access.lone * own.delivered / total_s for access, own in zip(accesses, traffic, strict=True)
@@ -314,7 +320,9 @@ def solve(
 
 
 def _window(aggregator: Aggregator, solo: bool) -> Window:
-    """Return the window of a contender, in rounds that are PPDUs without collision."""
+    """Return the equilibrium of a contender's BlockAck window; its rounds are the PPDUs that do not
+    collide.
+    """
     if aggregator.loss == 0:
         return windows.solve(aggregator.mpdus, 0.0)
     return windows.solve(aggregator.mpdus, aggregator.loss, aggregator.attempts if solo else None)
@@ -326,10 +334,11 @@ def _backoff(aggregator: Aggregator, window: Window) -> Backoff:
 
 
 def _traffic(aggregator: Aggregator, window: Window, access: Access, solo: bool) -> _Traffic:
-    """Return the traffic of a contender on the air, with the MPDUs that are given up."""
+    """Return the channel accesses of a contender, and the fraction of MPDUs that it gives up."""
     given_up, requests = 0.0, 0.0
     if aggregator.attempts is not None and aggregator.loss == 0:
-        # All MPDUs of a PPDU are given up together; then a BlockAckReq is tried equally often.
+        # All MPDUs of a PPDU are given up together. Then a BlockAckReq is sent, with the same
+        # number of attempts.
         stages = (failures % aggregator.attempts_short for failures in range(aggregator.attempts))
         given_up = math.prod(access.collides[stage] for stage in stages)
         requests = given_up
@@ -360,8 +369,8 @@ def _traffic(aggregator: Aggregator, window: Window, access: Access, solo: bool)
 
 
 def _kind(aggregator: Aggregator, part: float, exchange: Exchange, mpdus: int) -> _Kind:
-    """Return the accesses that begin with this many MPDUs, or with a BlockAckReq if the number is
-    0.
+    """Return the channel accesses that begin with a PPDU of `mpdus` MPDUs, or with a BlockAckReq if
+    `mpdus` is 0.
     """
     sizes = exchange.sizes
     if sizes is None:
@@ -376,10 +385,13 @@ def _kind(aggregator: Aggregator, part: float, exchange: Exchange, mpdus: int) -
 
 
 def _requests(aggregator: Aggregator, window: Window, collides: float) -> float:
-    r"""Return the BlockAckReqs per PPDU without collision, with both losses and collisions.
+    r"""Return the mean number of BlockAckReqs per PPDU without collision, if there are both losses
+    and collisions.
 
-    MPDUs that were first sent together are given up together, after :math:`A` attempts of which
-    :math:`j` collided. There are :math:`(1 - p)` such groups per PPDU, each of :math:`n` MPDUs.
+    MPDUs that were first sent in the same PPDU are given up in the same PPDU, after :math:`A`
+    attempts of which :math:`j` collided. On average there are :math:`(1 - p)` such groups of MPDUs
+    per PPDU, each of :math:`n` MPDUs. :math:`p` is the loss probability of an MPDU, and :math:`c`
+    the collision probability of a PPDU.
 
     .. math:: (1 - p) \sum_j \binom{A}{j} c^j (1 - c)^{A-j} \bigl[1 - (1 - p^{A-j})^n\bigr]
     """
@@ -397,8 +409,8 @@ def _requests(aggregator: Aggregator, window: Window, collides: float) -> float:
 
 
 def _longest_s(contention: Contention, traffic: Sequence[_Traffic], idle: float) -> float:
-    r"""Return the mean longest first frame of a slot, plus the EIFS difference after it; 0 for an
-    idle slot. [s]
+    r"""Return the mean duration of the longest first frame of a slot, plus the difference of EIFS
+    and AIFS after the frame; 0 for an idle slot. [s]
 
     .. math:: \sum_m T_{(m)} \bigl[P(\text{no frame longer than } T_{(m)})
               - P(\text{no frame longer than } T_{(m-1)})\bigr]

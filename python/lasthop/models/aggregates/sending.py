@@ -1,4 +1,4 @@
-"""Transmissions of one sender of a scenario: PPDUs, responses, opportunities, and EIFS.
+"""Transmissions of one sender of a scenario: PPDUs, responses, TXOPs, and EIFS.
 
 Frames are formed by the rules of ``docs/concepts/aggregation.md`` for packets of one size that are
 always available. Times are whole nanoseconds, and seconds in an `Exchange`.
@@ -33,9 +33,9 @@ STANDARDS: Mapping[str, Standard] = {"802.11n": "ht", "802.11ac": "vht", "802.11
 """PHY format by standard, for the standards with aggregation."""
 
 LONGEST_BYTES: Mapping[Standard, int] = {"ht": 65_535, "vht": 1_048_575, "he": 6_500_631}
-"""Largest PSDU with several MPDUs. IEEE 802.11ax-2021, 9.4.2.55, 9.4.2.157, 9.4.2.248. [bytes]"""
+"""Longest PSDU with several MPDUs. IEEE 802.11ax-2021, 9.4.2.55, 9.4.2.157, 9.4.2.248. [bytes]"""
 MOST_MPDUS: Mapping[Standard, int] = {"ht": 64, "vht": 64, "he": 256}
-"""Largest BlockAck windows. IEEE 802.11ax-2021, 9.3.1.8."""
+"""Largest BlockAck window of each PHY format. IEEE 802.11ax-2021, 9.3.1.8. [MPDUs]"""
 LONGEST_AMSDU_BYTES: Mapping[Standard, int] = {"ht": 7_935, "vht": 11_398, "he": 11_398}
 """Longest A-MSDU. IEEE 802.11-2020, table 9-34. [bytes]"""
 SUBFRAME_BYTES = 14
@@ -63,13 +63,13 @@ class Mpdus:
 
 @dataclass(frozen=True)
 class Sending:
-    """A sender of packets of one size to one receiver, in a cell that aggregates.
+    """A sender of packets of one size to one receiver, in a cell of 802.11n, ac or ax.
 
     Attributes
     ----------
     cell : AggregatingCell
     station : Station
-        Station at the other end from the access point.
+        Station that sends to the access point, or to which the access point sends.
     is_up : bool
         Whether the station is the sender.
     access : AccessCategory
@@ -90,13 +90,13 @@ class Sending:
 
     @classmethod
     def of(cls, scenario: CellScenario, flow: UdpFlow) -> "Sending":
-        """Return the sender of the datagrams of a flow."""
+        """Return the sender of a UDP flow."""
         cell, station = scenario.cell, scenario.station[flow.station]
         assert isinstance(cell, AggregatingCell)
         node = station if flow.is_up else cell.ap
         aggregation = node.aggregates(flow.category)
         assert aggregation is not None
-        # The node itself has the same name as one of its categories.
+        # A copy without the name, so that equal senders compare as equal.
         own = node.access(flow.category)
         access = AccessCategory(
             aifsn=own.aifsn,
@@ -121,7 +121,9 @@ class Sending:
 
     @cached_property
     def most_mpdus(self) -> int:
-        """Largest number of MPDUs in an A-MPDU, and BlockAck window; 1 if there is no agreement."""
+        """Largest number of MPDUs in an A-MPDU, and size of the BlockAck window; 1 without a
+        BlockAck agreement.
+        """
         return min(self.own.mpdus, MOST_MPDUS[self.standard]) if self.standard else 1
 
     @cached_property
@@ -163,13 +165,13 @@ class Sending:
 
     @property
     def rate_mbps(self) -> int:
-        """Rate of a sender of single frames. [Mb/s]"""
+        """PHY rate of a sender of single frames. [Mb/s]"""
         rate_bps = self.station.rate_bps if self.is_up else self.station.downlink_rate_bps
         return round(rate_bps / 1e6)
 
     @cached_property
     def control_mbps(self) -> tuple[int, int]:
-        """Rates of RTS or BlockAckReq, and of the responses. [Mb/s]"""
+        """PHY rates of RTS and BlockAckReq, and of the responses of the receiver. [Mb/s]"""
         rates = self.station.uplink_control_bps if self.is_up else self.station.downlink_control_bps
         rts, response = (round(each / 1e6) for each in rates)
         return rts, response
@@ -182,11 +184,11 @@ class Sending:
 
     @property
     def block_ack(self) -> str:
-        """Type of BlockAck of the agreement."""
+        """Type of BlockAck, by the size of the BlockAck window."""
         return "block_ack_64" if self.most_mpdus <= 64 else "block_ack_256"
 
     def response_ns(self, mpdus: int) -> int:
-        """Return the duration of the response to this many MPDUs. [ns]"""
+        """Return the duration of the response to a PPDU of `mpdus` MPDUs. [ns]"""
         return self.control_ns("ack" if mpdus == 1 else self.block_ack)
 
     @property
@@ -196,11 +198,11 @@ class Sending:
 
     @property
     def ahead_ns(self) -> int:
-        """Duration of RTS and CTS, each with a SIFS after it. [ns]"""
+        """Duration of RTS and CTS, including the SIFS after each frame. [ns]"""
         return self.control_ns("rts") + self.control_ns("cts") + 2 * self.sifs_ns
 
     def is_protected(self, psdu_bytes: int) -> bool:
-        """Return whether an RTS precedes a PPDU that begins an access."""
+        """Return whether an RTS precedes a PPDU of this length that begins a channel access."""
         threshold, longest_s = self.cell.rts_threshold_bytes, self.cell.rts_longer_than_s
         return (threshold is not None and psdu_bytes > threshold) or (
             longest_s is not None and self.ppdu_ns(psdu_bytes) > _ns(longest_s)
@@ -220,12 +222,12 @@ class Sending:
 
     @cached_property
     def most_bytes(self) -> int:
-        """Longest PSDU. [bytes]"""
+        """Longest PSDU that the sender may send. [bytes]"""
         own = self.own.most_bytes
         return own if self.standard is None else min(own, LONGEST_BYTES[self.standard])
 
     def mpdu_bytes(self, packets: int = 1) -> int:
-        """Return the length of an MPDU with some packets; several packets form an A-MSDU.
+        """Return the length of an MPDU with `packets` packets; several packets form an A-MSDU.
         [bytes]
         """
         msdu_bytes = self.packet_bytes + self.cell.llc_bytes
@@ -236,14 +238,14 @@ class Sending:
         return self.cell.mac_header_bytes + (packets - 1) * padded + subframe
 
     def mpdus(self, left_ns: int | None, *, opens: bool) -> Mpdus:
-        """Form a PPDU from a full queue.
+        """Return the next PPDU of a sender whose queue is full.
 
         Parameters
         ----------
         left_ns : int, optional
-            Remaining time of an opportunity for PPDU and response, including RTS. [ns]
+            Remaining time of a TXOP for RTS, PPDU and response. [ns]
         opens : bool
-            Whether the PPDU begins the opportunity; one MPDU is then sent, however long.
+            Whether the PPDU begins the TXOP; at least one MPDU is then sent, whatever its length.
         """
         grown = self._grown
         if left_ns is None:
@@ -262,21 +264,25 @@ class Sending:
 
     @cached_property
     def _opening_ns(self) -> tuple[int, ...]:
-        """Longest exchange up to each PPDU of `ppdus`, if it begins an access. [ns]"""
+        """Duration of the longest exchange with a PPDU of `ppdus` up to each index, if the PPDU
+        begins a channel access. [ns]
+        """
         return tuple(
             accumulate((self.until_answered_ns(each, opens=True) for each in self._grown), max)
         )
 
     @cached_property
     def _following_ns(self) -> tuple[int, ...]:
-        """Longest exchange up to each PPDU of `ppdus`, if it continues an opportunity. [ns]"""
+        """Duration of the longest exchange with a PPDU of `ppdus` up to each index, if the PPDU
+        continues a TXOP. [ns]
+        """
         return tuple(
             accumulate((self.until_answered_ns(each, opens=False) for each in self._grown), max)
         )
 
     def ppdus(self) -> tuple[Mpdus, ...]:
-        """Return PPDUs of one packet, of two, and so on, up to the longest within the sender's
-        limits.
+        """Return PPDUs of one packet, of two packets, and so on, up to the longest PPDU within the
+        sender's limits.
         """
         held = list[Mpdus]()
         for each in self._growing():
@@ -286,14 +292,14 @@ class Sending:
         return tuple(held)
 
     def until_answered_ns(self, mpdus: Mpdus, *, opens: bool) -> int:
-        """Return the time from the start of an exchange with this PPDU to the end of the response.
+        """Return the time from the start of an exchange with a PPDU to the end of the response.
         [ns]
 
         Parameters
         ----------
         mpdus : Mpdus
         opens : bool
-            Whether the PPDU begins an access, so that RTS may precede it.
+            Whether the PPDU begins a channel access, so that an RTS may precede the PPDU.
         """
         ahead_ns = self.ahead_ns if opens and self.is_protected(mpdus.psdu_bytes) else 0
         return (
@@ -301,7 +307,9 @@ class Sending:
         )
 
     def _growing(self) -> Iterator[Mpdus]:
-        """Yield PPDUs that grow packet by packet."""
+        """Yield PPDUs of one packet, of two packets, and so on, without regard to the limits of
+        bytes and time.
+        """
         mpdu_bytes = self.mpdu_bytes(self.packets_per_mpdu)
         for full in range(self.most_mpdus):
             for packets in range(1, self.packets_per_mpdu + 1):
@@ -314,24 +322,24 @@ class Sending:
                 yield Mpdus(full + 1, full * self.packets_per_mpdu + packets, psdu_bytes)
 
     def _is_allowed(self, mpdus: Mpdus) -> bool:
-        """Return whether a PPDU is within the sender's limits."""
+        """Return whether a PPDU is within the sender's limits of bytes and time."""
         is_short = mpdus.psdu_bytes <= self.most_bytes
         return is_short and self.ppdu_ns(mpdus.psdu_bytes) <= _ns(self.own.time_s)
 
     @property
     def limit_ns(self) -> int | None:
-        """Longest duration of an opportunity. [ns]"""
+        """TXOP limit; None without a limit in time. [ns]"""
         limit_s = self.access.txop_limit_s
         return None if limit_s is None else _ns(limit_s)
 
     @property
     def is_single(self) -> bool:
-        """Whether an access has only one PPDU, whatever it contains."""
+        """Whether each channel access has only one PPDU, whatever its number of MPDUs."""
         return self.access.txop_packets == 1
 
     @cached_property
     def first(self) -> Mpdus:
-        """PPDU that begins an access."""
+        """PPDU of a full queue that begins a channel access."""
         return self.mpdus(self.limit_ns, opens=True)
 
     @cached_property
@@ -339,14 +347,15 @@ class Sending:
         return {}
 
     def exchange(self, mpdus: int) -> Exchange:
-        """Return an access that begins with a PPDU of this many MPDUs."""
+        """Return the channel access that begins with a PPDU of `mpdus` MPDUs."""
         if mpdus not in self._exchanges:
             self._exchanges[mpdus] = self._exchange(mpdus)
         return self._exchanges[mpdus]
 
     def _exchange(self, mpdus: int) -> Exchange:
         first = self.first
-        if mpdus != first.count:  # With losses, MPDUs are not divided.
+        # With losses a PPDU may have any number of MPDUs. Its MPDUs are whole A-MSDUs.
+        if mpdus != first.count:
             psdu_bytes = self._whole(mpdus)
             first = Mpdus(mpdus, mpdus * self.packets_per_mpdu, psdu_bytes)
         is_protected = self.is_protected(first.psdu_bytes)
@@ -358,7 +367,7 @@ class Sending:
         return self._access(first_ns, ended_ns, until_ns, [first], is_protected=is_protected)
 
     def request(self) -> Exchange:
-        """Return an access that begins with a BlockAckReq."""
+        """Return the channel access that begins with a BlockAckReq."""
         request_ns = self.control_ns("block_ack_request")
         until_ns = request_ns + self.sifs_ns + self.control_ns(self.block_ack)
         return self._access(request_ns, request_ns, until_ns, [], is_protected=True)
@@ -370,7 +379,7 @@ class Sending:
     def _access(
         self, first_ns: int, ended_ns: int, until_ns: int, held: list[Mpdus], *, is_protected: bool
     ) -> Exchange:
-        """Return an access, including the PPDUs that continue its opportunity."""
+        """Return a channel access, including the further PPDUs of its TXOP."""
         held = list(held)
         for each in self._following(until_ns):
             held.append(each)
@@ -389,7 +398,7 @@ class Sending:
         )
 
     def _following(self, until_ns: int) -> Iterator[Mpdus]:
-        """Yield the PPDUs that continue an opportunity after this time of it has passed."""
+        """Yield the further PPDUs of a TXOP, `until_ns` after the start of the TXOP."""
         most = self.access.txop_packets
         count = 1
         while self.limit_ns is not None and (most is None or count < most):
@@ -404,7 +413,7 @@ class Sending:
             until_ns += self.sifs_ns + self.response_ns(mpdus.count)
 
     def _wait_s(self, *, is_data: bool) -> float:
-        """Return the difference of EIFS and AIFS after a frame. [s]"""
+        """Return the difference of EIFS and AIFS after a frame that was not received. [s]"""
         if self.cell.eifs == "ack":
             response_ns = control_ns("ack", self.cell.eifs_rate_bps / 1e6, self.band_ghz)
         elif is_data and self.ppdu is not None:

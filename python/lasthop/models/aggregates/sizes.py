@@ -1,16 +1,18 @@
-r"""Number of MPDUs in a PPDU, from the holds of a window.
+r"""Distribution of the number of MPDUs in a PPDU, computed from the holds of a BlockAck window.
 
-In a round, the window's first MPDU has already been sent in :math:`h` rounds and is unsettled.
-Given their ages, which follow from the holds, all other MPDUs are settled or not, independently of
-each other. An MPDU of age :math:`a` is unsettled with probability :math:`P(G > a)`. The movement of
-the window reveals only that all MPDUs before the first are settled, and that the first is not. So
+The terms are those of module `blocks`. An MPDU is settled when it is received or given up. The hold
+of an MPDU is the number of rounds for which it is the first unsettled MPDU. The age of an MPDU is
+the number of rounds in which it has been sent. Let the window's first MPDU, which is unsettled,
+have age :math:`h`. The ages of the other MPDUs follow from the holds. Given the ages, an MPDU of
+age :math:`a` is unsettled with probability :math:`P(G > a)`, independently of other MPDUs.
+Therefore the number :math:`k` of MPDUs in a PPDU satisfies
 
 .. math:: E[z^k] = \frac{1}{E[x]}
           E\Bigl[\sum_{h \ge Y} P(G > h)\; z \prod_{i=1}^{W-1} f_{a_i}(z)\Bigr], \qquad
           f_a(z) = P(G \le a) + P(G > a)\, z
 
-with the ages :math:`a_i` counted back from the newest MPDU: :math:`h - Y` plus the holds in
-between.
+The index :math:`i` counts back from the newest MPDU. The age :math:`a_i` is :math:`h - Y` plus the
+holds of the MPDUs between MPDU :math:`i` and the newest MPDU.
 """
 
 from collections.abc import Sequence
@@ -24,24 +26,25 @@ from lasthop.models.aggregates.blocks import Blocks, Floats, climb
 from lasthop.models.errors import ConvergenceError
 
 Weights = npt.NDArray[Any]
-"""Real or complex weights."""
+"""Array of real or complex weights."""
 
 MOST_NODES = 8
-"""Largest number of places within a block at which a round is evaluated."""
+"""Largest number of quadrature points within a block."""
 RARE = 1e-8
-"""Probability below which a distribution of sizes is not adjusted. [-]"""
+"""Probability below which the distribution of PPDU sizes is not adjusted. [-]"""
 MOST_STEPS = 200
-"""Number of steps within which a distribution of sizes must be adjusted."""
+"""Largest number of Newton steps for the adjustment of a distribution of PPDU sizes."""
 WHOLE = 1e-9
 """Fraction of an MPDU by which a number of MPDUs may differ from a whole number. [-]"""
 
 
 def places(length: float) -> tuple[Floats, Floats]:
-    r"""Return the numbers of MPDUs of the present block that have passed, and their weights. [-]
+    r"""Return the points and weights of a quadrature over the MPDUs of a block. A point is a number
+    of MPDUs of the block that precede the newest MPDU. [-]
 
-    The result integrates sums over :math:`0, 1, \dots, b - 1` for any :math:`b \ge 1`. The first
-    place is separate. The other places are those of Gauss's quadrature for sums (Gram's
-    polynomials), which equals the sum itself if there are few places.
+    The quadrature approximates a mean over :math:`0, 1, \dots, b - 1` for any real :math:`b \ge 1`.
+    The first point is 0. The other points are those of Gauss's quadrature for sums (Gram's
+    polynomials), which is exact if the block is short.
 
     Parameters
     ----------
@@ -59,10 +62,12 @@ def places(length: float) -> tuple[Floats, Floats]:
 
 
 def level_probs(blocks: Blocks) -> Floats:
-    """Return the distribution of the level before an MPDU at any place, :math:`P(Y = y)`. [-]"""
+    """Return the distribution of the level :math:`Y` (the sum of the holds) before an arbitrary
+    MPDU, :math:`P(Y = y)`. [-]
+    """
     unsettled = blocks.unsettled
     settled = 1.0 - unsettled
-    # Mean over the places of P(G <= z)^u, a geometric series.
+    # The mean of P(G <= z)^u over the positions u in a block is a geometric series.
     some = np.where(unsettled > 0, unsettled, 1.0) * blocks.length
     reached = np.where(unsettled > 0, (1.0 - settled**blocks.length) / some, 1.0)
     reached *= np.cumsum(blocks.level_prob)
@@ -70,21 +75,24 @@ def level_probs(blocks: Blocks) -> Floats:
 
 
 def products(blocks: Blocks, weights: Sequence[tuple[complex, complex]]) -> Weights:
-    """Return the mean over rounds of the product of a weight for each MPDU in the window. [-]
+    """Return the mean over rounds of the product of the weights of all MPDUs in the window. [-]
 
-    Columns are the contributions of rounds by the age of the window's first MPDU, from age 0 on.
+    The result has one row per pair of weights. Its columns are the contributions of rounds by the
+    age of the window's first MPDU, from age 0 on.
 
     Parameters
     ----------
     blocks : Blocks
     weights : sequence of (number, number)
-        Weights of a settled and of an unsettled MPDU; ``(1, z)`` gives :math:`E[z^k]`.
+        Weights of a settled and of an unsettled MPDU. With ``(1, z)`` the result is :math:`E[z^k]`,
+        where :math:`k` is the number of unsettled MPDUs.
     """
     factors = [_Factors(blocks, *pair) for pair in (*weights, (1.0, 1.0))]
     ages = np.cumsum(blocks.holds, axis=1, dtype=np.int64)
     level, highest = blocks.level, len(blocks.unsettled) - 1
     sums = [np.zeros(highest, dtype=factor.single.dtype) for factor in factors]
-    for newest in range(highest):  # Age of the newest MPDU before the present block.
+    # `newest` is the age of the newest MPDU before the present block.
+    for newest in range(highest):
         known = np.flatnonzero(level + newest < highest)
         own, states = level[known], ages[known] + newest
         start = blocks.prob[known] * blocks.unsettled[own + newest]
@@ -105,7 +113,8 @@ def law(blocks: Blocks, window: int) -> Floats:
     """Return the distribution of the sizes 1 to W (columns) by the age of the window's first MPDU
     (rows).
 
-    It is computed from :math:`E[z^k]` on the unit circle.
+    The distribution is computed from :math:`E[z^k]`, with :math:`k` MPDUs in a PPDU, at points
+    :math:`z` of the unit circle.
     """
     points = window + 1
     turns = np.arange(points // 2 + 1) / points
@@ -117,7 +126,8 @@ def law(blocks: Blocks, window: int) -> Floats:
 
 
 def moved(sizes: Floats, loss: float, moments: tuple[float, float, float, float]) -> Floats:
-    r"""Return the distribution nearest to `sizes` (relative entropy) with these moments.
+    r"""Return the distribution with the given moments that has the least relative entropy to
+    `sizes`.
 
     .. math:: P(k) \propto P_0(k)
               \exp(\lambda_1 k + \lambda_2 k^2 + \lambda_3 p^{k-1} + \lambda_4 1_{k=1})
@@ -125,11 +135,11 @@ def moved(sizes: Floats, loss: float, moments: tuple[float, float, float, float]
     Parameters
     ----------
     sizes : array of float
-        :math:`P_0(1), \dots, P_0(W)`. [-]
+        Distribution of PPDU sizes, :math:`P_0(1), \dots, P_0(W)`. [-]
     loss : float
-        :math:`p`. [-]
+        Probability that an MPDU is lost, :math:`p`. [-]
     moments : tuple of float
-        :math:`E[k], E[k^2], E[p^{k-1}], P(1)`.
+        Required moments of the number :math:`k` of MPDUs: :math:`E[k], E[k^2], E[p^{k-1}], P(1)`.
     """
     count = len(sizes)
     k = np.arange(1.0, count + 1)
@@ -144,7 +154,7 @@ def moved(sizes: Floats, loss: float, moments: tuple[float, float, float, float]
         if np.all(np.abs(missing) <= 1e-9 * wanted):
             return probs
         move = -np.linalg.lstsq((traits * probs) @ traits.T, missing, rcond=None)[0]
-        # The convex function that the distribution minimises must decrease (Armijo).
+        # Reduce the step until the convex dual function decreases enough (Armijo's rule).
         value, slope = probs.sum() - factors @ wanted, missing @ move
         while True:
             with np.errstate(over="ignore"):
@@ -157,10 +167,11 @@ def moved(sizes: Floats, loss: float, moments: tuple[float, float, float, float]
 
 
 class _Factors:
-    r"""Factors of MPDUs of each age in a product.
+    r"""Weights of MPDUs of each age, for the products of `products`.
 
-    The hold of a block may be at any of its :math:`b` places. Let :math:`f` be the weight of an
-    MPDU after it and :math:`g` the weight of an MPDU before it. The mean of :math:`f^{i - 1/2} g^{b
+    The hold of a block may be caused by any of its :math:`b` MPDUs, number :math:`i`. Let :math:`f`
+    be the weight of an MPDU after MPDU :math:`i`, and :math:`g` the weight of an MPDU before it.
+    The mean of :math:`f^{i - 1/2} g^{b
     - i + 1/2}` over :math:`i = 1, \dots, b` is :math:`\sqrt{f g}\, (f^b - g^b) / (b (f - g))`, for
     any :math:`b`.
     """
@@ -183,8 +194,8 @@ class _Factors:
         weight = np.zeros(len(level), dtype=self.single.dtype)
         behind = self.single[newest]
         for mpdus, often, steps in self.places:
-            # The window has W - 1 further MPDUs in every round: the oldest MPDUs fill the
-            # difference.
+            # In every round the window has W - 1 MPDUs after its first MPDU. The number of the
+            # oldest MPDUs is adjusted accordingly.
             oldest = self.single[level + newest] ** (self.middle - mpdus - 0.5)
             within = steps[level, level] * behind ** (mpdus + 0.5)
             for hold in range(1, newest + 1 if mpdus > 0 else 1):
@@ -195,10 +206,12 @@ class _Factors:
 
 
 def _over_places(ahead: Any, behind: Any, mpdus: float, own: float) -> Any:
-    r"""Return the mean of :math:`f^{i - o} g^{u - i + 1/2}` over the places :math:`i = 1, \dots, u`
-    of a hold.
+    r"""Return the mean of :math:`f^{i - o} g^{u - i + 1/2}` over the positions :math:`i = 1, \dots,
+    u` of the MPDU that causes a hold. `ahead` is :math:`f`, `behind` is :math:`g`, and `mpdus` is
+    :math:`u`.
 
-    `own` is :math:`o`, the fraction of the MPDU at this place that counts as before the hold.
+    `own` is :math:`o`: the fraction of the MPDU at position :math:`i` that has the weight
+    :math:`g`.
     """
     larger = np.abs(ahead) > np.abs(behind)
     base, other = np.where(larger, ahead, behind), np.where(larger, behind, ahead)

@@ -1,12 +1,13 @@
-r"""Timing of a window that is always full: goodput, and the time until MPDUs are in order.
+r"""Timing of a BlockAck window that is always full: goodput, and the time until MPDUs are in order.
 
 A round consists of AIFS, a backoff, the PPDU, and SIFS with the response. If nothing was received,
-the difference of EIFS and AIFS takes the place of the response. The backoff after :math:`j`
-failures in a row is uniform on :math:`[0, CW_j]`,
+the difference of EIFS and AIFS replaces SIFS and the response. The backoff after :math:`j` failures
+in a row is uniform on :math:`[0, CW_j]`, with
 
 .. math:: CW_j = \min(2^j (CW_{min} + 1),\; CW_{max} + 1) - 1, \qquad j \bmod m
 
-for `attempts_short` :math:`m` (failures in a row: `rows`).
+:math:`m` is `attempts_short`. Module `rows` has the distribution of the number of failures in a
+row.
 """
 
 from collections.abc import Callable
@@ -16,7 +17,7 @@ from lasthop.models.aggregates.window import Window
 
 
 def nothing(_mpdus: int) -> float:
-    """Return 0, since there is no RTS before a PPDU."""
+    """Return 0, the duration of RTS and CTS if no RTS precedes a PPDU. [s]"""
     return 0.0
 
 
@@ -27,9 +28,10 @@ class Timing:
     Attributes
     ----------
     ppdu_s : callable
-        Duration of a PPDU of this many MPDUs. [s]
+        Function that returns the duration of a PPDU with a given number of MPDUs. [s]
     response_s : callable
-        Duration of the response: a MAC ACK to one MPDU, a BlockAck to several MPDUs. [s]
+        Function that returns the duration of the response to a number of MPDUs: a MAC ACK to one
+        MPDU, a BlockAck to several MPDUs. [s]
     sifs_s, slot_s, aifs_s : float
         SIFS, slot, AIFS. [s]
     wait_s : float
@@ -42,8 +44,8 @@ class Timing:
     request_s : float
         Duration of a BlockAckReq. [s]
     ahead_s : callable
-        Duration of RTS and CTS before a PPDU of this many MPDUs, with a SIFS after each; by default
-        0. [s]
+        Function of the number of MPDUs that returns the duration of RTS and CTS before the PPDU,
+        including a SIFS after each frame; by default 0. [s]
     """
 
     ppdu_s: Callable[[int], float]
@@ -59,7 +61,7 @@ class Timing:
     ahead_s: Callable[[int], float] = nothing
 
     def backoff_s(self, failures: int) -> float:
-        """Return the mean backoff after this many failures in a row. [s]"""
+        """Return the mean backoff after `failures` failures in a row. [s]"""
         doubled = (self.cwmin + 1) << failures % self.attempts_short
         return self.slot_s * (min(doubled, self.cwmax + 1) - 1) / 2
 
@@ -70,7 +72,7 @@ class Timing:
 
 
 def round_s(window: Window, timing: Timing) -> float:
-    """Return the mean duration of a round, including its share of BlockAckReqs. [s]
+    """Return the mean duration of a round (one PPDU), including the BlockAckReqs per round. [s]
 
     Parameters
     ----------
@@ -108,10 +110,12 @@ def reordering_s(window: Window, timing: Timing) -> float:
 
     .. math:: D = \frac{1}{\text{delivered}} \sum_{k, f} P(k, f)\, (W - k)\, T_{k, f}
 
-    by Little's law: before a PPDU of :math:`k` MPDUs the receiver holds :math:`W - k` MPDUs. They
-    wait from the end of the previous frame to the end of the PPDU. A BlockAckReq follows MPDUs that
-    are given up. All MPDUs that the receiver holds after the first of them wait for the end of the
-    request. MPDUs after the new window's first MPDU also wait for the next PPDU.
+    The formula is Little's law. :math:`P(k, f)` is the probability of a PPDU of :math:`k` MPDUs
+    after :math:`f` failures in a row. Before this PPDU the receiver buffers :math:`W - k` MPDUs.
+    They wait for the time :math:`T_{k, f}`, from the end of the previous frame to the end of the
+    PPDU. A BlockAckReq follows MPDUs that are given up. Buffered MPDUs after the first MPDU that is
+    given up wait for the end of the BlockAckReq. MPDUs after the new window's first MPDU also wait
+    for the next PPDU.
 
     Parameters
     ----------
@@ -120,7 +124,8 @@ def reordering_s(window: Window, timing: Timing) -> float:
     """
     if window.loss == 0:
         return 0.0
-    # After a PPDU of one MPDU the receiver holds nothing, so that the response here is a BlockAck.
+    # After a PPDU of one MPDU the receiver buffers nothing. The relevant response is therefore a
+    # BlockAck.
     response_s = timing.response_s(window.window)
     held = 0.0
     for failures, row in enumerate(window.rows):
@@ -139,7 +144,7 @@ def reordering_s(window: Window, timing: Timing) -> float:
 
 
 def _requests_s(window: Window, timing: Timing) -> float:
-    """Return the time of BlockAckReqs with their responses and backoffs, per round. [s]"""
+    """Return the mean time per round for BlockAckReqs with their responses and backoffs. [s]"""
     requests = window.requests
     answer_s = timing.sifs_s + timing.response_s(window.window)
     access_s = timing.aifs_s + timing.backoff_s(0)

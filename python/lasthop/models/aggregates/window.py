@@ -6,21 +6,25 @@ that are neither received nor given up, including new MPDUs. Each MPDU is lost w
 received nor given up. A round in which nothing is received is a failure. An MPDU is given up after
 :math:`A` losses.
 
-With the mean hold :math:`E[x]` of an MPDU (`blocks`), per round
+The hold :math:`x` of an MPDU is the number of rounds for which it blocks the window (module
+`blocks`). Per round, the MPDUs received and the mean number :math:`E[k]` of MPDUs in a PPDU are
 
 .. math:: \text{delivered} = \frac{1 - p^A}{E[x]}, \qquad
           E[k] = \frac{1}{E[x]} \frac{1 - p^A}{1 - p}
 
-and the fraction given up is :math:`p^A` for every window. A received MPDU waits until the window
-has moved beyond all earlier MPDUs, for :math:`R = (Y - G)^+` rounds with the level :math:`Y`. It is
-delivered :math:`R` PPDUs later.
+The fraction of MPDUs given up is :math:`p^A` for every window. A received MPDU waits until the
+window has moved beyond all earlier MPDUs. It is delivered :math:`R = (Y - G)^+` rounds after its
+reception. The level :math:`Y` is the sum of the preceding :math:`W - 1` holds, and :math:`G` the
+number of rounds in which the MPDU was sent.
 
-Windows whose chain is solved without blocks are exact: 9 MPDUs for :math:`p = 0.3`, 18 for 0.1, 40
-for 0.02, and 64 for 0.01. For other windows the extrapolation by a cubic has an error of 0.03 % of
-the MPDUs delivered per round for 256 MPDUs and :math:`p \le 0.3`, and 0.01 % for 64 MPDUs (Monte
-Carlo in `tests/validation`). The distribution of the sizes is then that of the finest chain of
-moderate cost. It is adjusted to the mean, the second moment and the failure probability of the
-cubic (least relative entropy); its distribution function is within 0.01.
+The result is exact if the chain is solved MPDU by MPDU. This is possible for windows of up to 9
+MPDUs with :math:`p = 0.3`, 18 MPDUs with 0.1, 40 with 0.02, and 64 with 0.01. For other windows the
+extrapolation by a cubic has an error in the MPDUs delivered per round. With :math:`p \le 0.3` the
+error is 0.03 % for 256 MPDUs and 0.01 % for 64 MPDUs (Monte Carlo in `tests/validation`). The
+distribution of PPDU sizes is then computed from the chain with the shortest blocks that has a
+moderate cost. The distribution is adjusted by least relative entropy to the mean, the second moment
+and the failure probability that the cubic yields. The error of its distribution function is at most
+0.01.
 """
 
 from collections.abc import Sequence
@@ -38,18 +42,20 @@ from lasthop.models.errors import ConvergenceError, ModelError
 from lasthop.progress.cost_limits import check_time
 
 LARGEST_WINDOW = 1024
-"""Largest BlockAck window, which 802.11be has. [MPDUs]"""
+"""Largest supported BlockAck window, that of 802.11be. [MPDUs]"""
 DOUBTED = 2e-3
-"""Largest relative difference of cubic and quadratic extrapolation. [-]"""
+"""Largest relative difference of cubic and quadratic extrapolation at which the result is accepted.
+[-]
+"""
 FEW = 1e-5
-"""Weight that replaces 0 where negative powers are computed. [-]"""
+"""Weight that replaces 0 in negative powers. [-]"""
 STATES_FOR_SIZES = 6000
-"""Number of states of a chain up to which the distribution of sizes is computed MPDU by MPDU."""
+"""Largest number of states of a chain from which the distribution of PPDU sizes is computed."""
 
 
 @dataclass(frozen=True)
 class Window:
-    """A window that is always full, in equilibrium.
+    """Equilibrium of a BlockAck window that is always full.
 
     Attributes
     ----------
@@ -70,10 +76,10 @@ class Window:
     rows : tuple of tuple of float
         Probability of 0, 1, ... failed rounds in a row before a PPDU of 0, 1, ..., W MPDUs. [-]
     waits : tuple of float
-        Probability that a received MPDU waits for 0, 1, ... further PPDUs until it is in order;
-        MPDUs that wait only for a BlockAckReq count as 0. [-]
+        Probability that a received MPDU waits for 0, 1, ... further PPDUs until it is in order. An
+        MPDU that waits only for a BlockAckReq waits for 0 PPDUs. [-]
     requests : Requests
-        BlockAckReqs, and the MPDUs that wait for them.
+        BlockAckReqs, and the MPDUs that wait for the BlockAckReqs.
     """
 
     window: int
@@ -93,8 +99,8 @@ class Window:
         return float(np.arange(len(self.sizes)) @ np.array(self.sizes))
 
     def wait_quantile(self, part: float) -> int:
-        """Return the number of further PPDUs after which at least this fraction of the MPDUs is in
-        order.
+        """Return the number of further PPDUs after which at least the fraction `part` of the
+        received MPDUs is in order.
 
         Parameters
         ----------
@@ -112,7 +118,7 @@ def solve(
     most_in_ppdu: int | None = None,
     collisions: float = 0.0,
 ) -> Window:
-    """Return the equilibrium of a window that is always full.
+    """Return the equilibrium of a BlockAck window that is always full.
 
     Parameters
     ----------
@@ -126,7 +132,7 @@ def solve(
         Largest number of MPDUs in a PPDU by the limits of bytes or time; None if it is at least the
         window.
     collisions : float
-        Probability that a PPDU collides, :math:`c`, which counts as an attempt of each of its
+        Probability that a PPDU collides, :math:`c`. A collision counts as an attempt of each of its
         MPDUs. The rounds are then the PPDUs that do not collide. MPDUs that are given up only after
         collisions are neglected; failures in a row and BlockAckReqs are left out. MPDUs are assumed
         to collide independently of each other. [-]
@@ -134,8 +140,8 @@ def solve(
     Raises
     ------
     ModelError
-        If a PPDU cannot hold the window although MPDUs are lost, or if there are too many losses to
-        solve the chain.
+        If MPDUs are lost and the window does not fit into a PPDU, or if there are too many losses
+        to solve the chain.
     ConvergenceError
         If the cubic extrapolation is not accurate.
     """
@@ -195,7 +201,7 @@ def solve(
 
 
 def _without_losses(window: int, room: int, attempts: int | None) -> Window:
-    """Return the window without losses: PPDUs of one size, in order."""
+    """Return the window without losses: all PPDUs have the same size, and MPDUs arrive in order."""
     sizes = tuple(float(k == room) for k in range(window + 1))
     return Window(
         window=window,
@@ -212,7 +218,7 @@ def _without_losses(window: int, room: int, attempts: int | None) -> Window:
 
 
 def _of_one_mpdu(loss: float, attempts: int | None, collisions: float) -> Window:
-    """Return the window of a sender with one MPDU per PPDU, in order."""
+    """Return the window of a sender with one MPDU per PPDU; MPDUs arrive in order."""
     unsettled = chain.unsettled_probs(loss, attempts, collisions)
     hold = float(unsettled.sum())
     received = 1.0 if attempts is None else (1.0 - loss) * hold
@@ -237,7 +243,7 @@ def _of_one_mpdu(loss: float, attempts: int | None, collisions: float) -> Window
 
 @dataclass(frozen=True)
 class _Law:
-    """Values that are extrapolated to blocks of one MPDU."""
+    """Results of a Markov chain of blocks, which are extrapolated to blocks of one MPDU."""
 
     hold: float
     square: float
@@ -247,7 +253,7 @@ class _Law:
 
     @classmethod
     def of(cls, blocks: Blocks, loss: float) -> "_Law":
-        """Return the values of a chain."""
+        """Return the results of a chain; `loss` is the probability that an MPDU is lost."""
         # The second moment is computed from a second difference of E[z^k] around 1.
         step = 5e-3 / (blocks.length * blocks.holds.shape[1])
         weights = [(1.0, z) for z in (np.exp(step), np.exp(-step), loss, FEW)]
@@ -262,8 +268,8 @@ class _Law:
 
 
 def _continued(lengths: Sequence[float], __laws: Sequence[_Law]) -> _Law:
-    """Return the values at blocks of one MPDU, by the cubic through four chains; for the mean hold
-    its inverse is extrapolated.
+    """Return the results for blocks of one MPDU, extrapolated by the cubic through the results of
+    four chains. Of the mean hold, the inverse is extrapolated.
     """
     names = ("square", "failed", "single")
     rate = _at_one(lengths, [1 / law.hold for law in __laws])
@@ -280,7 +286,7 @@ def _continued(lengths: Sequence[float], __laws: Sequence[_Law]) -> _Law:
 
 
 def _at_one(lengths: Sequence[float], values: Sequence[float]) -> float:
-    """Return the value of Lagrange's polynomial at 1."""
+    """Return the value at length 1 of the polynomial through the given values (Lagrange)."""
     total = 0.0
     for i, value in enumerate(values):
         for j, other in enumerate(lengths):
@@ -291,8 +297,9 @@ def _at_one(lengths: Sequence[float], values: Sequence[float]) -> float:
 
 
 def _waits(levels: Floats, unsettled: Floats, received: float) -> tuple[float, ...]:
-    r"""Return the distribution of :math:`(Y - G)^+`, given that the MPDU is received in its attempt
-    :math:`G`. [-]
+    r"""Return the distribution of the number of PPDUs for which a received MPDU waits, :math:`(Y -
+    G)^+`. :math:`Y` is the level (the sum of holds), and the MPDU is received in attempt :math:`G`.
+    [-]
     """
     rounds = -np.diff(unsettled)  # P(G = 1), P(G = 2), ...
     if received < 1.0:

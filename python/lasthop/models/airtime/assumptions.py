@@ -1,4 +1,4 @@
-"""Assumptions of the model of stations with one queue, and violations by a scenario."""
+"""Assumptions of the model of stations that one queue serves, and checks of a scenario."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -12,23 +12,23 @@ from lasthop.scenario.queues import Mac80211, Threshold
 from lasthop.scenario.typed import CellScenario, UdpFlow
 
 WHOLE = 0.01
-"""Largest fraction of a station's PPDUs that may be lost as a whole; such a loss doubles the
-backoff. [-]
+"""Largest fraction of a station's PPDUs of which all MPDUs may be lost. Such a loss doubles the
+contention window, which the model neglects. [-]
 """
 
 
 def is_fair(scenario: CellScenario) -> bool:
-    """Return whether the access point's queue is mac80211's."""
+    """Return whether the access point has the queue of mac80211."""
     return isinstance(scenario.cell.ap.queue, Mac80211)
 
 
 def order_of(scenario: CellScenario, options: Options) -> Order:
-    """Return the order in which the access point's queue shares the air.
+    """Return how the access point's queue shares the air time between stations.
 
     Raises
     ------
     ModelError
-        If the queue has another discipline.
+        If the model does not support the queue discipline.
     """
     if options.queue is not None:
         return options.queue
@@ -46,7 +46,7 @@ def order_of(scenario: CellScenario, options: Options) -> Order:
 
 
 def room_of(scenario: CellScenario) -> int:
-    """Return the number of packets that the access point's queue can hold."""
+    """Return the limit of the access point's queue. [packets]"""
     queue = scenario.cell.ap.queue
     if isinstance(queue, Threshold):
         return min(queue.threshold_packets, scenario.cell.ap.queue_packets)
@@ -54,7 +54,7 @@ def room_of(scenario: CellScenario) -> int:
 
 
 def of_flows(scenario: CellScenario) -> Iterator[Doubt]:
-    """Yield properties of the flows that the model does not support."""
+    """Yield messages about properties of the flows that the model does not support."""
     yield from cells.NO_FLOW(scenario)
     heads: dict[str, UdpFlow] = {}
     kinds = set()
@@ -78,7 +78,7 @@ def of_flows(scenario: CellScenario) -> Iterator[Doubt]:
 def of_cell(
     scenario: CellScenario, receivers: Sequence[Receiver], options: Options
 ) -> Iterator[Doubt]:
-    """Yield properties of cell, channel and wire that break an assumption."""
+    """Yield messages about properties of cell, channel and wire that break an assumption."""
     yield from violations(cells.AGGREGATING, scenario)
     sending = receivers[0].sending
     if sending.limit_ns is None and not sending.is_single:
@@ -107,7 +107,9 @@ def _of_losses(own: Receiver, options: Options) -> Iterator[Doubt]:
 
 
 def of_members(receivers: Sequence[Receiver], sizes: Mapping[str, float]) -> Mapping[str, float]:
-    """Return the mean aggregates by station; the name of a group applies to all of its members."""
+    """Return the mean numbers of MPDUs in a PPDU by station; the value of a group applies to each
+    station of the group.
+    """
     groups = {own.station.group for own in receivers} - {own.name for own in receivers}
     named = {name: size for name, size in sizes.items() if name not in groups}
     of_groups = [own for own in receivers if own.station.group in groups & sizes.keys()]
@@ -115,7 +117,9 @@ def of_members(receivers: Sequence[Receiver], sizes: Mapping[str, float]) -> Map
 
 
 def of_aggregates(receivers: Sequence[Receiver], sizes: Mapping[str, float]) -> Iterator[Doubt]:
-    """Yield given mean aggregates that are impossible, and names that are not stations."""
+    """Yield messages about given mean aggregate sizes that are impossible, and about names that are
+    not stations.
+    """
     names = [own.name for own in receivers]
     for name in sizes:
         if name not in names:

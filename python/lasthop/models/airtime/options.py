@@ -1,4 +1,4 @@
-"""Options that replace values of the scenario, and inputs of the model from a simulation run."""
+"""Options of the model: the queue discipline, and mean aggregate sizes from a simulation run."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,14 +9,14 @@ from lasthop.errors import UserError
 from lasthop.models.choices import Choices
 
 Order = Literal["fifo", "rounds", "airtime"]
-"""How a queue shares the air time: by arrival, one aggregate per station in turn, or the same time
-for each station.
+"""Order of service of a queue: packets by arrival, one aggregate per station in turn, or the same
+air time for each station.
 """
 
 
 @dataclass(frozen=True)
 class Options(Choices):
-    """Options that the scenario does not decide.
+    """Options of the model, which are not part of a scenario.
 
     Attributes
     ----------
@@ -35,7 +35,8 @@ class Options(Choices):
 
     @classmethod
     def of(cls, given: Mapping[str, object], model: str) -> Self:
-        """Return options by name; ``"near=31.5,far=2"`` is accepted as a mapping of `aggregates`.
+        """Return the options of the model. `aggregates` may be a text such as
+        ``"near=31.5,far=2"``.
 
         Raises
         ------
@@ -48,13 +49,13 @@ class Options(Choices):
         return cls(chosen.queue, None if value is None else _sizes(value))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the options by name, as results contain them."""
+        """Return the options by name, in the form in which results contain options."""
         sizes = None if self.aggregates is None else dict(self.aggregates)
         return {"queue": self.queue, "aggregates": sizes}
 
 
 def _sizes(value: object) -> Mapping[str, float]:
-    """Return the mean aggregates by station."""
+    """Return the mean numbers of MPDUs in a PPDU by station, from a mapping or a text."""
     if isinstance(value, str):
         pairs = [each.rpartition("=")[::2] for each in value.split(",")]
         named: Mapping[Any, Any] = dict(pairs)

@@ -1,17 +1,19 @@
-"""Order in which a full queue sends, and its effect on the size of aggregates.
+"""Order in which a full queue sends packets, and the effect of this order on the size of
+aggregates.
 
-The model iterates over exchanges with mean backoffs. When a packet enters the queue, its station is
-drawn in proportion to the stations' rates, always with the same seed. If stations came in turn, a
-queue with short opportunities would fall into one of several cycles. The number of a station's
-packets in the queue determines the length of its aggregates.
+The module simulates exchanges one after another, with mean backoffs. When a packet enters the
+queue, its station is drawn at random in proportion to the stations' rates, always with the same
+seed. With a fixed order of stations, a queue with short TXOPs would enter one of several cycles.
+The number of a station's packets in the queue determines the length of its aggregates.
 
-FIFO: an exchange goes to the station of the oldest packet, and takes all its packets in the queue,
-up to the limits of an aggregate. Packets on the air occupy the queue until they are acknowledged. A
-station with large limits therefore takes all of its packets from the queue in one exchange. A
-station with a limit of two packets per exchange occupies the rest of the queue. Thus a slow station
-fills a FIFO if all stations have equal arrivals.
+In a FIFO, an exchange sends packets to the station of the oldest packet. The aggregate has all
+packets of this station in the queue, up to the limits of an aggregate. Packets on the air occupy
+the queue until they are acknowledged. With large limits, one exchange removes all packets of a
+station from the queue. The packets of a station with a limit of two packets per exchange remain and
+fill the queue. Thus a slow station fills a FIFO if all stations have equal arrival rates.
 
-A queue per station always has enough packets for the longest allowed aggregate.
+If each station has its own queue, the queue always has enough packets for the longest allowed
+aggregate.
 """
 
 from bisect import bisect
@@ -29,39 +31,43 @@ from lasthop.progress.cost_limits import check_time
 SEED = 1
 """Seed of the random draws, which does not depend on the scenario."""
 FIRST, COUNTED = 4, 40
-"""Number of times that the capacity of a FIFO is sent before counting starts, and while
-counting.
+"""Number of packets sent before the count starts, and while it lasts, divided by the limit of the
+FIFO.
 """
 LEAST = {"fifo": (6000, 300), "rounds": (1000, 20), "airtime": (1000, 20)}
-"""Least number of counted exchanges, in all and per station."""
+"""Least number of counted exchanges by order of service: in total, and per station."""
 LOOKS = 256
 """Number of accesses between two checks of the elapsed time."""
 
 
 def drawn(offered: Sequence[float]) -> Iterator[int]:
-    """Yield the station of each arriving packet, by the offered packets of each station. [-]"""
+    """Yield the station of each arriving packet, drawn with probabilities proportional to
+    `offered`.
+    """
     parts, draws = [*accumulate(offered)], Random(SEED)
     while True:
         yield min(bisect(parts, draws.random() * parts[-1]), len(parts) - 1)
 
 
 class Waiting(Protocol):
-    """Packets that wait in the queue of an access point."""
+    """Queue of an access point: the packets that wait for each station."""
 
     def following(self) -> int:
-        """Return the station whose turn it is."""
+        """Return the index of the station to which the next exchange sends."""
 
     def available(self, station: int) -> int:
-        """Return the number of packets that wait for a station, or more than fit into a PPDU."""
+        """Return the number of packets that wait for a station; a full queue may return any larger
+        number.
+        """
 
     def take(self, station: int, packets: int, ppdu_ns: int) -> None:
-        """Begin an exchange with a station."""
+        """Begin an exchange that sends packets to a station."""
 
     def pass_by(self, time_ns: float) -> None:
-        """Let time pass, in which packets arrive. [ns]"""
+        """Advance the time by `time_ns` and add the packets that arrive meanwhile. [ns]"""
 
     def settle(self) -> None:
-        """End the exchange and remove its packets."""
+        """End the exchange and remove its packets from the queue."""
 
 
 class Fifo:
@@ -72,7 +78,7 @@ class Fifo:
     room : int
         Number of packets that the queue can hold, including packets on the air.
     comes : iterator of int
-        Station of each packet that enters the queue.
+        Index of the station of each packet that enters the queue.
     rate_pps : float
         Arrival rate of packets; infinite if the queue is always full. [packets/s]
     """
@@ -99,11 +105,13 @@ class Fifo:
             self._inside += 1
 
     def following(self) -> int:
-        """Return the station of the oldest packet; if no packet waits, of the next arrival."""
+        """Return the station of the oldest packet, or of the next arriving packet if no packet
+        waits.
+        """
         if self._inside == self._on_air:
             self._credit = 0.0
             self._fill(1)
-        # The order still contains packets that were sent earlier as part of an aggregate.
+        # `_order` still contains packets that were already sent as part of an aggregate.
         while True:
             number, station = self._order[0]
             own = self._waiting[station]
@@ -116,13 +124,15 @@ class Fifo:
         return len(self._waiting[station])
 
     def take(self, station: int, packets: int, ppdu_ns: int) -> None:
-        """Take a station's oldest packets; they still occupy the queue."""
+        """Begin an exchange with a station's oldest packets, which still occupy the queue."""
         for _ in range(packets):
             self._waiting[station].popleft()
         self._on_air = packets
 
     def pass_by(self, time_ns: float) -> None:
-        """Let packets arrive until the queue is full; further packets are lost. [ns]"""
+        """Add the packets that arrive in `time_ns` until the queue is full; further packets are
+        lost. [ns]
+        """
         if self._greedy:
             return
         self._credit += time_ns * self._per_ns
@@ -131,7 +141,7 @@ class Fifo:
         self._fill(total)
 
     def settle(self) -> None:
-        """Remove the packets that were on the air from the queue."""
+        """Remove the packets of the finished exchange from the queue."""
         self._inside -= self._on_air
         self._on_air = 0
         if self._greedy:
@@ -139,7 +149,7 @@ class Fifo:
 
 
 class Rounds:
-    """A queue per station; all queues are full and served in turn.
+    """One queue per station; all queues are full and are served in turn.
 
     Parameters
     ----------
@@ -164,14 +174,15 @@ class Rounds:
         self._last = station
 
     def pass_by(self, time_ns: float) -> None:
-        """Let time pass; the queues are full anyway."""
+        """Do nothing: arrivals do not change full queues."""
 
     def settle(self) -> None:
-        """End the exchange: the queues are full anyway."""
+        """Do nothing: the queues remain full after an exchange."""
 
 
 class Airtime(Rounds):
-    """A queue per station; all queues are full, and the station with the least air time is next.
+    """One queue per station; all queues are full, and the next exchange is with the station that
+    has had the least air time.
 
     Parameters
     ----------
@@ -184,18 +195,18 @@ class Airtime(Rounds):
         self._had = [(0, station) for station in range(stations)]
 
     def following(self) -> int:
-        """Return the station with the least air time."""
+        """Return the station that has had the least air time."""
         return self._had[0][1]
 
     def take(self, station: int, packets: int, ppdu_ns: int) -> None:
-        """Charge the PPDU to the station's air time."""
+        """Add the duration of a PPDU to the station's air time."""
         had_ns, _ = self._had[0]
         heapreplace(self._had, (had_ns + ppdu_ns, station))
 
 
 @dataclass
 class Counters:
-    """Counts of transmissions, by station.
+    """Counters of transmissions, by station.
 
     Attributes
     ----------
@@ -215,7 +226,7 @@ class Counters:
 
     @classmethod
     def empty(cls, stations: int) -> "Counters":
-        """Return counters that are zero."""
+        """Return counters with the value 0."""
         exchanges, packets, mpdus, exchange_ns, ppdu_ns = ([0] * stations for _ in range(5))
         return cls(exchanges, packets, mpdus, exchange_ns, ppdu_ns)
 
@@ -228,14 +239,15 @@ def serve(
     first: int = 0,
     counted: int = 0,
 ) -> Counters:
-    """Return the transmissions of a queue, simulated access by access.
+    """Return counters of the transmissions of a queue. The function simulates one channel access
+    after another.
 
     Parameters
     ----------
     receivers : sequence of Receiver
-        The stations.
+        Stations to which the access point sends.
     waiting : Waiting
-        The queue.
+        Queue of the access point.
     access_s : float
         AIFS and mean backoff before an access. [s]
     least : int

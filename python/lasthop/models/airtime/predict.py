@@ -1,4 +1,4 @@
-"""Prediction of the shares of stations that the access point's queue serves."""
+"""Prediction of the air time and throughput of stations that the access point's queue serves."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -22,13 +22,15 @@ from lasthop.progress.cost_limits import need
 from lasthop.scenario.typed import CellScenario, Readable, Scenario, UdpFlow
 
 PACKET_S, EXCHANGE_S = 1e-6, 6e-6
-"""Computation time per packet of the order, and per exchange. [s]"""
+"""Computation time of the simulated order per packet, and per exchange. [s]"""
 
 
 def suits(scenario: Scenario) -> bool:
-    """Return whether a scenario is an access point that sends datagrams from one queue.
+    """Return whether a scenario has a cell of 802.11n, ac or ax with the queue of mac80211, or such
+    a cell in which only the access point sends, to several stations.
 
-    No other model supports mac80211's queue. This model therefore reports what it does not support.
+    No other model supports the queue of mac80211. For other scenarios with this queue, `predict` of
+    this model therefore raises the error.
     """
     if not cells.is_aggregating(scenario):
         return False
@@ -41,18 +43,19 @@ def suits(scenario: Scenario) -> bool:
 
 @dataclass(frozen=True)
 class Shares:
-    """Shares of stations, in their order.
+    """Aggregates, air time and throughput of the stations; the sequences follow the order of the
+    stations.
 
     Attributes
     ----------
     mpdus : sequence of float
         Mean MPDUs in a PPDU. [MPDUs]
     exchanges : sequence of float
-        Fraction of the exchanges of each station. [-]
+        Fraction of the exchanges that are with each station. [-]
     airtime : sequence of float
         Fraction of time that PPDUs to each station are on the air. [-]
     goodput_bps : sequence of float
-        Throughput. [bit/s]
+        Throughput of each station. [bit/s]
     """
 
     mpdus: Sequence[float]
@@ -67,8 +70,8 @@ def predict(scenario: Readable, options: Options | None = None) -> Quantities:
     Parameters
     ----------
     scenario : Scenario or Mapping
-        Normalised scenario, read or to be read: a cell of 802.11n, ac or ax in which the access
-        point sends UDP to stations, more than the cell takes.
+        Normalised scenario, as a `Scenario` or a mapping. It has a cell of 802.11n, ac or ax in
+        which the access point sends more UDP to stations than the cell can carry.
     options : Options, optional
         Another queue discipline; mean aggregates from a run.
 
@@ -129,8 +132,8 @@ def _receivers(scenario: CellScenario) -> list[Receiver]:
 def _solve(
     scenario: CellScenario, receivers: Sequence[Receiver], order: Order, options: Options
 ) -> Shares:
-    """Compute sizes and accesses by simulating the order of a full queue; the rest is in closed
-    form.
+    """Return the shares of the stations. Aggregate sizes and channel accesses follow from a
+    simulation of the queue's order; the shares have a closed form.
     """
     sending = receivers[0].sending
     cell = scenario.cell
@@ -170,7 +173,9 @@ def _solve(
 def _unserved(
     scenario: CellScenario, receivers: Sequence[Receiver], tally: orders.Counters
 ) -> Iterator[Doubt]:
-    """Yield the stations without an exchange, because almost no packets are offered for them."""
+    """Yield a message about each station without an exchange, because almost no packets arrive for
+    it.
+    """
     for own, often in zip(receivers, tally.exchanges, strict=True):
         if often == 0:
             rate_bps = 8 * own.sending.payload_bytes * own.offered_pps
@@ -186,8 +191,8 @@ def _order(
     room = assumptions.room_of(scenario) if order == "fifo" else 0
     least = max(orders.LEAST[order][0], orders.LEAST[order][1] * stations)
     longest = max(len(own.frames.ppdus) for own in receivers)
-    # An aggregate takes the packets that have arrived for its station since the last one. In a full
-    # queue of equal stations these are 2 room / (stations + 1).
+    # An aggregate has the packets that have arrived for its station since the station's previous
+    # aggregate. With a full queue and equal stations, their number is 2 room / (stations + 1).
     each = min(longest, 2 * room / (stations + 1))
     packets = max((orders.FIRST + orders.COUNTED) * room, least * each)
     need(

@@ -1,7 +1,7 @@
 r"""Durations of exchanges with a station, by the number of packets.
 
-The frames are those of saturated cells (`aggregates.sending`). Here a PPDU may have any number of
-packets, since a shared queue may hold few packets for a station.
+Module `aggregates.sending` forms the frames, as for saturated cells. In this model a PPDU may have
+any number of packets, since a shared queue may contain few packets for a station.
 """
 
 from bisect import bisect_right
@@ -38,15 +38,15 @@ class Frames:
 
     @cached_property
     def opening_ns(self) -> tuple[int, ...]:
-        """Durations of the exchanges of one packet, of two packets, and so on, that open an access,
-        including RTS. [ns]
+        """Durations of the exchanges of one packet, of two packets, and so on, that begin a channel
+        access, including RTS. [ns]
         """
         return tuple(self.sending.until_answered_ns(ppdu, opens=True) for ppdu in self.ppdus)
 
     @cached_property
     def following_ns(self) -> tuple[int, ...]:
-        """Durations of the exchanges that continue an opportunity, without the preceding SIFS.
-        [ns]
+        """Durations of the exchanges of one packet, of two packets, and so on, that continue a
+        TXOP, excluding the preceding SIFS. [ns]
         """
         return tuple(self.sending.until_answered_ns(ppdu, opens=False) for ppdu in self.ppdus)
 
@@ -59,13 +59,13 @@ class Receiver:
     ----------
     station : Station
     frames : Frames
-        Frames to this station, and to equal stations.
+        PPDUs and exchanges with the station; equal stations use the same object.
     flows : sequence of Flow
         The station's flows.
     turns_pps : float
-        Rate of datagrams of each greedy source after a wire with a rate, which serves the sources
-        in turn. Infinite without a rate; the sources then keep the access point's queue full.
-        [packets/s]
+        Datagram rate of each greedy source if the wire has a rate and serves the sources in turn.
+        If the wire has no rate, the value is infinite, and the sources keep the access point's
+        queue full. [packets/s]
     """
 
     station: Station
@@ -75,7 +75,7 @@ class Receiver:
 
     @property
     def sending(self) -> Sending:
-        """Access point as the sender to this station."""
+        """The access point as the sender to the station."""
         return self.frames.sending
 
     @property
@@ -85,14 +85,16 @@ class Receiver:
 
     @property
     def is_greedy(self) -> bool:
-        """Whether the sources of the station are greedy."""
+        """Whether at least one of the station's sources is greedy."""
         return any(
             isinstance(flow, UdpFlow) and flow.udp.arrivals == "greedy" for flow in self.flows
         )
 
     @cached_property
     def offered_pps(self) -> float:
-        """Arrival rate of the station's packets; infinite if the queue is kept full. [packets/s]"""
+        """Arrival rate of the station's packets; infinite if its sources keep the queue full.
+        [packets/s]
+        """
         if self.is_greedy:
             return len(self.flows) * self.turns_pps
         rates = (flow.udp.rate_bps for flow in self.flows if isinstance(flow, UdpFlow))
@@ -111,15 +113,15 @@ class Receiver:
         return self.station.error_down
 
     def most_packets(self, left_ns: int | None, *, opens: bool) -> int:
-        """Return the number of packets of the longest PPDU whose exchange fits; at least one packet
-        if it opens an access.
+        """Return the number of packets in the longest PPDU whose exchange fits into the TXOP. A
+        PPDU that begins a channel access has at least one packet.
 
         Parameters
         ----------
         left_ns : int or None
-            Remaining time of an opportunity; None for no limit. [ns]
+            Remaining time of the TXOP; None if there is no limit. [ns]
         opens : bool
-            Whether the PPDU opens an access.
+            Whether the PPDU begins a channel access.
         """
         if left_ns is None:
             return len(self.frames.ppdus)
@@ -127,17 +129,17 @@ class Receiver:
         return max(fits, 1) if opens else fits
 
     def exchange_s(self, packets: float) -> float:
-        """Return the mean duration of an exchange with this mean number of packets. [s]"""
+        """Return the mean duration of an exchange with a mean number of packets. [s]"""
         return _between(self.frames.opening_ns, packets)
 
     def ppdu_s(self, packets: float) -> float:
-        """Return the mean air time of a PPDU with this mean number of packets. [s]"""
+        """Return the mean air time of a PPDU with a mean number of packets. [s]"""
         return _between(self.frames.ppdu_ns, packets)
 
 
 def _between(times_ns: Sequence[int], packets: float) -> float:
-    """Return the time of a mean number of packets, by linear interpolation between whole numbers.
-    [s]
+    """Return the duration for a mean number of packets, interpolated linearly between whole numbers
+    of packets. [s]
     """
     below = min(int(packets), max(len(times_ns) - 1, 1))
     lower, upper = times_ns[below - 1], times_ns[min(below, len(times_ns) - 1)]

@@ -1,8 +1,8 @@
 r"""Shares of air time and throughput of stations that one queue serves, in closed form.
 
 Let a PPDU to station :math:`i` have :math:`n_i` packets with payload :math:`l_i` and air time
-:math:`P_i(n_i)`. Its exchange takes :math:`T_i(n_i)`, and the contention for each exchange takes
-:math:`O`. Then
+:math:`P_i(n_i)`. Its exchange takes the time :math:`T_i(n_i)`, and the contention before each
+exchange takes the mean time :math:`O`. Then
 
 .. math:: f_i \propto \begin{cases} x_i / n_i & \text{one FIFO} \\
           1 & \text{an aggregate each in turn} \\
@@ -13,8 +13,9 @@ Let a PPDU to station :math:`i` have :math:`n_i` packets with payload :math:`l_i
 
 :math:`f_i` is the fraction of the exchanges that go to station :math:`i`. :math:`a_i` is the
 fraction of time that PPDUs to the station are on the air, and :math:`R_i` is its throughput.
-:math:`x_i` is its fraction of the offered packets. A full drop-tail queue accepts packets as they
-arrive, so that each station is served in proportion to its offered load.
+:math:`x_i` is the station's fraction of the offered packets. A full drop-tail queue accepts equal
+fractions of the packets of all stations, so that each station is served in proportion to its
+offered load.
 """
 
 from collections.abc import Sequence
@@ -31,7 +32,7 @@ def exchange_shares(
     ----------
     order : "fifo", "rounds" or "airtime"
     offered : sequence of float
-        Packets that are offered for each station, relative to other stations, :math:`x_i`. [-]
+        Packets that arrive for each station, relative to other stations, :math:`x_i`. [-]
     packets : sequence of float
         Mean packets in an exchange, :math:`n_i`. [packets]
     ppdu_s : sequence of float
@@ -53,7 +54,7 @@ def period_s(exchanges: Sequence[float], exchange_s: Sequence[float], contention
     Parameters
     ----------
     exchanges : sequence of float
-        Fraction of the exchanges, :math:`f_i`. [-]
+        Fraction of the exchanges that are with each station, :math:`f_i`. [-]
     exchange_s : sequence of float
         Mean time of an exchange, :math:`T_i`. [s]
     contention_s : float
@@ -70,7 +71,7 @@ def airtime_fractions(
     Parameters
     ----------
     exchanges : sequence of float
-        Fraction of the exchanges, :math:`f_i`. [-]
+        Fraction of the exchanges that are with each station, :math:`f_i`. [-]
     ppdu_s : sequence of float
         Mean air time of a PPDU, :math:`P_i`. [s]
     period_s : float
@@ -87,7 +88,7 @@ def goodputs_bps(
     Parameters
     ----------
     exchanges : sequence of float
-        Fraction of the exchanges, :math:`f_i`. [-]
+        Fraction of the exchanges that are with each station, :math:`f_i`. [-]
     payload_bytes : sequence of float
         Mean payload that an exchange delivers, :math:`l_i n_i`. [bytes]
     period_s : float

@@ -1,4 +1,4 @@
-"""Assumptions of the model of the bottleneck, and the parts of a scenario that break them."""
+"""Assumptions of the model of a virtual shared bottleneck, and checks of a scenario."""
 
 from collections.abc import Iterator
 
@@ -31,11 +31,11 @@ BOTTLENECK: Table[SharedBottleneck] = (
         "assumption 5", lambda vsb: vsb.fairness != "station", '`vsb.fairness` is "{0.fairness}"'
     ),
 )
-"""Checks of the bottleneck."""
+"""Checks of the settings of the virtual shared bottleneck."""
 
 
 def broken(scenario: CellScenario, vsb: SharedBottleneck) -> Iterator[Doubt]:
-    """Yield the reasons why a scenario breaks an assumption."""
+    """Yield each broken assumption of the model with the setting of the scenario that breaks it."""
     yield from violations(BOTTLENECK, vsb)
     if isinstance(scenario.cell, AggregatingCell):
         yield "assumption 2", f"a cell of {scenario.cell.phy} sends several packets in one exchange"
@@ -59,7 +59,9 @@ def broken(scenario: CellScenario, vsb: SharedBottleneck) -> Iterator[Doubt]:
 
 
 def airtime(scenario: CellScenario, flow: Flow, goodput_bps: float) -> float:
-    """Return the share of time that a flow's exchanges take, without backoff and collisions. [-]"""
+    """Return the fraction of time that the exchanges of a flow occupy the channel, without backoff
+    and collisions. [-]
+    """
     station = next(each for each in scenario.stations if each.name == flow.station)
     carried = flow.transport
     packets = goodput_bps / (8.0 * carried.payload_bytes)
@@ -71,7 +73,7 @@ def airtime(scenario: CellScenario, flow: Flow, goodput_bps: float) -> float:
 
 
 def taken_s(scenario: CellScenario, station: Station, packet_bytes: int, *, is_up: bool) -> float:
-    """Return the duration of a packet's exchange with its AIFS, to or from a station. [s]"""
+    """Return the duration of the exchange of a packet to or from a station, including AIFS. [s]"""
     rate_bps = station.rate_bps if is_up else station.downlink_rate_bps
     control = station.uplink_control_bps if is_up else station.downlink_control_bps
     return exchange_s(scenario.cell, packet_bytes, rate_bps, *control) + aifs_s(scenario.cell, 2)

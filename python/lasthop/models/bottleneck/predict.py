@@ -20,7 +20,9 @@ from lasthop.scenario.typed import (
 )
 
 MOST_AIRTIME = 0.8
-"""Share of airtime, without backoff, above which the WLAN may not carry the rate. [-]"""
+"""Air time fraction, without backoff, above which the WLAN may not carry the rate of the
+bottleneck. [-]
+"""
 
 
 def suits(scenario: Scenario) -> bool:
@@ -34,7 +36,7 @@ def predict(scenario: Readable) -> Quantities:
     Parameters
     ----------
     scenario : Scenario or Mapping
-        Normalised scenario, read or to be read.
+        Normalised scenario, as a `Scenario` or a mapping.
 
     Returns
     -------
@@ -87,7 +89,9 @@ def _lists(scenario: CellScenario, goodputs: Mapping[str, float]) -> Lists:
 
 
 def _limited(scenario: CellScenario, rates: dict[str, float]) -> list[Doubt]:
-    """Return warnings about connections whose windows are too small for their shares."""
+    """Return warnings about TCP connections whose receive windows are too small for their predicted
+    rates.
+    """
     round_trip_s = 2.0 * scenario.wire.delay_s
     results = []
     for flow in scenario.tcp_flows:
@@ -98,8 +102,8 @@ def _limited(scenario: CellScenario, rates: dict[str, float]) -> list[Doubt]:
 
 
 def _bytes(flow: Flow) -> float:
-    """Return the bytes in the bottleneck per packet of a flow, including the bytes of its ACKs.
-    [bytes]
+    """Return the bytes that pass the bottleneck per packet of a flow, including the bytes of its
+    TCP ACKs. [bytes]
     """
     size = float(flow.transport.packet_bytes)
     if isinstance(flow, TcpFlow):
@@ -115,7 +119,7 @@ def _demand_bps(flow: Flow) -> float:
 
 
 def _rates(scenario: CellScenario, vsb: SharedBottleneck) -> dict[str, float]:
-    """Return the rate of each flow in the bottleneck, headers and ACKs included. [bit/s]"""
+    """Return the rate of each flow in the bottleneck, including headers and TCP ACKs. [bit/s]"""
     flows_of = {
         station.name: [flow for flow in scenario.flows if flow.station == station.name]
         for station in scenario.stations
@@ -135,7 +139,9 @@ def _rates(scenario: CellScenario, vsb: SharedBottleneck) -> dict[str, float]:
 def _parties(
     vsb: SharedBottleneck, stations: Sequence[str], demand: dict[str, float]
 ) -> tuple[list[list[str]], list[Party]]:
-    """Return the stations of each party, and the parties: groups and single stations."""
+    """Return the names of the stations of each party, and the parties: groups, and stations of no
+    group.
+    """
     groups = vsb.groups
     members = [[name for name in group.stations if name in demand] for group in groups]
     named = {name for names in members for name in names}

@@ -1,4 +1,4 @@
-"""Weighted max-min shares of a rate, in two levels: groups, and stations in a group."""
+"""Weighted max-min shares of a rate: first among groups, then among the stations of each group."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,16 +7,16 @@ from math import inf
 
 @dataclass(frozen=True)
 class Party:
-    """A group, or a station of no group.
+    """A party that shares the rate: a group, or a station that belongs to no group.
 
     Attributes
     ----------
     share : float
-        Share, relative to other parties.
+        Weight of the party, relative to the weights of other parties.
     max_bps : float
         Largest rate of the party. [bit/s]
     demands_bps : sequence of float
-        Demand of each of its stations; infinite if it has no limit. [bit/s]
+        Demand of each station of the party; infinite if the demand has no limit. [bit/s]
     """
 
     share: float
@@ -32,12 +32,13 @@ class Party:
 def filled(
     capacity_bps: float, demands_bps: Sequence[float], weights: Sequence[float]
 ) -> list[float]:
-    """Return weighted max-min shares: none above its demand, the others in proportion.
+    """Return weighted max-min shares: no share exceeds its demand, and the others are proportional
+    to the weights.
 
     Parameters
     ----------
     capacity_bps : float
-        Rate that is shared. [bit/s]
+        Rate that the parties share. [bit/s]
     demands_bps : sequence of float
         Largest rate that each party can use. [bit/s]
     weights : sequence of float
@@ -50,7 +51,7 @@ def filled(
     """
     got = [0.0] * len(demands_bps)
     left_bps = capacity_bps
-    # The smallest demand per weight is satisfied first.
+    # The party with the smallest ratio of demand to weight is satisfied first.
     order = sorted(range(len(got)), key=lambda k: demands_bps[k] / weights[k])
     weight = sum(weights)
     for k in order:
@@ -61,7 +62,7 @@ def filled(
 
 
 def shared(capacity_bps: float, parties: Sequence[Party]) -> list[list[float]]:
-    """Return the rate of each station of each party. [bit/s]
+    """Return the rate of each station, as one list per party. [bit/s]
 
     Parameters
     ----------
@@ -78,14 +79,14 @@ def shared(capacity_bps: float, parties: Sequence[Party]) -> list[list[float]]:
 
 
 def of_flows(rate_bps: float, demands_bps: Sequence[float]) -> list[float]:
-    """Return the rate of each flow of a station. Datagrams come first, TCP flows share the rest.
+    """Return the rate of each flow of a station. TCP flows share the rate that datagrams leave.
 
     Parameters
     ----------
     rate_bps : float
         Rate of the station. [bit/s]
     demands_bps : sequence of float
-        Rates of sources of datagrams; infinite for TCP. [bit/s]
+        Rate of each source of datagrams; infinite for a TCP flow. [bit/s]
     """
     fixed = sum(each for each in demands_bps if each < inf)
     scale = min(1.0, rate_bps / fixed) if fixed > 0.0 else 1.0

@@ -1,8 +1,9 @@
 """Saturated cells of 802.11 DCF and EDCA whose accesses carry single frames.
 
-`predict` reads a scenario and calls `freezing` (counters of the DCF) or `zones` (counters of
-802.11e). `bianchi` has the counters of Bianchi's paper, `anomaly` the closed form for few stations,
-and `drop_tail` the theory of fixed-rate links. Nothing here calls the engine.
+`predict` reads a scenario and calls `freezing` (backoff counters of the DCF) or `zones` (backoff
+counters of 802.11e). `bianchi` implements the backoff counters of Bianchi's paper, `anomaly` the
+closed form for few stations, and `drop_tail` the theory of fixed-rate links. No module of this
+package calls the engine.
 
 References
 ----------

@@ -1,4 +1,4 @@
-"""Frame and exchange durations of the three physical layers.
+"""Durations of frames and exchanges in 802.11a, b and g.
 
 The functions read the normalised scenario. The engine has separate tables in Rust, so that an error
 in either implementation shows as a disagreement.
@@ -18,12 +18,16 @@ OFDM_SERVICE_AND_TAIL_BITS = 16 + 6
 SYMBOLS_PER_S = 250_000
 """OFDM symbols per second. It is a whole number, so that numbers of symbols are exact. [1/s]"""
 ROUNDING = 1e-9
-"""Fraction of a packet by which rounding may miss a TXOP limit in time. [-]"""
+"""Tolerance for rounding errors when a TXOP limit in seconds is converted to packets, in packets.
+[-]
+"""
 ERP_SIGNAL_EXTENSION_S = 6e-6
-"""Silence that ERP-OFDM adds after each frame. IEEE 802.11-2020, 18.3.2.4. [s]"""
+"""Signal extension: the silence that ERP-OFDM adds after each frame. IEEE 802.11-2020, 18.3.2.4.
+[s]
+"""
 
 EXTENSIONS_S = {"802.11g": ERP_SIGNAL_EXTENSION_S, "802.11a": 0.0}
-"""Silence after the frames of OFDM. [s]"""
+"""Signal extension after each OFDM frame, by PHY. [s]"""
 
 
 def frame_s(cell: Cell, mac_bytes: int, rate_bps: float) -> float:
@@ -50,13 +54,13 @@ def frame_s(cell: Cell, mac_bytes: int, rate_bps: float) -> float:
 
 
 def data_bytes(cell: Cell, packet_bytes: int) -> int:
-    """Return the length of the MAC frame with an IP packet of `packet_bytes`. [bytes]"""
+    """Return the length of the MAC frame that carries an IP packet of `packet_bytes`. [bytes]"""
     return packet_bytes + cell.mac_header_bytes + cell.llc_bytes
 
 
 def aifs_s(cell: Cell, aifsn: int) -> float:
-    """Return the arbitration interframe space, SIFS plus AIFSN slots; it equals DIFS for AIFSN 2.
-    [s]
+    """Return AIFS, the arbitration interframe space: SIFS plus AIFSN slots. With AIFSN 2 it is
+    DIFS. [s]
     """
     return cell.sifs_s + aifsn * cell.slot_s
 
@@ -99,7 +103,7 @@ def exchange_s(
 def first_frame_s(
     cell: Cell, packet_bytes: int, rate_bps: float, sender_control_bps: float
 ) -> float:
-    """Return the duration of the frame that a collision destroys: the RTS if there is one, else the
+    """Return the duration of the frame that a collision destroys: the RTS if RTS is used, or the
     data frame. [s]
     """
     if uses_rts(cell, packet_bytes):
@@ -108,8 +112,8 @@ def first_frame_s(
 
 
 def packets_in_txop(cell: Cell, access: AccessCategory, exchange_s: float) -> int:
-    """Return the TXOP limit in packets; a limit in time allows the packets whose MAC ACK ends
-    within it.
+    """Return the TXOP limit in packets. A limit in seconds allows the packets whose MAC ACKs end
+    within the limit.
 
     Parameters
     ----------

@@ -8,8 +8,8 @@ al. 2003, section III). One *round*, in which each of the `n` stations delivers 
 
 Differs from the paper in: the backoff. The paper's contention time, :math:`\sigma (1 + P_c) / (2N)
 \cdot CW_{min} / 2` per packet, is a quarter of the mean backoff for two stations. However, all
-stations count the same idle slots, so that a round takes as many idle slots as the backoffs of a
-single station.
+stations count the same idle slots, so that a round has as many idle slots as the backoffs of a
+single station in this round.
 """
 
 from collections.abc import Sequence
@@ -25,9 +25,9 @@ def failure_prob(cwmin: int, stations: int) -> float:
               p_k = 1 - (1 - \tau_k)^{n-1}, \quad f = (1 - z_0)\, p_1
 
     :math:`\tau_0` is the attempt probability without doubling, and :math:`\tau_1` the attempt
-    probability with the doubled window :math:`CW_1 = 2 CW_0 + 1` after each failure. Draws of 0,
-    with probability :math:`z_j = 1 / (CW_j + 1)`, are sent immediately after a success and cannot
-    collide.
+    probability with the doubled window :math:`CW_1 = 2 CW_0 + 1` after each failure. A station
+    draws the backoff 0 with probability :math:`z_j = 1 / (CW_j + 1)`. After a success it then sends
+    immediately and cannot collide.
 
     Parameters
     ----------
@@ -38,7 +38,8 @@ def failure_prob(cwmin: int, stations: int) -> float:
 
     Notes
     -----
-    Takes the place of Heusse et al. 2003, Eq. (4), :math:`1 - (1 - 1/CW_{min})^{N-1}`.
+    Replaces the collision probability of Heusse et al. 2003, Eq. (4), :math:`1 - (1 -
+    1/CW_{min})^{N-1}`.
     """
     doubled = 2 * cwmin + 1
     first = 1 - (1 - 2 / (cwmin + 1)) ** (stations - 1)
@@ -54,14 +55,14 @@ def round_s(nodes: Sequence[Contender], slot_s: float, failed_after_s: float) ->
               + \sigma \left(\frac{CW_0}{2} + \frac{f}{1-f} \frac{CW_1}{2}\right)
               + \frac{n}{2} \frac{f}{1-f} \left(T_{max} + T_{EIFS}\right)
 
-    A packet takes :math:`1/(1-f)` attempts, of which the repeated attempts have the window
-    :math:`CW_1`. A collision has two parties and lasts :math:`T_{max}`, the mean over pairs of the
-    longer frame.
+    A packet takes :math:`1/(1-f)` attempts; repeated attempts have the window :math:`CW_1`. A
+    collision is assumed to have two parties. It lasts :math:`T_{max}`, the mean duration of the
+    longer frame over all pairs of stations.
 
     Parameters
     ----------
     nodes : sequence of Contender
-        At least two, with equal windows.
+        At least two contenders, with equal contention windows.
     slot_s : float
         Slot time, :math:`\sigma`. [s]
     failed_after_s : float
@@ -69,7 +70,8 @@ def round_s(nodes: Sequence[Contender], slot_s: float, failed_after_s: float) ->
 
     Notes
     -----
-    After Heusse et al. 2003, Eqs. (5)-(8). For few stations (:math:`f` below about 0.15).
+    The formula follows Heusse et al. 2003, Eqs. (5)-(8). It is accurate for few stations (:math:`f`
+    below about 0.15).
     """
     if len(nodes) < 2 or len({node.cwmin for node in nodes}) > 1:
         raise ValueError("the closed form needs two or more stations with equal windows")

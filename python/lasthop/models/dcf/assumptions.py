@@ -1,4 +1,4 @@
-"""Assumptions of the models of a saturated cell, and violations by a scenario."""
+"""Assumptions of the models of a saturated cell, and checks of a scenario."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -14,16 +14,19 @@ SPREAD = 0.014
 """Largest relative error of a cell's goodput in the 1,440 simulated cells with a CWmin of 7 to 63
 that ``docs/papers/dcf.md`` describes. [-]"""
 SMALL_CWMIN = 7
-"""CWmin below which attempts of different nodes are too dependent. [slots]"""
+"""CWmin below which the models warn, because attempts of different nodes are no longer nearly
+independent. [slots]
+"""
 SMALL_ERRORS = ((1, 0.14), (3, 0.04), (SMALL_CWMIN, 0.015))
-"""Largest relative errors of goodput in simulated cells of 2 to 20 stations, up to each CWmin.
-[slots, -]"""
+"""Pairs of a CWmin and the largest relative error of goodput up to this CWmin, in simulated cells
+of 2 to 20 stations. [slots, -]
+"""
 TIMEOUT_ERROR = 0.017
 """Largest relative error of goodput with an ACK timeout between 50 us and EIFS less AIFS. [-]"""
 
 
 FLOWS: Table[CellScenario] = (cells.NO_FLOW, Each(cells.station_flows, *cells.SATURATED))
-"""Flows that are not saturated UDP senders."""
+"""Checks that all flows are saturated UDP flows."""
 
 REFUSED: Table[CellScenario] = (
     cells.lossless_wire("cell"),
@@ -43,19 +46,19 @@ REFUSED: Table[CellScenario] = (
         ),
     ),
 )
-"""Checks of scenarios that the models refuse."""
+"""Checks whose violation makes the models refuse a scenario."""
 
 
 @dataclass(frozen=True)
 class Sender:
-    """A node's access category with its flows."""
+    """An access category of a node, with the flows that it sends."""
 
     category: Category
     flows: tuple[UdpFlow, ...]
 
 
 def of_senders(scenario: CellScenario, senders: Sequence[Sender]) -> Iterator[Doubt]:
-    """Yield reasons why a scenario is outside the models."""
+    """Yield each assumption that a scenario breaks, with a message."""
     cell = scenario.cell
     yield from violations(REFUSED, scenario)
     timeout_s = cell.ack_timeout_s
@@ -79,7 +82,7 @@ def of_senders(scenario: CellScenario, senders: Sequence[Sender]) -> Iterator[Do
 
 
 def _of_countdown(scenario: CellScenario, senders: Sequence[Category]) -> Iterator[Doubt]:
-    """Yield reasons why the senders' counters are outside the models."""
+    """Yield messages about backoff counters that the models do not support."""
     if any(sender.contender.cwmin < 1 for sender in senders):
         yield "assumption 3", "a sender with `cwmin` = 0 never releases the medium"
     if scenario.cell.countdown == "edca":
@@ -93,12 +96,12 @@ def _of_countdown(scenario: CellScenario, senders: Sequence[Category]) -> Iterat
 
 
 def fails(senders: Sequence[Sender]) -> bool:
-    """Return whether frames can fail, by a collision or by the channel."""
+    """Return whether frames can be lost, by a collision or by a channel error."""
     return len(senders) > 1 or any(each.category.contender.error_prob > 0 for each in senders)
 
 
 def doubts(scenario: CellScenario, senders: Sequence[Sender]) -> Iterator[Doubt]:
-    """Yield nearly broken assumptions that the user must consider."""
+    """Yield warnings about assumptions that the scenario nearly breaks."""
     for message in cells.unsteady_flows(scenario):
         yield "assumption 1", message
     if scenario.cell.ack_timeout_s is not None and fails(senders):

@@ -2,7 +2,7 @@ r"""Bianchi's saturated cell, with a finite attempt limit, mixed nodes and EIFS.
 
 Every node's counter falls by one in each slot, *busy slots included*. Each node therefore attempts
 in a slot with probability :math:`\tau_i`, independently of the other nodes and of the past. Real
-stations freeze their counters instead; `freezing` has this variant.
+stations freeze their counters in busy slots; module `freezing` models this rule.
 
 Differs from the paper in: the backoff is uniform on :math:`[0, CW]` with any integers
 :math:`CW_{min}, CW_{max}`; a packet is discarded after a finite number of attempts. Nodes may
@@ -28,8 +28,9 @@ def attempt_prob(node: Contender, failure_prob: float) -> float:
 
     .. math:: \tau = \frac{\sum_{j=0}^{m-1} p^j}{\sum_{j=0}^{m-1} p^j (CW_j / 2 + 1)}
 
-    The number of attempts divided by the number of slots, both per packet: an attempt with window
-    :math:`CW_j` takes :math:`CW_j / 2` slots of backoff on average and one slot for itself.
+    This is the mean number of attempts per packet, divided by the mean number of slots per packet.
+    An attempt with window :math:`CW_j` takes :math:`CW_j / 2` slots of backoff on average, and one
+    slot for the transmission.
 
     Parameters
     ----------
@@ -40,8 +41,9 @@ def attempt_prob(node: Contender, failure_prob: float) -> float:
 
     Notes
     -----
-    Bianchi 2000, Eq. (7), for finite :math:`m`: the renewal form of Kumar, Altman, Miorandi and
-    Goyal, "New insights from a fixed point analysis of single cell IEEE 802.11 WLANs" (2007).
+    The formula is Bianchi 2000, Eq. (7), for finite :math:`m`. The renewal form is that of Kumar,
+    Altman, Miorandi and Goyal, "New insights from a fixed point analysis of single cell IEEE 802.11
+    WLANs" (2007).
     """
     often = visits(node, failure_prob)
     slots = sum(v * (cw / 2 + 1) for v, cw in zip(often, node.windows(), strict=True))
@@ -55,7 +57,8 @@ def failure_probs(nodes: Sequence[Contender], taus: Sequence[float]) -> list[flo
 
     Notes
     -----
-    Bianchi 2000, Eq. (9), for mixed nodes and with channel errors :math:`e_i`.
+    The formula is Bianchi 2000, Eq. (9), extended to different nodes :math:`i` with channel error
+    probabilities :math:`e_i`. :math:`\tau_k` is the attempt probability of node :math:`k`.
     """
     return [
         1 - (1 - node.error_prob) * quiet for node, quiet in zip(nodes, alone(taus), strict=True)
@@ -65,7 +68,9 @@ def failure_probs(nodes: Sequence[Contender], taus: Sequence[float]) -> list[flo
 def settled(
     nodes: Sequence[Contender], failures: Callable[[Sequence[float]], list[float]]
 ) -> tuple[list[float], list[float]]:
-    """Return the fixed point of attempt probabilities and failure probabilities."""
+    """Return the attempt and failure probabilities of the nodes at their fixed point. The function
+    `failures` computes failure probabilities from attempt probabilities.
+    """
 
     def step(taus: list[float]) -> list[float]:
         return [attempt_prob(node, p) for node, p in zip(nodes, failures(taus), strict=True)]
@@ -75,12 +80,14 @@ def settled(
 
 
 def solve(nodes: Sequence[Contender], slot_s: float, failed_after_s: float) -> Saturation:
-    r"""Return the throughput of the saturated cell.
+    r"""Return the throughput of each node of a saturated cell.
 
     .. math:: X_i = \frac{P_i}{\sigma \prod_k (1 - \tau_k) + \sum_k P_k T_k + T_{fail}},
               \qquad P_i = \tau_i (1 - p_i)
 
-    with :math:`T_{fail}` the mean length of the longest frame over slots that fail, plus EIFS.
+    :math:`\tau_i` is the attempt probability of node :math:`i`, :math:`p_i` its failure
+    probability, and :math:`T_i` the duration of its exchange. :math:`T_{fail}` is the mean time per
+    slot that a failure takes: the longest frame and EIFS.
 
     Parameters
     ----------
@@ -92,7 +99,7 @@ def solve(nodes: Sequence[Contender], slot_s: float, failed_after_s: float) -> S
 
     Notes
     -----
-    Bianchi 2000, Eq. (13), for mixed nodes.
+    The formula is Bianchi 2000, Eq. (13), extended to different nodes.
     """
     taus, fails = settled(nodes, lambda taus: failure_probs(nodes, taus))
     success = [tau * (1 - p) for tau, p in zip(taus, fails, strict=True)]

@@ -14,7 +14,7 @@ from itertools import accumulate
 
 @dataclass(frozen=True)
 class DropTail:
-    """State of the link in equilibrium.
+    """Loss, occupancy and delay of a drop-tail link in equilibrium.
 
     Attributes
     ----------
@@ -23,7 +23,7 @@ class DropTail:
     occupancy_packets : float
         Time average of the packets waiting and in service. [packets]
     sojourn_s : float
-        Waiting and service time of an accepted packet. [s]
+        Mean waiting and service time of an accepted packet. [s]
     """
 
     loss_prob: float
@@ -32,7 +32,7 @@ class DropTail:
 
 
 def md1_sojourn_s(arrival_rate: float, service_s: float) -> float:
-    r"""Return the mean time in an M/D/1 queue without limit, service included. [s]
+    r"""Return the mean time in an M/D/1 queue without limit, including service. [s]
 
     .. math:: T = D + \frac{\rho D}{2 (1 - \rho)}, \qquad \rho = \lambda D
 
@@ -45,7 +45,7 @@ def md1_sojourn_s(arrival_rate: float, service_s: float) -> float:
 
     Notes
     -----
-    Pollaczek-Khinchine with constant service.
+    The formula is that of Pollaczek and Khinchine for constant service times.
     """
     load = arrival_rate * service_s
     if not load < 1:
@@ -60,8 +60,9 @@ def md1k(arrival_rate: float, service_s: float, limit: int) -> DropTail:
               P_k = \frac{\pi_k}{\pi_0 + \rho} \; (k < K), \qquad
               T = \frac{\sum_k k P_k}{\lambda (1 - P_K)}
 
-    with :math:`\pi_k` the stationary probability that :math:`k` packets remain when a packet
-    departs.
+    :math:`P_k` is the probability that the queue has :math:`k` packets, and :math:`\rho = \lambda
+    D` the load. :math:`\pi_k` is the stationary probability that :math:`k` packets remain when a
+    packet departs.
 
     Parameters
     ----------
@@ -87,13 +88,13 @@ def _left_behind(load: float, limit: int) -> list[float]:
     .. math:: \pi_{k+1} a_0 = \pi_k - \pi_0 a_k - \sum_{i=1}^{k} \pi_i a_{k+1-i}, \qquad
               a_j = e^{-\rho} \rho^j / j!
 
-    All terms are rewritten as sums of positive numbers, by balancing the transitions up and down
-    between two levels. Thus no digits cancel:
+    The code uses an equivalent recursion that has only sums of positive numbers, so that no digits
+    cancel. It balances the transitions up and down between :math:`k` and :math:`k + 1` packets:
 
     .. math:: \pi_{k+1} a_0 = \pi_0 \bar a_{k} + \sum_{i=1}^{k} \pi_i \bar a_{k+1-i}, \qquad
               \bar a_j = \sum_{l > j} a_l
     """
-    terms = limit + 60 + round(10 * load)  # The Poisson tail beyond is below 1e-17.
+    terms = limit + 60 + round(10 * load)  # omitted: Poisson tail below 1e-17
     arrivals = [math.exp(-load + j * math.log(load) - math.lgamma(j + 1)) for j in range(terms)]
     more = [*list(accumulate(reversed(arrivals)))[-2::-1], 0.0]
     weights = [1.0]

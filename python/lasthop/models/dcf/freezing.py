@@ -6,7 +6,7 @@ slot just after a busy period belongs to the nodes that have just transmitted an
 success this is a single node, which then wins for certain. After a collision these are the
 colliding nodes that drew 0.
 
-Time is counted in *open* slots: the instants that follow an idle slot, in which every node may
+Time is counted in *open* slots: the slots that follow an idle slot, in which every node may
 transmit. Each open slot is preceded by one slot time, in which each node's counter falls by one.
 
 References: Bianchi and Tinnirello 2005; C. H. Foh, J. W. Tantra, "Comments on IEEE 802.11
@@ -32,32 +32,33 @@ from lasthop.models.dcf.saturation import (
 
 @dataclass(frozen=True)
 class _Attempts:
-    """Mean counts of one node's attempts at one packet."""
+    """Mean numbers of attempts and slots of one node for one packet."""
 
     open_: float  # attempts in open slots
     at_once: float  # attempts in the slot just after the node's own transmission
     at_once_collided: float  # attempts of `at_once` that collide
-    at_once_lost: float  # attempts of `at_once` that do not collide and are lost to the channel
+    at_once_lost: float  # attempts of `at_once` that do not collide and are lost to channel errors
     slots: float  # open slots in which the counter falls
     failed: float  # attempts that fail
     collided: float  # attempts that collide
-    discarded: float  # 1 if the packet is discarded
+    discarded: float  # probability that the packet is discarded
     zero_after_failure: float  # probability that a draw of 0 follows a failed attempt
 
 
 def _attempts(node: Contender, collision: float, rival: float, discard: float) -> _Attempts:
-    r"""Follow one packet through its attempts.
+    r"""Return the mean numbers of attempts and slots of one packet.
 
-    An attempt at window :math:`CW_j` draws 0 with probability :math:`z_j = 1/(CW_j + 1)` and is
-    then sent immediately. It collides with probability `rival` after a failure, and never after a
-    success. Otherwise the counter falls, for :math:`CW_j / 2` slots on average over all draws, and
-    the attempt collides with probability `collision`. `discard` is the probability that the
-    previous packet was discarded.
+    At window :math:`CW_j` the backoff is 0 with probability :math:`z_j = 1/(CW_j + 1)`. The packet
+    is then sent immediately: the attempt collides with probability `rival` after a failure, and
+    never after a success. With a positive backoff the attempt collides with probability
+    `collision`. The mean backoff, including 0, is :math:`CW_j / 2` slots. `discard` is the
+    probability that the previous packet was discarded.
     """
     zeros = [1 / (cw + 1) for cw in node.windows()]
     open_ = at_once = at_once_collided = at_once_lost = slots = 0.0
     failed = collided = discarded = zero_next = 0.0
-    # Packets at this stage, by the number of losses to the channel if these are counted separately.
+    # Probability that the packet reaches this backoff stage, by its number of channel losses if
+    # these are counted separately from collisions.
     packets = [1.0]
     for stage, zero in enumerate(zeros):
         visit = sum(packets)
@@ -97,8 +98,10 @@ def solve(nodes: Sequence[Contender], slot_s: float, failed_after_s: float) -> S
     .. math:: \tau_i = \frac{\text{attempts in open slots}}{\text{open slots}}, \qquad
               X_i = \frac{S_i}{\sigma + \sum_k S_k T_k + T_{fail}}
 
-    per open slot, with :math:`S_i` the packets that node `i` delivers per open slot, including
-    packets sent immediately.
+    :math:`\tau_i` is the attempt probability of node :math:`i` in an open slot, and :math:`S_i` the
+    packets that it delivers per open slot, including packets sent immediately. :math:`T_k` is the
+    duration of the exchange of node :math:`k`, and :math:`T_{fail}` the mean time per open slot
+    that failures take.
 
     Parameters
     ----------
@@ -112,8 +115,8 @@ def solve(nodes: Sequence[Contender], slot_s: float, failed_after_s: float) -> S
 
     Notes
     -----
-    Attempt probabilities are per open slot; failure probabilities refer to all attempts. Equal
-    nodes are solved only once.
+    The attempt probabilities of the result are per open slot; its failure probabilities refer to
+    all attempts. Equal nodes are solved only once.
     """
     if any(node.cwmin < 1 for node in nodes):
         raise ValueError("cwmin must be at least 1 in the model with freezing")
@@ -124,7 +127,7 @@ def solve(nodes: Sequence[Contender], slot_s: float, failed_after_s: float) -> S
     def packets(values: list[float]) -> list[_Attempts]:
         taus, zeros, discards = values[:size], values[size : 2 * size], values[2 * size :]
         quiet = alone(taus, counts)
-        # Another node collided and drew 0, given that this node has failed.
+        # `no_rival` is the probability that no other node transmitted and then drew 0.
         rivals = alone([tau * zero for tau, zero in zip(taus, zeros, strict=True)], counts)
         result = []
         for node, others_quiet, no_rival, discard in zip(
@@ -186,5 +189,7 @@ def solve(nodes: Sequence[Contender], slot_s: float, failed_after_s: float) -> S
 
 
 def _sum(counts: Sequence[int], values: Sequence[float]) -> float:
-    """Return the sum over nodes of the values of their kinds."""
+    """Return the sum over all nodes; `values` has one value per kind of node, and `counts` the
+    number of nodes of the kind.
+    """
     return sum(count * value for count, value in zip(counts, values, strict=True))

@@ -1,4 +1,4 @@
-"""Prediction of a saturated cell with single frames per access, for a scenario."""
+"""Prediction for a scenario of a saturated cell of 802.11a, b or g."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -15,12 +15,11 @@ from lasthop.progress.cost_limits import need
 from lasthop.scenario.typed import CellScenario, Readable, Scenario, UdpFlow
 
 STAGE_S, PAIR_S, SENDER_S = 2e-4, 2e-4, 2e-5
-"""Computation time of a backoff stage of a kind of sender, of two contending kinds, and of a
-sender. [s]
+"""Computation time per backoff stage of each kind of sender, per pair of kinds, and per sender. [s]
 """
 COUNTED_APART = 0.1
-"""Additional time of a stage per attempt at channel losses that are counted separately from
-collisions, divided by the time of the stage. [-]
+"""Relative additional computation time of a backoff stage per allowed channel loss, if these are
+counted separately from collisions. [-]
 """
 
 
@@ -39,8 +38,8 @@ def predict(scenario: Readable) -> Quantities:
     Parameters
     ----------
     scenario : Scenario or Mapping
-        Normalised scenario, read or to be read: a cell of 802.11a, b or g in which the access
-        point, stations or both send more UDP than the cell can carry.
+        Normalised scenario, as a `Scenario` or a mapping. It has a cell of 802.11a, b or g in which
+        the access point, stations or both send more UDP than the cell can carry.
 
     Returns
     -------
@@ -73,14 +72,14 @@ def predict(scenario: Readable) -> Quantities:
 
 
 def senders_of(scenario: CellScenario) -> list[Sender]:
-    """Return the senders of a scenario: stations in order, each with its categories, then the
-    access point.
+    """Return the senders of a scenario: the access categories of each station in order, then those
+    of the access point.
 
     Raises
     ------
     ModelError
-        If a sender has packets of several sizes, rates or error probabilities in one queue, or if
-        the access point's queue is shared by flows that do not fill it equally.
+        If a sender has packets of several sizes, rates or error probabilities in one queue. The
+        error is also raised if flows with unequal loads share the access point's queue.
     """
     queues: dict[tuple[str, str], list[UdpFlow]] = {}
     order = {entry.name: number for number, entry in enumerate(scenario.stations)}
@@ -104,7 +103,9 @@ def senders_of(scenario: CellScenario) -> list[Sender]:
 
 
 def solve(scenario: CellScenario, categories: Sequence[Category]) -> Saturation:
-    """Return the result for the senders, with freezing counters or with the counters of 802.11e."""
+    """Return the throughput of the senders, by the model with freezing counters or by the model of
+    802.11e.
+    """
     cell = scenario.cell
     lead_s = airtime.eifs_lead_s(cell)
     if cell.countdown == "edca":
@@ -115,7 +116,9 @@ def solve(scenario: CellScenario, categories: Sequence[Category]) -> Saturation:
 def contending(
     scenario: CellScenario, categories: Sequence[Category]
 ) -> tuple[list[Contender], float, float]:
-    """Return senders with equal AIFSN as contenders, the slot time, and EIFS. [s, s]"""
+    """Return the arguments of `freezing.solve` for senders with equal AIFSN: contenders, slot time
+    and EIFS. [s, s]
+    """
     cell = scenario.cell
     aifs_s = airtime.aifs_s(cell, categories[0].aifsn)
     nodes = [
@@ -126,7 +129,7 @@ def contending(
 
 
 def _need(categories: Sequence[Category]) -> None:
-    """Refuse a computation that would take too long."""
+    """Raise an error if the computation would take too long."""
     kinds = {replace(category, node="") for category in categories}
     stages = sum(
         kind.contender.stages * (1.0 + COUNTED_APART * (kind.contender.attempts_long or 0))
@@ -144,7 +147,7 @@ def _lists(scenario: CellScenario, senders: Sequence[Sender], saturation: Satura
     of_flow: dict[str, float] = {}
     nodes = [sender.category.node for sender in senders]
     for number, (node, sender) in enumerate(zip(nodes, senders, strict=True)):
-        for flow in sender.flows:  # Equal flows share a queue equally.
+        for flow in sender.flows:  # equal flows share a queue equally
             own_bps = saturation.goodput_bps[number] / len(sender.flows)
             of_flow[flow.name] = own_bps
             goodput_bps[flow.station] = goodput_bps.get(flow.station, 0.0) + own_bps
@@ -158,8 +161,8 @@ def _lists(scenario: CellScenario, senders: Sequence[Sender], saturation: Satura
 
 
 def _failures(category: Category, saturation: Saturation, number: int) -> Values:
-    """Return the failure rates of a node's frames; a collision destroys the first frame of an
-    access.
+    """Return the failure rates of a node's frames. A collision destroys only the first frame of a
+    TXOP.
     """
     collided, failed = saturation.collision_prob[number], saturation.failure_prob[number]
     frames = collided + (1 - collided) * category.packets

@@ -1,4 +1,4 @@
-"""Common parts of saturation models: contenders, air time of collisions, the answer."""
+"""Common parts of saturation models: contenders, air time of collisions, and the result."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -27,20 +27,20 @@ class Contender:
     cwmin, cwmax : int
         Smallest and largest contention window; backoff is uniform on [0, CW]. [slots]
     attempts : int
-        Attempts for a packet, the first included. [-]
+        Largest number of attempts for a packet, including the first attempt. [-]
     first_frame_s : float
         Duration of the frame that a collision destroys. [s]
     success_s : float
         Duration of a successful exchange, including the AIFS after it. [s]
     payload_bytes : int
-        Bytes that count as goodput. [bytes]
+        Payload of a packet, which counts as goodput. [bytes]
     error_prob : float
         Probability that a frame without collision is lost to channel errors. [-]
     attempts_long : int, optional
         Number of attempts lost to channel errors after which a packet is discarded, with RTS and
         CTS; collisions are counted separately. None: all failures are counted together. [-]
     lost_s : float
-        Additional time of a frame lost to channel errors compared with a collision: the time after
+        Time by which a frame lost to channel errors takes longer than a collision: the time after
         RTS and CTS. [s]
     """
 
@@ -71,7 +71,7 @@ class Contender:
 
 @dataclass(frozen=True)
 class Saturation:
-    """State of a saturated cell; the tuples follow the order of the contenders.
+    r"""Throughput and failures of a saturated cell; the tuples follow the order of the contenders.
 
     Attributes
     ----------
@@ -100,15 +100,15 @@ class Saturation:
 def contender_of(
     cell: Cell, sender: Node, station: Station, flow: UdpFlow, access: AccessCategory
 ) -> Contender:
-    """Return the sender of a flow of datagrams, with one packet per access.
+    """Return the contender that sends a UDP flow, with one packet per access.
 
     Parameters
     ----------
     cell : Cell
     sender : Node
-        Sender: the access point or the station.
+        Sender of the flow: the access point or the station.
     station : Station
-        Station at the other end from the access point.
+        Station to which the flow goes, or from which it comes.
     flow : UdpFlow
     access : AccessCategory
         Access parameters of the flow's category at the sender.
@@ -121,7 +121,8 @@ def contender_of(
     protected = airtime.uses_rts(cell, size)
     lost_s = 0.0
     if protected:
-        # The medium is reserved up to the end of the MAC ACK, which may be later than EIFS.
+        # RTS and CTS reserve the medium up to the end of the MAC ACK, which may be later than the
+        # end of EIFS.
         lead_s = airtime.eifs_lead_s(cell)
         ack_s = cell.sifs_s + airtime.frame_s(cell, airtime.ACK_BYTES, response)
         lost_s = exchange_s - ack_s - first_frame_s + max(ack_s - lead_s, 0.0)
@@ -168,7 +169,7 @@ def longest_frame_s(
 
 
 def alone(attempt_prob: Sequence[float], counts: Sequence[int] | None = None) -> list[float]:
-    r"""Return the probability that every other node is silent. [-]
+    r"""Return for each node the probability that every other node is silent. [-]
 
     .. math:: (1 - \tau_i)^{n_i - 1} \prod_{k \ne i}(1 - \tau_k)^{n_k}
 
@@ -181,8 +182,8 @@ def alone(attempt_prob: Sequence[float], counts: Sequence[int] | None = None) ->
     """
     powers = counts or [1] * len(attempt_prob)
     silent = [(1 - tau) ** count for tau, count in zip(attempt_prob, powers, strict=True)]
-    # Products of the factors before and after each node, without a division: a node may attempt
-    # with probability 1.
+    # Multiply the factors before and after each node. A division by the own factor could divide by
+    # 0, since a node may attempt with probability 1.
     before = [*accumulate(silent[:-1], mul, initial=1.0)]
     after = [*accumulate(reversed(silent[1:]), mul, initial=1.0)]
     return [
@@ -196,16 +197,17 @@ def alone(attempt_prob: Sequence[float], counts: Sequence[int] | None = None) ->
 def retained(
     node: Contender, stage: int, packets: Sequence[float], collides: float, loses: float
 ) -> list[float]:
-    """Return the packets that a node attempts again after a failure at a stage. [-]
+    """Return the mean number of packets that a node attempts again after a failure at a backoff
+    stage. [-]
 
     Parameters
     ----------
     node : Contender
     stage : int
-        Failures before this attempt. [-]
+        Backoff stage: the number of failures before this attempt. [-]
     packets : sequence of float
-        Packets at this stage, by the number of channel losses if these are counted separately from
-        collisions; else all packets. [-]
+        Mean number of packets at this stage. If channel losses are counted separately from
+        collisions, there is one number per number of channel losses. [-]
     collides, loses : float
         Probability that the attempt collides, and that the channel loses it. [-]
     """
@@ -221,12 +223,13 @@ def retained(
 
 
 def visits(node: Contender, failure_prob: float) -> list[float]:
-    r"""Return the attempts at each backoff stage per packet, :math:`v_j`. [-]
+    r"""Return the mean number of attempts per packet at each backoff stage :math:`j`, :math:`v_j`.
+    [-]
 
     .. math:: v_j = p^j \quad (j < m)
 
-    if all failures are counted together. Otherwise a packet is also discarded after
-    ``attempts_long`` losses to the channel.
+    The formula applies if all failures are counted together. If channel losses are counted
+    separately, a packet is also discarded after ``attempts_long`` channel losses.
 
     Parameters
     ----------
@@ -246,9 +249,7 @@ def visits(node: Contender, failure_prob: float) -> list[float]:
 
 
 def discards(node: Contender, failure_prob: float) -> float:
-    """Return the fraction of packets that are discarded, because as many attempts fail as are
-    allowed. [-]
-    """
+    """Return the fraction of packets that are discarded at the attempt limit. [-]"""
     if node.attempts_long is None:
         return failure_prob**node.attempts
     return max(0.0, 1 - (1 - failure_prob) * sum(visits(node, failure_prob)))
@@ -260,7 +261,9 @@ def fixed_point(
     tolerance: float = 1e-13,
     rounds: int = 20_000,
 ) -> list[float]:
-    """Iterate `step` with damping until no component changes by more than `tolerance`."""
+    """Return the fixed point of `step`, by damped iteration until no component changes by more than
+    `tolerance`.
+    """
     values = list(start)
     for _ in range(rounds):
         check_time("attempt probabilities of a saturated cell")

@@ -1,18 +1,20 @@
 r"""Bianchi's saturated cell for 802.11e: categories with different windows, AIFSN and TXOP limits.
 
-An idle period begins AIFS of the smallest AIFSN after a transmission. In its slot :math:`d` a
-contender may send only if its AIFSN exceeds the smallest by :math:`a_i \le d`. The slots therefore
-form *zones* with different contenders. A contender, as in `bianchi`, attempts in each slot that it
-may use with probability :math:`\tau_i`, independently of the past. The frequency with which slot
-:math:`d` is reached,
+An idle period begins AIFS of the smallest AIFSN after a transmission. Let :math:`a_i` be the
+difference between the AIFSN of contender :math:`i` and the smallest AIFSN. In slot :math:`d` of the
+idle period the contender may send only if :math:`a_i \le d`. The slots therefore form *zones* with
+different contenders. In each slot in which it may send, a contender attempts with probability
+:math:`\tau_i`, independently of the past, as in module `bianchi`. The probability that an idle
+period reaches slot :math:`d` is
 
-.. math:: r_0 = 1, \qquad r_{d+1} = r_d \prod_{k:\, a_k \le d} (1 - \tau_k),
+.. math:: r_0 = 1, \qquad r_{d+1} = r_d \prod_{k:\, a_k \le d} (1 - \tau_k).
 
-follows exactly, without a Markov chain for the zones. Each contender's failure probability is the
-mean over the slots in which it attempts.
+This probability is exact and needs no Markov chain for the zones. Each contender's failure
+probability is the mean over the slots in which the contender attempts.
 
-This is the countdown of 802.11e (``countdown = "edca"``): the slot in which another node begins to
-send also counts. The counters of the DCF need the freezing rule (`freezing`).
+The module models the countdown of 802.11e (``countdown = "edca"``): the counter also falls in the
+slot in which another node begins to send. The counters of the DCF need the freezing rule (module
+`freezing`).
 
 References: J. W. Robinson, T. S. Randhawa, "Saturation throughput analysis of IEEE 802.11e enhanced
 distributed coordination function", IEEE JSAC 22(5), 2004 (zones); P. E. Engelstad, O. N. Østerbø,
@@ -38,28 +40,30 @@ from lasthop.models.dcf.saturation import (
 from lasthop.scenario.typed import CellScenario, UdpFlow
 
 PRIORITIES = {"voice": 3, "video": 2, "best-effort": 1, "background": 0}
-"""Priority of each category. If two categories of a node are ready together, the higher one
-sends.
+"""Priority of each access category. If two categories of a node attempt in the same slot, the
+category with the higher priority sends.
 """
 
 
 @dataclass(frozen=True)
 class Category:
-    """An access category of a node; it always has a packet to send.
+    """An access category of a node. The category always has a packet to send.
 
     Attributes
     ----------
     contender : Contender
-        Windows, attempts and frames of the category. ``success_s`` is the whole opportunity up to
-        the end of its last MAC ACK, without AIFS, and ``payload_bytes`` its whole payload.
+        Windows, attempts and frames of the category. ``success_s`` is the duration of the whole
+        TXOP up to the end of its last MAC ACK, without AIFS. ``payload_bytes`` is the payload of
+        the whole TXOP.
     aifsn : int
         Slots of AIFS after SIFS. [slots]
     packets : int
-        Packets in an opportunity. [packets]
+        Packets in a TXOP. [packets]
     node : str
         Name of the sender; categories of one node collide internally.
     priority : int
-        Priority: of colliding categories of a node, the highest sends.
+        Priority: if categories of a node collide internally, the category with the highest priority
+        sends.
     """
 
     contender: Contender
@@ -71,8 +75,8 @@ class Category:
 
 @dataclass(frozen=True)
 class _Slot:
-    """A slot of the idle period, with the frequency with which it is reached. The last slot
-    represents all later slots.
+    """A slot of the idle period: the probability that the idle period reaches the slot, and whether
+    each kind of contender may send in it. The last slot represents all later slots.
     """
 
     reached: float
@@ -88,8 +92,11 @@ def solve(
               {AIFS_{min} + \sigma \sum_{d \ge 1} r_d + \sum_k S_k T_k + T_{fail}},
               \qquad S_i = \tau_i \sum_{d \ge a_i} r_d \prod_{k} (1 - \tau_k)
 
-    per transmission on the air. The product is over all other contenders in slot :math:`d` except
-    lower categories of the same node, which give way.
+    :math:`m_i` is the number of packets in a TXOP, :math:`S_i` the probability that a transmission
+    on the air is a success of category :math:`i`, and :math:`T_k` the duration of a TXOP of
+    category :math:`k`. :math:`T_{fail}` is the mean time that a failure takes, per transmission on
+    the air. The product is over all other contenders in slot :math:`d`, except categories of the
+    same node with lower priority, which do not send.
 
     Parameters
     ----------
@@ -101,8 +108,8 @@ def solve(
 
     Notes
     -----
-    If categories of a node collide internally and a third node collides with them, the longest
-    frame of the collision also includes the category that gave way.
+    An internal collision may coincide with a collision with another node. The duration of the
+    longest frame then also includes the frame of the category that does not send.
     """
     cell = _Cell.of(categories)
     nodes = [kind.contender for kind in cell.kinds]
@@ -146,7 +153,7 @@ def solve(
 
 
 def failure_probs(categories: Sequence[Category], taus: Sequence[float]) -> list[float]:
-    """Return the fraction of attempts that fail of each category, see `_Cell.failure_probs`. [-]
+    """Return for each category the fraction of attempts that fail, see `_Cell.failure_probs`. [-]
 
     Parameters
     ----------
@@ -162,14 +169,14 @@ def failure_probs(categories: Sequence[Category], taus: Sequence[float]) -> list
 
 @dataclass(frozen=True)
 class _Cell:
-    """A cell with a few kinds of nodes.
+    """A cell whose nodes are grouped into kinds; the nodes of a kind have equal access categories.
 
     Attributes
     ----------
     kinds : tuple of Category
-        Different categories, grouped by kind of node.
+        Access categories of all kinds of nodes.
     counts : tuple of int
-        Number of nodes with each category. [-]
+        Number of nodes with each category of `kinds`. [-]
     place : tuple of int
         Index among `kinds` of each category of the cell. [-]
     """
@@ -200,8 +207,8 @@ class _Cell:
         return cls(tuple(kinds), tuple(counts), place)
 
     def failure_probs(self, taus: Sequence[float]) -> list[float]:
-        r"""Return the fraction of attempts that fail, by collisions on the air and within the node.
-        [-]
+        r"""Return for each kind the fraction of attempts that fail, by collisions on the air and
+        within the node. [-]
 
         .. math:: 1 - p_i = (1 - e_i) \frac{\sum_{d \ge a_i} r_d \prod_k (1 - \tau_k)}
                                            {\sum_{d \ge a_i} r_d}
@@ -209,7 +216,7 @@ class _Cell:
         slots = self.slots(taus)
         fails = []
         for i, own in enumerate(self.kinds):
-            # Lower categories of the same node give way.
+            # Categories of the same node with lower priority do not send in the same slot.
             rivals = []
             for other, count in zip(self.kinds, self.counts, strict=True):
                 same = other.node == own.node and other.priority <= own.priority
@@ -228,9 +235,7 @@ class _Cell:
         return fails
 
     def slots(self, taus: Sequence[float]) -> list[_Slot]:
-        """Return the slots until all contenders may send, with the frequency of each slot per idle
-        period.
-        """
+        """Return the slots of an idle period up to the first slot that all contenders may use."""
         first = min(kind.aifsn for kind in self.kinds)
         last = max(kind.aifsn for kind in self.kinds) - first
         slots, reached = [], 1.0
@@ -255,7 +260,7 @@ def _silenced(taus: Sequence[float], slot: _Slot) -> list[float]:
 
 
 def category_of(scenario: CellScenario, flow: UdpFlow) -> Category:
-    """Return the access category of a flow's sender, with opportunities of several packets."""
+    """Return the access category that sends a flow; its TXOP may have several packets."""
     cell, station = scenario.cell, scenario.station[flow.station]
     sender = station if flow.is_up else cell.ap
     access = sender.access(flow.category)

@@ -1,12 +1,14 @@
-r"""Number of ways in which packets can wait at active stations, as logarithms.
+r"""Logarithm of the number of ways in which packets can be arranged at active stations.
 
 .. math:: Z(\eta, K) = [x^K] \Bigl( \sum_{n=1}^{W} \frac{x^n}{(W - n)!} \Bigr)^{\eta}
 
-:math:`Q!\, Z(\eta, K) / W!^{N - \eta}` counts the orders of an AP queue of :math:`Q = N W - K`
-packets in which :math:`\eta` given stations miss :math:`K` packets. These numbers are far outside
-the range of floating point (about :math:`e^{-23000}` to 1 for 200 stations with windows of 42).
-Each row is therefore computed as a probability with exponential weights :math:`e^{\theta n}`. There
-are enough values of :math:`\theta` that every entry is representable with one of them.
+A cell has :math:`N` stations with windows of :math:`W` packets. :math:`Q!\, Z(\eta, K) / W!^{N -
+\eta}` is the number of orders of an AP queue of :math:`Q = N W - K` packets if the other :math:`K`
+packets are at :math:`\eta` given stations. These numbers are far outside the range of floating
+point (about :math:`e^{-23000}` to 1 for 200 stations with windows of 42). The values for each
+:math:`\eta` are therefore computed as probabilities with exponential weights :math:`e^{\theta n}`.
+Enough values of :math:`\theta` are used to represent every :math:`Z(\eta, K)` with at least one of
+them.
 """
 
 from functools import lru_cache
@@ -17,20 +19,20 @@ from scipy.special import gammaln
 from lasthop.models.edca.cell import Floats
 
 LEAST = 1e-290
-"""Smallest probability that is used; subnormal numbers lose digits. [-]"""
+"""Smallest probability that is used, since subnormal numbers have fewer digits. [-]"""
 
 
 @lru_cache(maxsize=4)
 def log_arrangements(stations: int, window: int, most: int) -> Floats:
-    r"""Return the table of :math:`\log Z(\eta, K)`; :math:`-\infty` if there is no such
-    arrangement.
+    r"""Return :math:`\log Z(\eta, K)` for all :math:`\eta` and :math:`K`; :math:`-\infty` if there
+    is no such arrangement.
 
     Parameters
     ----------
     stations, window : int
-        :math:`N` and :math:`W`.
+        Number of stations, :math:`N`, and window of each station, :math:`W` packets.
     most : int
-        Largest :math:`K`. [packets]
+        Largest number of packets at the stations, :math:`K`. [packets]
 
     Returns
     -------
@@ -51,15 +53,20 @@ def log_arrangements(stations: int, window: int, most: int) -> Floats:
 
 
 def _tilts(stations: int, window: int, number: int) -> Floats:
-    """Return exponents between those that favour the fullest and the emptiest stations."""
-    # At either end, about half a packet in the whole row differs from its extreme.
+    """Return weights from the value that favours full stations to the value that favours empty
+    stations.
+    """
+    # With the least and the largest weight, on average about half a packet in the cell deviates
+    # from the extreme arrangement.
     least = 0.5 / stations
     most = 2.0 * max(window - 1, 1) * stations
     return np.geomspace(least, most, 2 * number + 1)[1::2]
 
 
 def _tilted(stations: int, window: int, most: int, tilt: float) -> Floats:
-    """Return the table from one exponent; -inf if the probability is too small to be used."""
+    """Return the values of log Z that are computed with one weight; -inf where the probability is
+    too small to be used.
+    """
     n = np.arange(1, window + 1)
     log_terms = (window - n) * np.log(tilt) - gammaln(window - n + 1)
     log_norm = np.logaddexp.reduce(log_terms)

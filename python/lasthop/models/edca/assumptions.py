@@ -1,7 +1,8 @@
-"""Assumptions of the model (section 3.1), and violations by a scenario.
+"""Assumptions of the 802.11e model (section 3.1 of its paper), and checks of a scenario for
+violations.
 
-Broken assumptions raise :class:`~lasthop.models.errors.ModelError`, which names all of them. A
-nearly broken assumption is a warning that the user must consider.
+If a scenario breaks assumptions, :class:`~lasthop.models.errors.ModelError` names all of them. If
+it nearly breaks an assumption, the prediction has a warning that the user must consider.
 """
 
 from collections.abc import Iterator
@@ -28,17 +29,19 @@ from lasthop.models.errors import Doubt, ModelError, refuse
 from lasthop.scenario.typed import CellScenario, Station
 
 OVERFLOW = 1e-6
-"""Fraction of time with a queue above the AP's limit from which on a1 counts as broken. [-]"""
+"""Fraction of time with a queue above the AP's limit, above which assumption a1 is broken. [-]"""
 
 DISCARD_DOUBTED, DISCARD_BROKEN = 1e-4, 2e-2
-"""Probability that a frame is given up from which on a3 is doubted, and broken. [-]"""
+"""Probabilities that a frame is discarded. From the first value on, the model warns about
+assumption a3; from the second value on, it refuses the scenario. [-]
+"""
 
 SMALL_WINDOW = 15
 """CWmin below which p-persistent backoff differs noticeably from exponential backoff. [slots]"""
 
 HELD_ELSEWHERE = 0.5
-"""Ratio of delayed packets to packets in the AP's queue, and load of the wire, above which a5 is
-broken. [-]
+"""Limit above which assumption a5 is broken. It applies to the load of the wire, and to the ratio
+of packets on the wire and in ACK processing to packets in the AP's queue. [-]
 """
 
 
@@ -64,7 +67,7 @@ def _queues(scenario: CellScenario) -> Iterator[str]:
 
 
 def _windows(scenario: CellScenario) -> dict[str, int]:
-    """Return the window of each station with connections. [packets]"""
+    """Return the total window of each station with connections. [packets]"""
     windows: dict[str, int] = {}
     for flow in scenario.tcp_flows:
         windows[flow.station] = windows.get(flow.station, 0) + flow.tcp.window_packets
@@ -72,7 +75,7 @@ def _windows(scenario: CellScenario) -> dict[str, int]:
 
 
 def _overflowing(scenario: CellScenario) -> Iterator[str]:
-    """Yield a message about each station whose window does not fit its queue."""
+    """Yield a message about each station whose total window exceeds the limit of its queue."""
     for name, window in _windows(scenario).items():
         station = scenario.station[name]
         if window > station.queue_packets:
@@ -112,7 +115,7 @@ def _unequal_access(scenario: CellScenario) -> Iterator[str]:
 
 
 def access_values(node: Station, category: str) -> dict[str, Any]:
-    """Return the values that determine a station's access to the medium, by setting."""
+    """Return the settings that determine a station's access to the medium, by name."""
     access = node.access(category)
     keys = ("cwmin", "cwmax", "aifsn", "txop_packets", "txop_limit_s")
     return {key: getattr(access, key) for key in keys} | {"attempts_short": node.attempts_short}
@@ -145,7 +148,7 @@ REFUSED: Table[CellScenario] = (
     Messages("section 2.2", _unequal_access),
     Check("section 4", _has_rts_bursts, "RTS in a transmission opportunity of several packets"),
 )
-"""Scenarios that the model refuses."""
+"""Checks whose violation makes the model refuse a scenario."""
 
 DOUBTED: Table[CellScenario] = (
     Messages("a4", unsteady_flows),
@@ -156,12 +159,12 @@ DOUBTED: Table[CellScenario] = (
     ),
     Check("section 4", _ends_bursts, "the time that CF-End frames take is left out"),
 )
-"""Warnings about scenarios that the model accepts."""
+"""Checks whose violation causes a warning about a scenario that the model accepts."""
 
 
 @dataclass(frozen=True)
 class Finding:
-    """A violation by the solution: a broken or nearly broken assumption."""
+    """An assumption that the solution breaks or nearly breaks."""
 
     assumption: str
     message: str
@@ -203,8 +206,8 @@ def _ap_queue(limit: int, performance: Performance) -> Iterator[Finding]:
 
 
 def _delays(scenario: CellScenario, performance: Performance) -> Iterator[Finding]:
-    """Compare the packets that the wire and ACK processing hold with the packets in the AP's
-    queue.
+    """Yield findings about the packets on the wire and in ACK processing, compared with the packets
+    in the AP's queue.
     """
     wire = scenario.wire
     slowest = max(scenario.tcp_flows, key=lambda flow: flow.tcp.ack_processing_s)
@@ -247,7 +250,7 @@ def _given_up(cell: Cell, performance: Performance) -> Iterator[Finding]:
 
 def _small_windows(cell: Cell, performance: Performance) -> Iterator[Finding]:
     nodes = [cell.station_access]
-    if performance.solver != "pifs":  # The backoff of an AP that is always first does not matter.
+    if performance.solver != "pifs":  # else the AP's backoff does not matter
         nodes.append(cell.ap_access)
     smallest = min(access.cwmin for access in nodes)
     if smallest < SMALL_WINDOW:

@@ -1,4 +1,4 @@
-"""The cell in the model's terms: access parameters, frames and exchanges, stations."""
+"""Cell of the 802.11e model: its access parameters, its frames and exchanges, and its stations."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -35,14 +35,15 @@ class Packet:
 
 @dataclass(frozen=True)
 class Connection:
-    """TCP connections of one kind at a station, acknowledged segment by segment.
+    """Equal TCP connections of a station, whose receivers acknowledge every segment.
 
     Attributes
     ----------
     window : int
-        Outstanding packets of all connections, data and ACKs together. [packets]
+        Outstanding packets of all connections: data and ACKs. [packets]
     up, down : Packet
-        Packets of the station and of the AP: data and ACK, or ACK and data.
+        Packets that the station sends, and packets that the AP sends: data and ACKs, or ACKs and
+        data.
     """
 
     window: int
@@ -52,23 +53,21 @@ class Connection:
 
 @dataclass(frozen=True)
 class StationTraffic:
-    """Traffic of a station, as its connections.
+    """Traffic of a station: its connections.
 
-    Packets of several kinds at one station are assumed to be mixed randomly in proportion to their
-    windows, at the station and at the AP.
+    If a station has several kinds of connections, their packets are assumed to be mixed at random,
+    at the station and at the AP. The proportions are those of the windows.
     """
 
     connections: tuple[Connection, ...]
 
     @property
     def window(self) -> int:
-        """Outstanding packets, :math:`W`. [packets]"""
+        """Outstanding packets of the station, :math:`W`. [packets]"""
         return sum(connection.window for connection in self.connections)
 
     def share(self, connection: Connection) -> float:
-        """Return the fraction of the station's packets that belong to this kind of connection.
-        [-]
-        """
+        """Return the fraction of the station's packets that belong to a kind of connections. [-]"""
         return connection.window / self.window
 
 
@@ -87,7 +86,7 @@ class Cell:
     eifs_lead_s : float
         Difference of EIFS and AIFS: SIFS and a MAC ACK. [s]
     ap_queue : "fifo" or "mixed"
-        Order of the AP's queue.
+        Order of the packets in the AP's queue.
     """
 
     stations: tuple[StationTraffic, ...]
@@ -115,14 +114,14 @@ class Cell:
         return self.stations[0].window
 
     def aifs_s(self, access: Access) -> float:
-        """Return the SIFS and AIFSN slots (eq. 1). [s]"""
+        """Return the AIFS: SIFS and AIFSN slots (eq. 1). [s]"""
         return self.sifs_s + access.aifsn * self.slot_s
 
 
 def mean_over_packets(stations: Sequence[StationTraffic], what: str, way: str) -> float:
     """Return the mean of an attribute of `Packet` over the packets that the stations exchange.
 
-    Every station exchanges packets at the same rate, whatever its physical rate.
+    All stations exchange packets at the same packet rate, whatever their PHY rates.
     """
     total = sum(
         station.share(connection) * float(getattr(getattr(connection, way), what))

@@ -1,11 +1,13 @@
-r"""Contention for the medium in each situation of the cell (sections 2.2, 3.3, 3.4 and 3.6).
+r"""Contention for the medium in each situation of the cell (sections 2.2, 3.3, 3.4 and 3.6 of the
+paper).
 
 A *situation* describes a node's rivals: the number of active stations :math:`\eta`, and whether the
 AP has packets to send. Backoff is p-persistent: in each idle slot that it may use, a node transmits
 with its attempt probability :math:`\tau`, independently of the past.
 
-A node with the larger AIFSN may not use the first slots of an idle period. In these *early* slots
-only the other nodes may send. The paper has equal AIFS only; then there are no early slots.
+A node with a larger AIFSN than the other nodes may not use the first slots of an idle period. In
+these *early* slots only the nodes with the smaller AIFSN may send. The paper has equal AIFS only,
+without early slots.
 """
 
 from collections.abc import Callable
@@ -20,44 +22,48 @@ from lasthop.models.edca.options import Options
 from lasthop.models.errors import ConvergenceError
 
 TOLERANCE = 1e-14
-"""Change of an attempt probability between iterations below which it has converged. [-]"""
+"""Change of attempt probabilities below which the iteration has converged. [-]
+"""
 
 ROUNDS = 400
-"""Largest number of iterations; a few tens are usual."""
+"""Largest number of iterations; usually a few tens suffice."""
 
 BISECTIONS = 55
-"""Number of bisections of the unit interval; more than the digits of a double."""
+"""Number of bisections of the unit interval, more than the binary digits of a double.
+"""
 
 ROOT_TOLERANCE = 1e-9
-"""Largest residual of an attempt probability found by bisection. [-]"""
+"""Largest residual of an attempt probability that was computed by bisection. [-]"""
 
 
 @dataclass(frozen=True)
 class Contention:
-    """Events on the medium, by situation.
+    """Probabilities of events on the medium, by situation.
 
-    Entry :math:`0 \\dots N` of each array: this many stations are active and the AP has packets.
-    Entry :math:`N + 1`: the AP's queue is empty, so that all stations are active.
+    Index :math:`0 \\dots N` of each array is the situation in which this many stations are active
+    and the AP has packets. Index :math:`N + 1` is the situation in which the AP's queue is empty,
+    so that all stations are active.
 
     Attributes
     ----------
     active : ndarray of int
-        Active stations, :math:`\\eta`.
+        Number of active stations, :math:`\\eta`.
     ap_contends : ndarray of bool
-        Whether the AP has packets.
+        Whether the AP has packets to send.
     ap_attempt_prob, station_attempt_prob : ndarray
-        :math:`\\tau_{AP}` and :math:`\\tau_{STA}`. [-]
+        Attempt probabilities of the AP and of an active station, :math:`\\tau_{AP}` and
+        :math:`\\tau_{STA}`. [-]
     reach : ndarray
         Probability that an idle period outlasts its early slots. [-]
     idle_slots : ndarray
-        Mean number of idle slots before a transmission, including early slots (eq. 18 without the
-        slot time).
+        Mean number of idle slots before a transmission, including early slots (eq. 18, divided by
+        the slot time).
     ap_success, station_success : ndarray
         Probability that a busy period is a success of the AP, and of a station. [-]
     ap_collision : ndarray
         Probability that a busy period is a collision that includes the AP's frame (eq. 17). [-]
     ap_attempts, station_attempts : ndarray
-        Mean number of attempts in a busy period.
+        Mean number of attempts of the AP, and of stations, in a busy period.
     """
 
     active: np.ndarray
@@ -79,18 +85,18 @@ class Contention:
 
     @property
     def ap_wins(self) -> Floats:
-        r"""Probability that a success belongs to the AP, :math:`P^{succ}_{AP,k}` (eq. 7). [-]"""
+        r"""Probability that a success is one of the AP, :math:`P^{succ}_{AP,k}` (eq. 7). [-]"""
         return np.asarray(self.ap_success / self.success)
 
     @property
     def odds(self) -> Floats:
-        r"""Odds that the AP, rather than one active station, has the next success. [-]
+        r"""Odds of the AP against one active station for the next success. [-]
 
         .. math:: r = \frac{P^{succ}_{AP}}{P^{succ}_{STA} / \eta}
                     = \frac{\tau_{AP} (1 - \tau_{STA})}{\tau_{STA} (1 - \tau_{AP})}
                     \quad \text{(equal AIFSN)}
 
-        Entries :math:`1 \dots N`.
+        The array has the situations with :math:`1 \dots N` active stations.
         """
         inner = slice(1, -1)
         with np.errstate(divide="ignore"):
@@ -107,23 +113,26 @@ def attempt_prob(node: Access, collision_prob: Floats, options: Options) -> Floa
     Parameters
     ----------
     node : Access
-        Windows :math:`CW_j = \min(2^j (CW_{min} + 1), CW_{max} + 1) - 1` and attempts :math:`m`.
+        Access parameters: windows :math:`CW_j = \min(2^j (CW_{min} + 1), CW_{max} + 1) - 1`, and
+        :math:`m` attempts.
     collision_prob : ndarray
         Fraction of attempts that collide, :math:`p`. [-]
     options : Options
-        ``mean_backoff``: :math:`B_j = CW_j / 2` or :math:`(CW_j + 1) / 2`; ``attempts``: the node's
-        limit, or no limit.
+        ``mean_backoff`` selects :math:`B_j = CW_j / 2` or :math:`(CW_j + 1) / 2`; ``attempts``
+        selects the node's limit of attempts, or no limit.
 
     Notes
     -----
-    Section 3.6. Without a limit the windows stay at CWmax, and the sums have a closed form.
+    The formula is that of section 3.6. Without a limit of attempts the window remains at CWmax, and
+    the sums have a closed form.
     """
     windows = node.windows(limited=options.attempts == "scenario")
     extra = 0.0 if options.mean_backoff == "CW/2" else 0.5
     slots = [window / 2.0 + extra + 1.0 for window in windows]
     visits = [collision_prob**stage for stage in range(len(windows))]
     if options.attempts == "unlimited":
-        # Multiplied by 1 - p, which makes the geometric tail at the last window finite.
+        # Both sums are multiplied by 1 - p, so that the geometric series at the last window is
+        # finite.
         visits = [(1.0 - collision_prob) * visit for visit in visits[:-1]] + visits[-1:]
     spent = sum(visit * slot for visit, slot in zip(visits, slots, strict=True))
     return np.asarray(sum(visits) / spent)
@@ -135,23 +144,23 @@ def contend(stations: int, station: Access, ap: Access, options: Options) -> Con
     Parameters
     ----------
     stations : int
-        :math:`N_{STA}`.
+        Number of stations, :math:`N_{STA}`.
     station, ap : Access
         Access parameters of the stations and of the AP.
     options : Options
-        How attempt probabilities are computed.
+        Options for the attempt probabilities.
 
     Raises
     ------
     ConvergenceError
-        If the fixed point is not found.
+        If neither iteration nor bisection finds the fixed point.
     """
     return _contend(
         stations, replace(station, txop_packets=1), replace(ap, txop_packets=1), options
     )
 
 
-@lru_cache(maxsize=256)  # A search varies TXOP limits, which do not matter here.
+@lru_cache(maxsize=256)  # a search over TXOP limits reuses the result
 def _contend(stations: int, station: Access, ap: Access, options: Options) -> Contention:
     active = np.append(np.arange(stations + 1), stations)
     ap_contends = np.append(np.ones(stations + 1, dtype=bool), False)
@@ -197,8 +206,8 @@ def _bisected(
 
 
 def _root(excess: Callable[[Floats], Floats], size: int) -> Floats:
-    """Return the zeros of functions that are positive at 0 and negative at 1, all
-    simultaneously.
+    """Return the zeros of several functions, each positive at 0 and negative at 1, by simultaneous
+    bisection.
     """
     low, high = np.zeros(size), np.ones(size)
     for _ in range(BISECTIONS):
@@ -209,16 +218,16 @@ def _root(excess: Callable[[Floats], Floats], size: int) -> Floats:
 
 
 def ap_collision_prob(at: Contention) -> Floats:
-    """Return the fraction of the AP's attempts that collide; if it never attempts, the fraction for
-    a hypothetical attempt. [-]
+    """Return the fraction of the AP's attempts that collide. If the AP never attempts, return the
+    collision probability of a hypothetical attempt. [-]
     """
     if_it_did = 1.0 - (1.0 - at.station_attempt_prob) ** at.active
     return _ratio(at.ap_collision, at.ap_attempts, if_it_did)
 
 
 def station_collision_prob(at: Contention) -> Floats:
-    """Return the fraction of a station's attempts that collide; if none attempts, the fraction for
-    a hypothetical attempt. [-]
+    """Return the fraction of a station's attempts that collide. If no station attempts, return the
+    collision probability of a hypothetical attempt. [-]
     """
     others_silent = (1.0 - at.station_attempt_prob) ** np.maximum(at.active - 1, 0)
     if_it_did = 1.0 - (1.0 - at.ap_attempt_prob) * others_silent
@@ -232,7 +241,8 @@ def _ratio(part: Floats, floats: Floats, otherwise: Floats) -> Floats:
 def _outcomes(
     active: np.ndarray, ap_contends: np.ndarray, tau_ap: Floats, tau: Floats, early: int
 ) -> Contention:
-    r"""Return the events that end an idle period, from the attempt probabilities.
+    r"""Return the probabilities of the events that end an idle period, computed from the attempt
+    probabilities.
 
     Parameters
     ----------
@@ -241,8 +251,9 @@ def _outcomes(
 
     Notes
     -----
-    Eqs. (7), (16), (17) and (18) if ``early`` is 0. In the situation without packets at the AP, its
-    attempt probability is 0 in all of them. The second case of (16) as printed lacks its numerator.
+    The formulas are Eqs. (7), (16), (17) and (18) if ``early`` is 0. If the AP has no packets, its
+    attempt probability is 0 in all four equations. The second case of the printed Eq. (16) lacks
+    its numerator.
     """
     ap = np.where(ap_contends, tau_ap, 0.0)
     ap_silent = 1.0 - ap
@@ -254,7 +265,8 @@ def _outcomes(
 
     first_silent = ap_silent if early > 0 else stations_silent
     reach = first_silent ** abs(early)
-    # Mean idle slots: the sum over i of the probability that the first i slots are silent.
+    # The mean number of idle slots is the sum over i of the probability that the first i slots are
+    # silent.
     early_idle = sum((first_silent**i for i in range(1, abs(early) + 1)), np.zeros_like(reach))
     by_ap = 1.0 - reach if early > 0 else np.zeros_like(reach)
     by_stations = 1.0 - reach if early < 0 else np.zeros_like(reach)

@@ -1,9 +1,11 @@
-r"""Estimated cost of solving the chain of a cell.
+r"""Estimated cost of solving the Markov chain of a cell.
 
-The numbers of states and of operations are multiplied by the measured cost of each. Costs are in
-iterations of a plain Python loop, since both vary alike between machines. Measured chains had 50 to
-500 stations with windows of 4 to 200 packets, bursts of 1 to 64 and odds of 0.1 to 90. Times above
-one second were 0.5 to 0.9 times the estimates, and memory 0.5 to 1 times.
+The numbers of states and of operations are multiplied by the measured cost per state and per
+operation. Times are expressed as a number of *turns*: iterations of a plain Python loop, whose time
+varies between machines as the solver's time does. The measured chains had 50 to 500 stations with
+windows of 4 to 200 packets, bursts of 1 to 64 packets, and odds of the AP of 0.1 to 90. The
+measured times above one second were 0.5 to 0.9 times the estimates, and the measured memory 0.5 to
+1 times.
 """
 
 import numpy as np
@@ -15,64 +17,68 @@ from lasthop.models.edca.product import TILTS, level_range
 from lasthop.progress.cost_limits import need
 
 TURN_S = 30e-9
-"""Time of one iteration of a plain loop, ``total += turn``, on one core of an Intel Xeon server.
-[s]
+"""Time of one turn: an iteration of a plain loop, ``total += turn``, on one core of an Intel Xeon
+server. [s]
 """
 
 ROUNDS, BY_ODDS, BY_BURST = 54.0, 0.75, -0.1
-"""Number of balancing rounds at odds and bursts of 1, and the powers with which it depends on odds
-and bursts; 15 to 360 rounds were measured. [-]
+"""Number of rounds of the iteration (module `levels`) with odds and bursts of 1. The number is
+multiplied by powers of the odds and of the burst length, with these exponents. Measured chains took
+15 to 360 rounds. [-]
 """
 
 LEAST_ROUNDS, MOST_ROUNDS = 20.0, 26.0
-"""Least number of rounds; largest number, divided by the square root of the number of stations.
-[-]
+"""Least number of rounds, and largest number of rounds divided by the square root of the number of
+stations. [-]
 """
 
 LEVEL_TURNS, LEVEL_BURST_TURNS = 830.0, 15.0
-"""Cost of a round per level, and per level and packet of a station's burst. [turns]"""
+"""Time of a round per level, and per level and packet of a station's burst. [turns]"""
 
 STATE_TURNS, STATE_BURST_TURNS = 3.3, 0.16
-"""Cost of a round per state, and per state and packet of a station's burst. [turns]"""
+"""Time of a round per state, and per state and packet of a station's burst. [turns]"""
 
 SET_UP_LEVEL_TURNS, SET_UP_STATE_TURNS, SET_UP_BURST_TURNS = 6000.0, 45.0, 6.0
-"""Cost of the set-up: per level, per state, and per state and packet of a burst. [turns]"""
+"""Set-up time per level, per state, and per state and packet of a station's burst. [turns]
+"""
 
 FILL_S, FILL_BYTES = 3e-10, 16.0
-"""Time of elimination per operation, and memory per entry that becomes non-zero. [s, bytes]"""
+"""Time of elimination per operation, and memory per matrix element that becomes non-zero. [s,
+bytes]
+"""
 
 STEP_BYTES = 100.0
-"""Memory of a transition between states, in all intermediate forms. [bytes]"""
+"""Memory per transition between states, including all intermediate forms. [bytes]"""
 
 TABLE_BYTES, TABLE_S = 56.0, 5e-8
-"""Memory and time of the tables over stations and packets, per index and for all tables. [bytes,
-s]
+"""Memory and time of all tables over numbers of stations and packets, per pair of these numbers.
+[bytes, s]
 """
 
 CONVOLUTION_S = 1e-9
-"""Time of a multiplication in the count of arrangements. [s]"""
+"""Time of a multiplication in the computation of the number of arrangements. [s]"""
 
 
 def check_cost(
     solver: str, stations: int, window: int, odds: Floats, ap_packets: int, station_packets: int
 ) -> None:
-    """Refuse a chain that exceeds the limits of time or memory.
+    """Raise an error if the solution of a chain would exceed the limits of time or memory.
 
     Parameters
     ----------
     solver : str
         ``"full"``, ``"product"`` or ``"lumped"``; the cost of the other solvers is negligible.
     stations, window : int
-        :math:`N` and :math:`W`.
+        Number of stations, :math:`N`, and window of each station, :math:`W` packets.
     odds : ndarray
-        Odds of the AP with 1 to N active stations. [-]
+        Odds of the AP against one active station, with 1 to N active stations. [-]
     ap_packets, station_packets : int
-        TXOP limits. [packets]
+        TXOP limits of the AP and of a station. [packets]
 
     Raises
     ------
     TooCostlyError
-        If the chain needs more time or memory than the limit.
+        If the solution would exceed the limits of time or memory.
     """
     burst = min(station_packets, window)
     txop = " with TXOP" if max(ap_packets, burst) > 1 else ""
@@ -94,8 +100,8 @@ def check_cost(
 
 
 def _full(stations: int, window: int, odds: Floats, burst: int) -> tuple[float, float]:
-    """Return the time [s] and memory [bytes] of the paper's chain."""
-    if min(stations, window) > 30:  # The number of states has more digits than a float.
+    """Return the time [s] and memory [bytes] for the full chain of the paper."""
+    if min(stations, window) > 30:  # too many states for a float
         return np.inf, np.inf
     states, levels = float(state_count(stations, window)), stations * window
     time_s = states * (stations + window) * 1e-7
@@ -105,7 +111,7 @@ def _full(stations: int, window: int, odds: Floats, burst: int) -> tuple[float, 
 
 
 def _tables(stations: int, window: int, most: int) -> tuple[float, float]:
-    """Return the time [s] and memory [bytes] of the tables by active stations and packets at
+    """Return the time [s] and memory [bytes] for the tables over active stations and packets at
     stations.
     """
     entries = (stations + 1.0) * (most + 1.0)
@@ -120,10 +126,10 @@ def _lumped(
     ap_packets: int,
     burst: int,
 ) -> tuple[float, float]:
-    """Return the time [s] and memory [bytes] of the lumped chain, without its tables."""
+    """Return the time [s] and memory [bytes] for the lumped chain, without its tables."""
     level = np.arange(ends[0], ends[1] + 1, dtype=np.float64)
     width = np.minimum(level, stations) - np.ceil(level / window) + 1.0
-    if max(ap_packets, burst) == 1:  # Very improbable states are left out.
+    if max(ap_packets, burst) == 1:  # improbable states are left out
         width = np.minimum(width, 10.0 * np.sqrt(stations) + 10.0)
     states, levels = float(width.sum()), len(level)
     mean, span = states / levels, min(ap_packets, levels) + burst
@@ -135,10 +141,10 @@ def _lumped(
 
 
 def _balancing(states: float, levels: int, stations: int, odds: Floats, burst: int) -> float:
-    """Return the time of a solution level by level. [s]
+    """Return the time of the iterative solution by levels (module `levels`). [s]
 
-    The more likely a success of the AP is, the more stations are active, and the slower their
-    number converges. There are no more active stations than stations.
+    With higher odds of the AP, more stations are active, and the iteration takes more rounds. The
+    number of rounds is limited by the number of stations.
     """
     most = MOST_ROUNDS * np.sqrt(stations)
     usual = ROUNDS * float(np.max(odds)) ** BY_ODDS * burst**BY_BURST

@@ -1,4 +1,6 @@
-"""Stationary distribution of a chain by elimination of all its states together."""
+"""Stationary distribution of a Markov chain by sparse elimination (LU factorisation) over all
+states.
+"""
 
 import numpy as np
 from scipy.sparse import csr_array, diags_array
@@ -8,15 +10,15 @@ from lasthop.models.edca.cell import Floats
 from lasthop.models.edca.levels import Chain
 
 RESIDUAL = 1e-10
-"""Largest total imbalance of a distribution found by elimination. [-]"""
+"""Largest accepted residual of the balance equations, summed over the states. [-]"""
 
 
 def eliminated(chain: Chain, reference: int) -> Floats | None:
-    """Return the stationary distribution by elimination, with one state's weight fixed at 1. [-]
+    """Return the stationary distribution by elimination, with the weight of the state `reference`
+    fixed at 1; None if elimination fails. [-]
 
-    None if this fails: with long bursts, the reference may be a state that is almost never or never
-    reached. A state is left at the total rate to other considered states. Transitions to states
-    that are not considered, and back to the same state, count as no transition.
+    Elimination may fail with long bursts, if the reference state is never or almost never reached.
+    Transitions to the same state, and to states that are left out of the chain, are ignored.
     """
     steps = csr_array(
         diags_array(chain.ap_wins) @ _ap_burst(chain)
@@ -34,7 +36,7 @@ def eliminated(chain: Chain, reference: int) -> Floats | None:
             diag_pivot_thresh=0.0,
             options={"SymmetricMode": True},
         )
-    except RuntimeError:  # The matrix is exactly singular.
+    except RuntimeError:  # the matrix is exactly singular
         return None
     weights = np.insert(np.maximum(factors.solve(inflow), 0.0), reference, 1.0)
     total = weights.sum()
@@ -44,8 +46,8 @@ def eliminated(chain: Chain, reference: int) -> Floats | None:
 
 
 def _ap_burst(chain: Chain) -> csr_array:
-    """Return the transitions of an AP burst: packets one after the other until its queue is empty
-    (eqs. 23, 24).
+    """Return the transition probabilities of an AP burst. The AP sends single packets until the
+    burst ends or its queue is empty (eqs. 23, 24).
     """
     burst = chain.one_packet
     if chain.ap_packets > 1:

@@ -1,7 +1,8 @@
-r"""The chain of section 3.2 with all its states, with and without TXOP (section 4.1).
+r"""Full Markov chain of the paper (section 3.2), with and without TXOP (section 4.1).
 
-A state is the number of stations with 0, 1, ..., W packets each. There are :math:`\binom{N + W}{W}`
-states: 330 for the paper's seven stations and window 4.
+A state consists of the numbers of stations with 0, 1, ..., W packets, for N stations with windows
+of W packets. There are :math:`\binom{N + W}{W}` states: 330 for the paper's seven stations and
+window 4.
 """
 
 from itertools import combinations_with_replacement
@@ -16,42 +17,46 @@ from lasthop.models.edca.levels import Chain, stationary, transitions
 from lasthop.models.edca.occupancy import Occupancy, merged
 
 MOST_STATES = 60_000
-"""Number of states above which the chain is not built by default; it takes a second or two on one
-processor.
+"""Largest number of states for which the full chain is used by default. A chain of this size is
+solved in one or two seconds on one processor.
 """
 
 FEW_STATES = 2000
-"""Number of states up to which elimination is faster than balancing level by level: ten times with
-1,300 states.
+"""Number of states up to which elimination is faster than the iteration by levels. With 1,300
+states elimination is ten times faster.
 """
 
 SHORT_BURST = 2
-"""Largest AP burst for which elimination is faster; with longer bursts a transition leads to most
-of the states. Both limits are measured. [packets]
+"""Largest AP burst for which elimination is faster than the iteration by levels, by measurement.
+With longer bursts the matrix is dense, since a transition leads to most of the states. [packets]
 """
 
 HASH = np.uint64(6364136223846793005)
-"""Odd multiplier whose powers form the hash of a state; the hash is linear in the counts."""
+"""Odd multiplier. The hash of a state is the sum of its numbers of stations, multiplied by powers
+of this value.
+"""
 
 
 def state_count(stations: int, window: int) -> int:
-    r"""Return the number of states, :math:`M = \binom{N + W}{W}`."""
+    r"""Return the number of states, :math:`M = \binom{N + W}{W}`, for N stations with windows of W
+    packets.
+    """
     return comb(stations + window, window)
 
 
 def solve_full(
     stations: int, window: int, at: Contention, ap_packets: int = 1, station_packets: int = 1
 ) -> Occupancy:
-    """Solve the full chain.
+    """Return the stationary distribution of the full chain.
 
     Parameters
     ----------
     stations, window : int
-        :math:`N` and :math:`W`.
+        Number of stations, :math:`N`, and window of each station, :math:`W` packets.
     at : Contention
-        Probabilities of the sender of the next success, by situation.
+        Probabilities that the next success is a success of the AP or of a station, by situation.
     ap_packets, station_packets : int
-        TXOP limits, :math:`\\xi_{AP}` and :math:`\\xi_{STA}`. [packets]
+        TXOP limits of the AP and of a station, :math:`\\xi_{AP}` and :math:`\\xi_{STA}`. [packets]
     """
     counts = states(stations, window)
     chain, active, at_stations = build(counts, at, ap_packets, station_packets)
@@ -66,7 +71,9 @@ def solve_full(
 
 
 def states(stations: int, window: int) -> Integers:
-    """Return all state vectors, :math:`N^0 ... N^W`, sorted by packets at the stations (eq. 2)."""
+    """Return all states: the numbers of stations with 0 to W packets, :math:`N^0 ... N^W` (eq. 2).
+    The states are sorted by the number of packets at the stations.
+    """
     queues = np.array(
         list(combinations_with_replacement(range(window + 1), stations)), dtype=np.int64
     )
@@ -77,13 +84,15 @@ def states(stations: int, window: int) -> Integers:
 def build(
     counts: Integers, at: Contention, ap_packets: int, station_packets: int
 ) -> tuple[Chain, Integers, Integers]:
-    """Return the chain over some states, with their active stations and packets at stations.
+    """Return the Markov chain over the given states. For each state, also return the number of
+    active stations and the number of packets at stations.
 
     Notes
     -----
-    Eqs. (3), (5), (6), (8)-(10) and (26). A burst of the AP is a sequence of single packets (eqs.
-    23-25), which :mod:`~lasthop.models.edca.levels` follows without powers of a matrix. In section
-    4.1.1 the AP's queue shrinks: :math:`Q_k - Q_m = n`.
+    The transitions are those of Eqs. (3), (5), (6), (8)-(10) and (26). A burst of the AP is a
+    sequence of single packets (eqs. 23-25), which :mod:`~lasthop.models.edca.levels` follows
+    without powers of a matrix. In section 4.1.1 the AP's queue shrinks by the :math:`n` packets of
+    a burst: :math:`Q_k - Q_m = n`.
     """
     window = counts.shape[1] - 1
     stations = int(counts[0].sum())
@@ -118,7 +127,7 @@ def build(
 
 
 class _Index:
-    """Index of states by a hash that is linear in the counts, modulo 2^64."""
+    """Index of states by a hash that is linear in the numbers of stations, modulo 2^64."""
 
     def __init__(self, counts: Integers, multiplier: np.ndarray) -> None:
         self.multiplier = multiplier
@@ -129,7 +138,9 @@ class _Index:
             raise ArithmeticError("two states have the same key")
 
     def after(self, rows: Integers, taken: int, given: int) -> Integers:
-        """Return the states in which one station has changed from `taken` to `given` packets."""
+        """Return the indices of the states that follow if one station changes from `taken` to
+        `given` packets.
+        """
         with np.errstate(over="ignore"):
             keys = self.keys[rows] - self.multiplier[taken] + self.multiplier[given]
         return np.asarray(self.order[np.searchsorted(self.sorted, keys)])

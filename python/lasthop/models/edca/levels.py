@@ -1,12 +1,12 @@
-r"""Stationary distribution of a chain whose states have levels.
+r"""Stationary distribution of a Markov chain whose states are ordered by levels.
 
-The level of a state is the number of packets at the stations. A success of the AP raises it by one
-for each packet of its burst; a success of a station lowers it. No transition stays within its
-level. Solving the balance equations level by level is therefore Gauss-Seidel iteration by whole
-blocks, which needs no factorisation. Between two sweeps the masses of the levels are set to those
-of the chain of levels (aggregation). Elimination solves this chain without a subtraction
-(Grassmann, Taksar and Heyman 1985). The sweeps then only determine the distribution of the mass
-within each level.
+The level of a state is the number of packets at the stations. A success of the AP raises the level
+by one for each packet of its burst; a success of a station lowers the level. Every transition
+changes the level. Solving the balance equations level by level is therefore Gauss-Seidel iteration
+by whole blocks, which needs no factorisation. Between two sweeps the probabilities of the levels
+are set to those of the aggregated chain, whose states are the levels. Elimination solves the
+aggregated chain without a subtraction (Grassmann, Taksar and Heyman 1985). The sweeps then only
+determine the distribution within each level.
 """
 
 from dataclasses import dataclass
@@ -22,21 +22,23 @@ from lasthop.models.errors import ConvergenceError
 from lasthop.progress.cost_limits import check_time
 
 TOLERANCE = 1e-13
-"""Total change of the distribution between rounds below which it has converged. [-]"""
+"""Total change of the distribution between rounds below which the iteration has converged. [-]"""
 
 ROUNDS = 2_000
-"""Largest number of rounds; five to fifty are usual."""
+"""Largest number of rounds; usually five to fifty suffice."""
 
 LEAST = 1e-250
-"""Probability of a level below which it counts as 0. [-]"""
+"""Probability of a level below which the probability is treated as 0. [-]"""
 
 LARGE = 1e200
-"""Ratio of probabilities at which they are rescaled; small probabilities then become 0."""
+"""Ratio of probabilities above which all probabilities are rescaled; small probabilities then
+become 0.
+"""
 
 
 SMALL = 2000
-"""Number of states up to which the transitions are stored as a dense matrix; at this size, dense
-blocks are about as fast as sparse blocks. [-]
+"""Number of states up to which the transitions are stored as a dense matrix. At this size, dense
+and sparse matrices are about equally fast. [-]
 """
 
 
@@ -47,17 +49,18 @@ class Chain:
     Attributes
     ----------
     first : ndarray of int
-        Index of the first state of each level, and the number of states at the end.
+        Index of the first state of each level; the last element is the number of states.
     ap_wins : ndarray
-        Probability that the next success is the AP's, by state. [-]
+        Probability that the next success is a success of the AP, by state. [-]
     one_packet : sparse array
-        Transition probabilities of one AP packet, from level K to K + 1; rows sum to one, except
-        those of the last level, which are empty.
+        Transition probabilities for one packet of the AP, from level K to K + 1. Rows sum to one,
+        except the rows of the last level, which are empty.
     station_burst : sparse array
-        Transition probabilities of a station's success, from level K to lower levels; rows sum to
-        one, except that of level 0, which is empty.
+        Transition probabilities for a success of a station, from level K to lower levels. Rows sum
+        to one, except the row of level 0, which is empty.
     ap_packets, station_packets : int
-        Largest burst of the AP, which ends at the last level, and of a station. [packets]
+        Largest burst of the AP, and largest burst of a station. A burst of the AP ends at the last
+        level. [packets]
     """
 
     first: Integers
@@ -74,8 +77,8 @@ class Chain:
 
 
 def transitions(parts: list[tuple[Integers, Integers, Floats]], size: int) -> csr_array:
-    """Return a matrix of probabilities, given their start and end states; states with number -1 are
-    left out.
+    """Return a matrix of transition probabilities from lists of start states, end states and
+    probabilities. End states with index -1 are left out.
     """
     rows, columns, values = (np.concatenate(part) for part in zip(*parts, strict=True))
     remaining = (columns >= 0) & (values > 0.0)
@@ -88,14 +91,14 @@ def stationary(chain: Chain, start: Floats) -> Floats:
     Parameters
     ----------
     chain : Chain
-        Chain, in which the first state must be reachable from every state.
+        Markov chain, whose first state must be reachable from every state.
     start : ndarray
         Initial guess, positive and of any scale.
 
     Raises
     ------
     ConvergenceError
-        If the rounds do not converge.
+        If the iteration does not converge.
     """
     sweep = _Sweep(chain)
     prob = sweep.aggregated(start)
@@ -110,14 +113,14 @@ def stationary(chain: Chain, start: Floats) -> Floats:
 
 
 class _Sweep:
-    """The chain cut into blocks, level by level."""
+    """Gauss-Seidel iteration for a chain whose transition matrix is divided into levels."""
 
     def __init__(self, chain: Chain) -> None:
         self.chain = chain
         self.parts = [slice(a, b) for a, b in pairwise(chain.first.tolist())]
         ap, station = _stored(chain.one_packet), _stored(chain.station_burst)
         self.up = [ap[above, here] for here, above in pairwise(self.parts)]  # to the next level
-        self.down: list[Any] = []  # to a level, from the higher levels within a burst
+        self.down: list[Any] = []  # to a level from higher levels within a burst
         self.reach: list[slice] = []
         for level, here in enumerate(self.parts):
             last = min(level + chain.station_packets, chain.levels - 1)
@@ -127,7 +130,7 @@ class _Sweep:
         self.drops = self._drops()
 
     def _drops(self) -> list[Floats]:
-        """Return, by level, the probability of each fall by 1, 2, ... levels from each state."""
+        """Return, by level, the probability of a decrease by 1, 2, ... levels from each state."""
         chain = self.chain
         level = np.repeat(np.arange(chain.levels), np.diff(chain.first))
         steps, falls = chain.station_burst, chain.station_packets
@@ -138,8 +141,8 @@ class _Sweep:
         return [table[part] for part in self.parts]
 
     def round(self, prob: Floats) -> Floats:
-        """Balance every level upwards from the lowest level, then downwards from the highest
-        level.
+        """Return the distribution after a round, which balances every level upwards from the lowest
+        level, then downwards from the highest level.
         """
         chain, parts = self.chain, self.parts
         prob = prob.copy()
@@ -165,8 +168,8 @@ class _Sweep:
         return prob
 
     def aggregated(self, prob: Floats) -> Floats:
-        """Return the same distribution within levels, with the masses of the levels from the chain
-        of levels.
+        """Return the distribution with the probabilities of the levels set to those of the
+        aggregated chain; the distribution within each level does not change.
         """
         chain = self.chain
         levels, up, down = chain.levels, chain.ap_packets, chain.station_packets
@@ -178,14 +181,14 @@ class _Sweep:
         falls = np.stack(
             [prob[here] @ odds for here, odds in zip(self.parts, self.drops, strict=True)]
         )
-        # column d + down: probability of a change of the level by d
+        # Column d + down has the probability that the level changes by d.
         band = np.zeros((levels, down + up + 1))
         band[:, :down] = falls[:, ::-1]
         level = np.arange(levels - 1)
         band[level, down + np.minimum(up, levels - 1 - level)] = wins[:-1]
         np.divide(band, masses[:, None], out=band, where=reached[:, None])
         band[~reached] = 0.0
-        band[~reached, down - 1] = 1.0  # practically never reached; any exit suffices
+        band[~reached, down - 1] = 1.0  # level is practically never reached
         new = np.zeros(levels)
         new[lowest:] = eliminate(band[lowest:], down)
         remaining = reached & (new > LEAST)
@@ -194,33 +197,33 @@ class _Sweep:
 
 
 def _stored(steps: csr_array) -> Any:
-    """Return the transitions by end state, as a dense matrix if it is small, which has fast
-    blocks.
+    """Return the transposed transition matrix; a small matrix is returned as a dense matrix, which
+    has faster blocks.
     """
     return steps.toarray().T if steps.shape[0] <= SMALL else steps.T.tocsr()
 
 
 def eliminate(band: Floats, down: int) -> Floats:
-    """Return the stationary distribution of a chain with a banded matrix, by elimination from the
-    last state.
+    """Return the stationary distribution of a chain with a banded transition matrix, by elimination
+    from the last state.
 
     Parameters
     ----------
     band : ndarray
-        ``band[state, d + down]``: probability of going from a state to ``state + d``, with rows
-        contiguous in memory. The array is overwritten.
+        ``band[state, d + down]`` is the probability of a transition from a state to ``state + d``.
+        Rows are contiguous in memory. The array is overwritten.
     down : int
-        Largest decrease of the state number.
+        Largest decrease of the state index in a transition.
 
     Notes
     -----
-    Grassmann, Taksar and Heyman, "Regenerative analysis and steady state distributions for Markov
-    chains", Operations Research 33 (1985): additions and multiplications of positive numbers only.
+    The algorithm is that of Grassmann, Taksar and Heyman, "Regenerative analysis and steady state
+    distributions for Markov chains", Operations Research 33 (1985). It only adds, multiplies and
+    divides positive numbers.
     """
     states, width = band.shape
     up = width - 1 - down
-    # A view of the band as the square matrix whose diagonals it holds; entries outside the band are
-    # not valid.
+    # View of the band as a square matrix, of which only the elements within the band are valid.
     step = band.strides[1]
     matrix = as_strided(band[0, down:], (states, states), ((width - 1) * step, step))
     leaving = np.zeros(states)
@@ -232,7 +235,7 @@ def eliminate(band: Floats, down: int) -> Floats:
             continue
         before = slice(max(0, state - up), state)
         matrix[before, lowest:state] += matrix[before, state, None] * (to / leaving[state])
-    # No transition leads down from this state, so that all lower states are transient.
+    # No transition leads from this state to a lower state, so that all lower states are transient.
     base = int(np.flatnonzero(leaving == 0.0)[-1])
     prob = np.zeros(states)
     prob[base] = 1.0

@@ -1,14 +1,17 @@
-r"""The chain lumped on active stations and packets at the stations (beyond the paper).
+r"""Lumped chain, whose states are the number of active stations and the number of packets at the
+stations. It is not in the paper.
 
-From :math:`(\eta, K)` the AP's next packet goes to an inactive station with probability :math:`(N -
-\eta) W / Q`, exactly. The number of packets at the winning station is taken from the product form
-given :math:`(\eta, K)`, which does not depend on the odds:
+In state :math:`(\eta, K)`, :math:`\eta` of the :math:`N` stations are active, and :math:`K` packets
+are at stations. The AP's queue has :math:`Q = N W - K` packets, for windows of :math:`W`. The AP's
+next packet goes to an inactive station with probability :math:`(N - \eta) W / Q`, which is exact.
+The number of packets at the winning station is distributed as in the product form given
+:math:`(\eta, K)`, which does not depend on the odds of the AP:
 
 .. math:: P(n = i \mid \eta, K) = \frac{Z(\eta - 1, K - i)}{(W - i)!\, Z(\eta, K)}
 
 The lumped chain is therefore exact if the product form holds, and a good approximation if the odds
-depend on :math:`\eta`. Its states form a plane, for which sparse elimination is cheap. Without long
-bursts the states are solved together, otherwise level by level.
+depend on :math:`\eta`. Its states have two dimensions, so that sparse elimination is cheap. With
+long bursts the chain is solved by the iteration of module `levels` instead.
 """
 
 import numpy as np
@@ -24,23 +27,26 @@ from lasthop.models.edca.occupancy import Occupancy
 from lasthop.models.edca.product import NEGLIGIBLE, level_range, log_weights
 
 SPILL = 1e-12
-"""Probability of the outermost considered levels above which more levels are included. [-]"""
+"""Probability of the outermost levels above which more levels are included. A level is a number of
+packets at the stations. [-]
+"""
 
 MOST_FILL = 3e7
-"""Cube of the states per level times square of the levels that two bursts span, up to which
-elimination is faster than balancing level by level. The value is measured.
+"""Measured limit of the cost up to which elimination is faster than the iteration by levels. The
+cost is the cube of the number of states per level, multiplied by the square of the number of levels
+that a burst of the AP and a burst of a station span together.
 """
 
 
 def solve_lumped(
     stations: int, window: int, at: Contention, ap_packets: int = 1, station_packets: int = 1
 ) -> Occupancy:
-    """Solve the lumped chain.
+    """Return the stationary distribution of the lumped chain.
 
     Parameters
     ----------
     stations, window, at, ap_packets, station_packets
-        As for :func:`~lasthop.models.edca.full.solve_full`.
+        Parameters of :func:`~lasthop.models.edca.full.solve_full`.
     """
     total = stations * window
     burst = min(station_packets, window)
@@ -64,15 +70,16 @@ def _solve(
     ap_packets: int,
     station_packets: int,
 ) -> Occupancy:
-    """Solve the states between a smallest and a largest number of packets at the stations.
+    """Return the distribution over the states between a smallest and a largest number of packets at
+    the stations.
 
-    The AP does not win at the highest level. Stations do not win at the lowest levels, from which a
-    burst would leave the range.
+    At the largest number of packets the AP never wins. At small numbers of packets, from which a
+    burst would leave the range, stations never win.
     """
     least, usual, most = levels
     weights = log_weights(stations, window, most)
-    # Bursts empty stations, so that packets concentrate at fewer stations. This is unlikely without
-    # TXOP.
+    # Without TXOP improbable states are left out. With TXOP they are included, since bursts empty
+    # stations and so concentrate the packets at fewer stations.
     left_out = NEGLIGIBLE if max(ap_packets, station_packets) == 1 else np.inf
     k, eta = np.nonzero((weights > weights.max(axis=0) - left_out)[:, least:].T)
     k = k + least
@@ -105,8 +112,8 @@ def _solve(
 def _queue_sizes(
     window: int, most_packets: int, eta: Integers, k: Integers, log_ways: Floats
 ) -> Floats:
-    """Return the probability that an active station has 1, 2, ... packets, up to a limit; by state.
-    [-]
+    """Return for each state the probability that an active station has 1, 2, ... packets, up to
+    `most_packets`. [-]
     """
     table = np.zeros((len(eta), most_packets))
     for packets in range(1, most_packets + 1):
@@ -130,9 +137,9 @@ def _one_packet(
 
 
 def _station_burst(eta: Integers, k: Integers, index: Integers, sizes: Floats) -> csr_array:
-    """Return the transitions of a station's success, row by row in the order of the states. Most
-    packets come first, and stations with more packets than the limit come after those with exactly
-    the limit.
+    """Return the transition probabilities for a success of a station. Rows are in the order of the
+    states. In a row, larger bursts come first; a station with exactly the limit of packets comes
+    before a station with more packets.
     """
     states, limit = sizes.shape
     target = np.full((states, limit + 1), -1, dtype=np.int32)

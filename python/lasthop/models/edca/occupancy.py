@@ -1,4 +1,4 @@
-"""Distribution of the packets over the queues, which each solver returns."""
+"""Distribution of the packets over AP and stations, which each solver returns."""
 
 from dataclasses import dataclass
 
@@ -9,20 +9,22 @@ from lasthop.models.edca.cell import Floats, Integers
 
 @dataclass(frozen=True)
 class Occupancy:
-    """States at the ends of virtual slots; states with equal virtual slots are merged.
+    """Stationary distribution of the states at successes. States with equal numbers of active
+    stations and packets at stations are merged.
 
     Attributes
     ----------
     active : ndarray of int
-        Active stations, :math:`\\eta`.
+        Number of active stations in each state, :math:`\\eta`.
     at_stations : ndarray of int
-        Packets at the stations, :math:`K`; the AP's queue holds the rest. [packets]
+        Packets at the stations in each state, :math:`K`. The other packets are in the AP's queue.
+        [packets]
     prob : ndarray
-        Stationary probability. [-]
+        Stationary probability of each state. [-]
     station_packets : ndarray
         Mean packets that a station sends on its next success. [packets]
     states : int
-        States of the chain that was solved.
+        Number of states of the chain that was solved.
     """
 
     active: Integers
@@ -35,7 +37,9 @@ class Occupancy:
 def merged(
     active: Integers, at_stations: Integers, prob: Floats, station_packets: Floats
 ) -> Occupancy:
-    """Return the occupancy of a chain's states, with states of equal counts merged."""
+    """Return the distribution of a chain, with states merged that have equal numbers of active
+    stations and packets at stations.
+    """
     pairs = np.stack([active, at_stations])
     remaining, index = np.unique(pairs, axis=1, return_inverse=True)
     total = np.bincount(index.ravel(), prob).astype(float)

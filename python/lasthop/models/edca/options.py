@@ -1,4 +1,4 @@
-"""Choices that the paper leaves open."""
+"""Options of the 802.11e model, for statements that the paper leaves open."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -8,32 +8,34 @@ from lasthop.models.choices import Choices
 ApQueue = Literal["fifo", "mixed"]
 
 LEAST_BPS, MOST_BPS = 1e5, 1e9
-"""Range of meaningful rates of a MAC ACK. [bit/s]"""
+"""Least and largest accepted rate of a MAC ACK. [bit/s]"""
 
 
 @dataclass(frozen=True)
 class Options(Choices):
-    """Readings of the paper. The defaults are the engine's rules.
+    """Readings of the paper. The defaults are the rules of lasthop's simulation engine.
 
     Attributes
     ----------
     mean_backoff : "CW/2" or "(CW+1)/2"
-        Mean of a backoff. In section 2.1 the backoff is uniform on [0, CW]; section 3.6 prints the
-        other mean.
+        Mean of a backoff. In section 2.1 the backoff is uniform on [0, CW], which means CW/2;
+        section 3.6 prints (CW+1)/2.
     attempts : "scenario" or "unlimited"
-        Attempts after which a frame is dropped and the window reset, or no limit.
+        Limit of attempts after which a frame is dropped and the contention window reset: that of
+        the scenario, or none.
     collision : "eifs" or "frame"
-        Time after the longest colliding frame: SIFS, a MAC ACK's time and AIFS, or only AIFS. The
-        paper does not define T_col.
+        Time after the longest colliding frame: SIFS, the duration of a MAC ACK and AIFS, or only
+        AIFS. The paper does not define T_col.
     eifs_rate_bps : float or None
-        Rate of this MAC ACK; None uses the scenario's rate. [bit/s]
+        Rate of the MAC ACK in the time after a collision; None uses the rate of the scenario.
+        [bit/s]
     ap_queue : "fifo", "mixed" or None
         Order of the AP's queue, which matters only with TXOP; None uses the scenario's order.
-        ``"fifo"``: the packets that a station sent in one burst stay together. This is exact if the
-        stations' limit divides the window and the AP's limit; otherwise it is solved as ``"mixed"``
-        with a warning. ``"mixed"``: the paper's uniform order.
+        ``"fifo"``: the packets that a station sent in one burst remain together. The solution is
+        exact if the stations' TXOP limit divides the window and the AP's TXOP limit; otherwise the
+        model uses ``"mixed"`` with a warning. ``"mixed"``: the paper's uniform order.
     solver : "auto", "full", "product", "lumped" or "pifs"
-        See :mod:`lasthop.models.edca.solve`.
+        Solver; see :mod:`lasthop.models.edca.solve`.
     """
 
     mean_backoff: Literal["CW/2", "(CW+1)/2"] = "CW/2"
@@ -54,4 +56,6 @@ class Options(Choices):
 
 
 PAPER = Options(mean_backoff="CW/2", attempts="unlimited", collision="eifs", ap_queue="mixed")
-"""The paper's own model as far as it is known: no attempt limit, and a mixed AP queue."""
+"""Options for the model of the paper itself, as far as it is known: no attempt limit, and a mixed
+AP queue.
+"""

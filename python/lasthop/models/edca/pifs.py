@@ -1,4 +1,4 @@
-r"""The AP always wins while it has packets (section 5).
+r"""Solver for a cell in which the AP always wins while it has packets (section 5 of the paper).
 
 With PIFS access (AIFSN 1, CWmin 0, CWmax 0) the AP sends before any station may. All packets are at
 the stations, which contend as if they were saturated. After each success of a station the AP sends
@@ -19,18 +19,20 @@ def ap_always_wins(at: Contention) -> bool:
 def solve_pifs(
     stations: int, window: int, ap_packets: int = 1, station_packets: int = 1
 ) -> Occupancy:
-    r"""Return the states between two successes of stations, which are equally likely.
+    r"""Return the distribution of the states between two successes of stations, which are equally
+    likely.
 
     Parameters
     ----------
     stations, window, ap_packets, station_packets
-        As for :func:`~lasthop.models.edca.full.solve_full`.
+        Parameters of :func:`~lasthop.models.edca.full.solve_full`.
 
     Notes
     -----
-    The mean virtual slots add up to the denominators of eqs. (34) and (35). In (36) the AP needs
-    :math:`\lceil \xi_{STA} / \xi_{AP} \rceil` bursts (the printed brackets are ceilings), and
-    :math:`\xi_{STA}` is at most W.
+    The mean virtual slots (times between successes) sum to the denominators of eqs. (34) and (35).
+    In (36) the AP sends :math:`\lceil \xi_{STA} / \xi_{AP} \rceil` bursts; the printed brackets are
+    ceilings. :math:`\xi_{AP}` and :math:`\xi_{STA}` are the TXOP limits of the AP and of a station,
+    and :math:`\xi_{STA}` is at most the window W.
     """
     burst = min(station_packets, window)
     at_ap = np.append(np.arange(burst, 0, -ap_packets), 0)

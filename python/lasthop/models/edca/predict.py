@@ -16,12 +16,12 @@ from lasthop.scenario.typed import CellScenario, Node, Readable, Scenario, Stati
 
 
 def suits(scenario: Scenario) -> bool:
-    """Return whether a scenario meets all assumptions of this model.
+    """Return whether a scenario meets all assumptions of the 802.11e model.
 
     Each station that has a flow must have exactly one long-lived TCP connection. Windows and the
     stations' access parameters must be equal, and every segment must be acknowledged immediately.
-    There must be no losses on the wire or the channel, and no delay by the wire or by ACK
-    processing. Every queue must have room for all packets that can be outstanding.
+    The wire and the channel must lose no packets, and the wire and ACK processing must have no
+    delay. Every queue must have room for all packets that can be outstanding.
     """
     if not is_cell(scenario) or len({each.station for each in scenario.flows}) < len(
         scenario.flows
@@ -49,10 +49,10 @@ def predict(scenario: Readable, options: Options | None = None) -> Quantities:
     Parameters
     ----------
     scenario : Scenario or Mapping
-        Normalised scenario, read or to be read. ``txop_packets`` and ``txop_limit_s`` of a node
-        limit its bursts, and ``queue_order`` of the AP is its queue's order.
+        Normalised scenario, as a `Scenario` or a mapping. ``txop_packets`` and ``txop_limit_s`` of
+        a node limit its bursts, and ``queue_order`` of the AP is the order of its queue.
     options : Options, optional
-        Readings of the paper; by default the engine's rules.
+        Readings of the paper; by default the rules of lasthop's simulation engine.
 
     Returns
     -------
@@ -92,7 +92,8 @@ def predict(scenario: Readable, options: Options | None = None) -> Quantities:
 
 
 def cell_of(scenario: CellScenario, options: Options) -> Cell:
-    """Return a scenario of TCP flows in the model's terms; stations without flows are left out.
+    """Return the cell of the model for a scenario of TCP flows; stations without flows are left
+    out.
 
     Parameters
     ----------
@@ -140,7 +141,9 @@ def cell_of(scenario: CellScenario, options: Options) -> Cell:
 
 
 def _access(cell: typed.Cell, node: Node, category: str, packets: Sequence[Packet]) -> Access:
-    """Return the access parameters of a node for the packets that it sends."""
+    """Return the access parameters of a node. A TXOP limit in time is converted to a number of the
+    packets that the node sends.
+    """
     own = node.access(category)
     lengths = {packet.exchange_s for packet in packets}
     if own.txop_limit_s is not None and len(lengths) > 1:

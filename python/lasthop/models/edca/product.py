@@ -1,13 +1,15 @@
-r"""The product form of the chain without TXOP (beyond the paper).
+r"""Product form of the chain without TXOP, which is not in the paper.
 
 If the AP's odds :math:`r` against one active station do not depend on the number of active stations
 (equal access parameters: :math:`r = 1`), the chain's stationary distribution is
 
 .. math:: \pi(n_1, ..., n_N) \propto (r\, 1\{Q > 0\} + \eta)\, r^K \frac{Q!}{\prod_s (W - n_s)!}
 
-with :math:`n_s` packets at station s, :math:`K = \sum_s n_s` and :math:`Q = N W - K`. It satisfies
-detailed balance. So :math:`\pi` depends on the contention only through r. With equal access
-parameters it is the same for every CWmin.
+:math:`n_s` is the number of packets at station s, :math:`K = \sum_s n_s` the number of packets at
+all stations, and :math:`\eta` the number of active stations. The AP's queue has :math:`Q = N W - K`
+packets, for N stations with windows of W. The distribution satisfies detailed balance. It depends
+on the contention only through r, so that with equal access parameters it is the same for every
+CWmin.
 """
 
 import numpy as np
@@ -19,23 +21,26 @@ from lasthop.models.edca.contention import Contention
 from lasthop.models.edca.occupancy import Occupancy
 
 CONSTANT = 1e-9
-"""Relative spread of the odds over the situations up to which they count as constant. [-]"""
+"""Relative spread of the odds between situations, up to which the odds are constant. [-]
+"""
 
 NEGLIGIBLE = 40.0
-"""Estimated logarithm of the ratio of the largest probability to a state's probability, above which
-the state is left out.
+"""Estimated logarithm of the ratio of the largest state probability to the probability of a state,
+above which the state is left out.
 """
 
 MOST_ODDS = 1e18
-"""Odds that count as certainty. [-]"""
+"""Upper limit of the odds, at which the AP practically always wins. [-]"""
 
 TILTS = 2000
-"""Number of fillings of the AP's queue between which numbers of packets are interpolated."""
+"""Number of grid points, from an empty to a full AP queue, between which the mean numbers of
+stations and packets are interpolated.
+"""
 
 
 def constant_odds(at: Contention) -> float | None:
-    """Return the odds of the AP against one station if they are equal in all situations, else None.
-    [-]
+    """Return the odds of the AP against one station if the odds are equal in all situations, or
+    None. [-]
     """
     odds = at.odds
     if not np.isfinite(odds).all() or odds.min() <= 0.0 or np.ptp(odds) > CONSTANT * odds.max():
@@ -44,13 +49,13 @@ def constant_odds(at: Contention) -> float | None:
 
 
 def solve_product(stations: int, window: int, odds: float) -> Occupancy:
-    """Return the product form, summed over states with equal numbers of active stations and
-    packets.
+    """Return the distribution in product form, summed over states with equal numbers of active
+    stations and packets at stations.
 
     Parameters
     ----------
     stations, window : int
-        :math:`N` and :math:`W`.
+        Number of stations, :math:`N`, and window of each station, :math:`W` packets.
     odds : float
         Odds of the AP against one active station, :math:`r`. [-]
     """
@@ -64,13 +69,13 @@ def solve_product(stations: int, window: int, odds: float) -> Occupancy:
 
 
 def log_weights(stations: int, window: int, most: int) -> Floats:
-    r"""Return the logarithm of :math:`\sum Q! / \prod_s (W - n_s)!` over states with equal (eta,
-    K).
+    r"""Return the logarithm of the sum of :math:`Q! / \prod_s (W - n_s)!` over the states with
+    equal numbers of active stations, :math:`\eta`, and packets at stations, :math:`K`.
 
     Returns
     -------
     ndarray
-        Values up to a constant, with index :math:`\eta, K` and :math:`K` up to `most`.
+        Logarithms up to a constant, with index :math:`\eta, K`; :math:`K` is at most `most`.
     """
     eta, k = np.ogrid[: stations + 1, : most + 1]
     which = gammaln(stations + 1) - gammaln(eta + 1) - gammaln(stations - eta + 1)
@@ -82,18 +87,19 @@ def log_weights(stations: int, window: int, most: int) -> Floats:
 def level_range(
     stations: int, window: int, odds: Floats, ap_packets: int = 1, station_packets: int = 1
 ) -> tuple[int, int, int]:
-    r"""Return the least, the likely and the largest number of packets at the stations. Others are
-    improbable. [packets]
+    r"""Return the least, the most likely and the largest number of packets at the stations. Numbers
+    outside this range are improbable. [packets]
 
-    The numbers follow from a chain of :math:`K` only, with queues as for a randomly mixed AP queue:
-    truncated Poisson numbers at the AP. Bursts are longer steps.
+    The numbers follow from an approximate chain whose state is only the number :math:`K` of packets
+    at the stations. The AP's queue is assumed to be mixed at random, so that each station's number
+    of packets in it is truncated Poisson. A burst is a step of several packets.
 
     Parameters
     ----------
     odds : ndarray
-        Odds of the AP with 1 to N active stations. [-]
+        Odds of the AP against one active station, with 1 to N active stations. [-]
     ap_packets, station_packets : int
-        TXOP limits. [packets]
+        TXOP limits of the AP and of a station. [packets]
     """
     waiting = np.arange(window + 1)
     tilt = np.geomspace(1e-3, 1e5 * window, TILTS)[:, None]

@@ -1,9 +1,10 @@
 r"""Mean length of a virtual slot, the sojourn time :math:`\mu_k` (eqs. 13, 19, 28-31).
 
-A virtual slot is the time until a success, including the success: idle periods, collisions, and the
-exchange or burst. Stations may differ in rates, packet sizes and directions (the paper's footnote
-1). They have equal windows and access parameters, so that all sets of :math:`\eta` stations are
-equally likely to be active. The mean over these sets is therefore exact.
+A virtual slot is the time until a success, including the success. It consists of idle periods,
+collisions, and the exchange or burst. Stations may differ in rates, packet sizes and directions
+(footnote 1 of the paper). The stations have equal windows and access parameters, so that all sets
+of :math:`\eta` stations are equally likely to be active. The mean over these sets is therefore
+exact.
 """
 
 from collections import Counter
@@ -19,7 +20,7 @@ from lasthop.models.edca.options import Options
 
 @dataclass(frozen=True)
 class Overhead:
-    """Mean time of a virtual slot without its success, by situation of `Contention`. [s]
+    """Mean time of idle periods and collisions in a virtual slot, by situation of `Contention`. [s]
 
     The time of collisions depends on whether the AP's first packet is for an active or an inactive
     station.
@@ -30,17 +31,19 @@ class Overhead:
 
 
 def overhead(cell: Cell, at: Contention, options: Options) -> Overhead:
-    r"""Return the time of idle periods and collisions in a virtual slot. [s]
+    r"""Return the mean time of idle periods and collisions in a virtual slot. [s]
 
     .. math:: \frac{1}{P^{succ}} \Bigl( AIFS + E[T^{idle}]
               + E[\max_i T_i; \text{collision}] + (1 - P^{succ}) T_{lead} \Bigr)
 
     Notes
     -----
-    Eq. (13) without its last three terms: :math:`E[N^{col}] + 1 = 1 / P^{succ}`. The mean number of
-    the AP's collisions is :math:`P^{col}_{AP} / P^{succ}`. The second line of (15) is no
-    distribution: with CWmin 3 its mean is lower by 15 % with two active stations and by 48 % with
-    seven. :math:`T_{col}` is the longest frame and, by option, the difference of EIFS and AIFS.
+    The formula is Eq. (13) without its last three terms, with :math:`E[N^{col}] + 1 = 1 / P^{succ}`
+    busy periods per virtual slot. The mean number of the AP's collisions is :math:`P^{col}_{AP} /
+    P^{succ}`. The second line of the printed Eq. (15) is not a distribution. With CWmin 3 its mean
+    is 15 % too low with two active stations, and 48 % too low with seven. The time of a collision,
+    :math:`T_{col}`, is the longest frame and, by option, the difference of EIFS and AIFS,
+    :math:`T_{lead}`.
     """
     success = at.success
     first_aifs_s = min(cell.aifs_s(cell.ap_access), cell.aifs_s(cell.station_access))
@@ -51,19 +54,21 @@ def overhead(cell: Cell, at: Contention, options: Options) -> Overhead:
 
 
 def exchange_s(cell: Cell, way: str) -> float:
-    """Return the mean exchange duration over the stations' packets, ``"up"`` or ``"down"``. [s]"""
+    """Return the mean duration of an exchange over the packets of all stations, ``"up"`` or
+    ``"down"``. [s]
+    """
     return mean_over_packets(cell.stations, "exchange_s", way)
 
 
 def burst_s(cell: Cell, packets: Floats, way: str) -> Floats:
-    r"""Return the mean duration of a burst in a TXOP, from its first frame to its last MAC ACK. [s]
+    r"""Return the mean duration of a TXOP, from its first frame to its last MAC ACK. [s]
 
     .. math:: \min(Q, \xi) (T + 2\,SIFS + T_{ACK}) - SIFS
 
     Parameters
     ----------
     packets : ndarray
-        Number of packets in the burst; a mean is accepted. [packets]
+        Number of packets in the TXOP, or its mean. [packets]
     way : str
         ``"down"`` for the AP (eq. 30), ``"up"`` for a station (eq. 31).
     """
@@ -72,7 +77,9 @@ def burst_s(cell: Cell, packets: Floats, way: str) -> Floats:
 
 
 def _spoilt_s(cell: Cell, at: Contention, to_active: bool) -> Floats:
-    """Return the mean longest frame of a busy period by situation; a success counts as 0. [s]"""
+    """Return the mean duration of the longest frame of a collision per busy period, by situation; a
+    success contributes 0. [s]
+    """
     tau = at.station_attempt_prob
     lengths = sorted(
         {
@@ -82,8 +89,8 @@ def _spoilt_s(cell: Cell, at: Contention, to_active: bool) -> Floats:
             for packet in (c.up, c.down)
         }
     )
-    # The two parts of an idle period in which collisions can occur: only stations contend, or all
-    # nodes.
+    # Collisions can occur in two parts of an idle period: the part in which only stations contend,
+    # and the part in which all nodes contend.
     stations_only = np.zeros_like(tau)
     together = np.zeros_like(tau)
     shorter = 0.0
@@ -113,10 +120,11 @@ def _spoilt_s(cell: Cell, at: Contention, to_active: bool) -> Floats:
 def _none_as_long(
     cell: Cell, at: Contention, length: float, to_active: bool
 ) -> tuple[Floats, Floats]:
-    """Return the probability that no station sends a frame of this length or longer.
+    """Return two probabilities: that no station sends a frame of at least this duration, and that
+    neither a station nor the AP does.
 
-    The second value includes the AP: the probability that neither a station nor the AP sends such a
-    frame, if the AP sends. `to_active` is whether the AP's packet is for an active station.
+    The second probability is conditional on an attempt of the AP. `to_active` is whether the AP's
+    packet is for an active station.
     """
     kinds = list(Counter(cell.stations).items())
     up = np.array([_at_least(station, length, "up") for station, _ in kinds])
@@ -139,8 +147,8 @@ def _none_as_long(
 
 
 def _at_least(station: StationTraffic, length: float, way: str) -> float:
-    """Return the fraction of a station's packets whose exposed frame has at least this length.
-    [-]
+    """Return the fraction of a station's packets whose frame that a collision destroys has at least
+    this duration. [-]
     """
 
     connections = station.connections
@@ -152,17 +160,18 @@ def _at_least(station: StationTraffic, length: float, way: str) -> float:
 
 
 def _mean_product(factors: Floats, counts: np.ndarray, chosen: int) -> float:
-    """Return the mean product of the factors of `chosen` items that are drawn without replacement.
+    """Return the mean product of the factors of `chosen` items, which are drawn without
+    replacement.
 
-    There are ``counts[g]`` items of kind g with the factor ``factors[g]`` each.
+    There are ``counts[g]`` items of kind g, each with the factor ``factors[g]``.
     """
     if np.all(factors == factors[0]):
         return float(factors[0] ** chosen)
     total = int(counts.sum())
     if chosen == 0:
         return 1.0
-    # A draw without replacement is a set of independent draws, given their number. All terms then
-    # stay moderate.
+    # A draw without replacement is distributed as independent draws of each item, given the number
+    # of drawn items. With independent draws no term overflows.
     part = chosen / total
     terms = np.ones(1)
     for factor, count in zip(factors, counts, strict=True):
@@ -171,7 +180,7 @@ def _mean_product(factors: Floats, counts: np.ndarray, chosen: int) -> float:
 
 
 def _binomial(trials: int, part: float) -> Floats:
-    """Return the binomial distribution. [-]"""
+    """Return the binomial distribution of `trials` trials with success probability `part`. [-]"""
     k = np.arange(trials + 1)
     if part == 1.0:
         return np.asarray(k == trials, dtype=float)

@@ -1,10 +1,11 @@
-r"""Performance of the cell: contention, one of the solvers, and averages over its states.
+r"""Performance of a cell: contention, the distribution of its states by one of four solvers, and
+averages over the states.
 
 Solvers, in the order in which ``"auto"`` tries them:
 
 - ``"pifs"``: the AP always wins while it has packets (section 5). Exact.
-- ``"product"``: product form. Exact; without TXOP, and with odds that do not depend on the number
-  of active stations, such as for equal access parameters.
+- ``"product"``: product form. Exact; applies without TXOP if the odds of the AP do not depend on
+  the number of active stations, such as with equal access parameters.
 - ``"full"``: the paper's chain, up to `MOST_STATES` states. Exact.
 - ``"lumped"``: the chain on active stations and packets. Accurate to about 1e-5 without TXOP.
 """
@@ -41,26 +42,26 @@ class Performance:
     states : int
         Number of states of the chain.
     fifo : bool
-        Whether packets that a station sends in a burst stay together at the AP.
+        Whether packets that a station sends in a burst remain together in the AP's queue.
     packet_rate : float
-        Packets from the AP per second, which equals the packets from the stations. [1/s]
+        Rate of packets from the AP, which equals the rate of packets from the stations. [1/s]
     station_goodput_bps : tuple of float
-        Payload of both directions, in the order of the cell's stations. [bit/s]
+        Goodput of each station in both directions, in the order of the cell's stations. [bit/s]
     active_stations : float
-        :math:`E[N_{active}]`, a time average (eqs. 11, 12).
+        Time average of the number of active stations, :math:`E[N_{active}]` (eqs. 11, 12).
     active_at_success : float
         Mean number of active stations at a success, :math:`\sum_k \eta_k \pi_k`, which is not
-        weighted by time. For equal access parameters it does not depend on CWmin.
+        weighted by time. With equal access parameters it does not depend on CWmin.
     ap_queue, station_queue : float
-        Mean queue lengths over time. [packets]
+        Time averages of the queue length of the AP and of a station. [packets]
     ap_collision_rate, station_collision_rate : float
-        Fraction of attempts that collide, including all packets of bursts; 0 for a node that never
-        attempts. [-]
+        Fraction of attempts that collide; each packet of a burst is an attempt. The fraction is 0
+        for a node that never attempts. [-]
     ap_discard, station_discard : float
-        Probability that a frame has only collisions up to the attempt limit; the chain neglects
-        this case. [-]
+        Probability that all attempts at a frame collide, up to the attempt limit. The chain
+        neglects such discards. [-]
     queue_time : tuple of ndarray
-        Packets in the AP's queue, and the fraction of time with each number.
+        Numbers of packets in the AP's queue, and fraction of time with each number.
     """
 
     solver: str
@@ -91,7 +92,7 @@ def solve(cell: Cell, options: Options | None = None) -> Performance:
     ----------
     cell : Cell
     options : Options, optional
-        Readings of the paper; by default the engine's rules.
+        Readings of the paper; by default the rules of lasthop's simulation engine.
 
     Raises
     ------
@@ -100,7 +101,7 @@ def solve(cell: Cell, options: Options | None = None) -> Performance:
     ConvergenceError
         If a solver does not converge.
     TooCostlyError
-        If the chain needs more time or memory than the limit.
+        If the solution would exceed the limits of time or memory.
     """
     options = options or Options()
     at = contend(cell.size, cell.station_access, cell.ap_access, options)
@@ -115,10 +116,11 @@ def solve(cell: Cell, options: Options | None = None) -> Performance:
 def packets_held_together(cell: Cell) -> int:
     r"""Return the number of packets that a FIFO queue at the AP never separates. [packets]
 
-    If the stations' limit :math:`\xi_{STA}` divides W and :math:`\xi_{AP}`, each burst of a station
-    returns as a whole. The FIFO system is then the chain of :math:`W / \xi_{STA}` super-packets
-    with the AP's limit :math:`\xi_{AP} / \xi_{STA}`. Otherwise the result is 1, which is the mixed
-    queue.
+    If the stations' TXOP limit :math:`\xi_{STA}` divides the window W and the AP's TXOP limit
+    :math:`\xi_{AP}`, the packets that answer a station's burst return in one burst. The FIFO system
+    is then equal to a chain with windows of :math:`W / \xi_{STA}` super-packets and an AP limit of
+    :math:`\xi_{AP} / \xi_{STA}`. If :math:`\xi_{STA}` does not divide them, the result is 1, which
+    means the mixed queue.
     """
     burst = min(cell.station_access.txop_packets, cell.window)
     fits = cell.window % burst == 0 and cell.ap_access.txop_packets % burst == 0
@@ -126,7 +128,9 @@ def packets_held_together(cell: Cell) -> int:
 
 
 def choose(cell: Cell, at: Contention, held: int = 1) -> str:
-    """Return the name of the solver for a cell, with `held` packets held together."""
+    """Return the name of the solver that suits a cell. `held` is the number of packets that the
+    AP's queue never separates.
+    """
     if ap_always_wins(at):
         return "pifs"
     without_txop = (
@@ -140,7 +144,7 @@ def choose(cell: Cell, at: Contention, held: int = 1) -> str:
 
 
 def occupancy(cell: Cell, at: Contention, solver: str, held: int = 1) -> Occupancy:
-    """States and their probabilities by the solver of this name."""
+    """Return the states and their probabilities, computed by the solver with this name."""
     window = cell.window // held
     ap_packets = -(-cell.ap_access.txop_packets // held)
     station_packets = -(-min(cell.station_access.txop_packets, cell.window) // held)
@@ -175,12 +179,13 @@ def evaluate(
     solver: str,
     fifo: bool,
 ) -> Performance:
-    r"""Return averages over the states: averages over time are weighted by :math:`\pi_k \mu_k`,
-    averages over events by :math:`\pi_k`.
+    r"""Return averages over the states k. Averages over time have the weights :math:`\pi_k \mu_k`,
+    and averages over events the weights :math:`\pi_k`. :math:`\pi_k` is the probability of a state,
+    and :math:`\mu_k` its mean duration.
 
     Notes
     -----
-    Eqs. (11), (12), (20)-(22), (32)-(35).
+    The averages are those of Eqs. (11), (12), (20)-(22) and (32)-(35).
     """
     at_ap = cell.size * cell.window - where.at_stations
     situation = np.where(at_ap > 0, where.active, cell.size + 1)
@@ -196,7 +201,8 @@ def evaluate(
     time = time / cycle
     rate = float((where.prob * wins) @ sent / cycle)
 
-    # Mean number of busy periods in a state, with any result: 1 / P_succ.
+    # The mean number of busy periods in a state is 1 / P_succ, where P_succ is the probability that
+    # a busy period is a success.
     busy = where.prob / at.success[situation]
 
     def per_attempt(attempts: Floats, what: Floats, following: float = 0.0) -> float:
@@ -204,7 +210,7 @@ def evaluate(
         every = tries.sum() + following
         return float(tries @ what[situation] / every) if every > 0.0 else 0.0
 
-    # Packets of a burst after its first count as attempts too, and never collide.
+    # The packets of a burst after the first also count as attempts, and never collide.
     ap_following = float(where.prob @ (wins * np.maximum(sent - 1.0, 0.0)))
     station_following = float(
         where.prob @ ((1.0 - wins) * np.maximum(where.station_packets - 1.0, 0.0))
@@ -234,7 +240,7 @@ def evaluate(
 def _overhead(
     cell: Cell, where: Occupancy, at_ap: np.ndarray, situation: np.ndarray, each: Overhead
 ) -> Floats:
-    """Return the time of idle periods and collisions before a success, by state. [s]"""
+    """Return the mean time of idle periods and collisions before a success, by state. [s]"""
     inactive = (cell.size - where.active) * cell.window
     to_inactive = np.divide(inactive, at_ap, out=np.zeros(len(at_ap)), where=at_ap > 0)
     return np.asarray(
@@ -244,7 +250,9 @@ def _overhead(
 
 
 def _payload(cell: Cell, index: int) -> float:
-    """Return the mean payload of one packet from a station and one packet to it. [bytes]"""
+    """Return the mean total payload of one packet from a station and one packet to the station.
+    [bytes]
+    """
     station = cell.stations[index]
     return sum(
         station.share(connection) * (connection.up.payload_bytes + connection.down.payload_bytes)

@@ -6,10 +6,11 @@ of the same size to send. This module computes this ratio from the Markov chain 
 nodes. This computation is not in the paper, whose authors could not read the parameters of their
 network cards (footnote 7).
 
-The chain is observed between transmissions. After a success the winner is *fresh*: it draws a
-backoff uniform on [0, CW] at its first stage. The other node *waits* with its remaining slots. The
-node whose backoff ends first wins. If both end simultaneously, the nodes collide, and both draw
-from doubled windows. A node with a larger AIFSN is later by this number of slots each time.
+The chain is observed between transmissions. After a success the winner is *fresh*: it draws a new
+backoff, uniform on [0, CWmin]. The other node *waits* with its remaining backoff slots. The node
+whose backoff ends first wins. If both backoffs end simultaneously, the nodes collide, and both draw
+from doubled contention windows. A node with a larger AIFSN is later after each transmission, by the
+difference of the AIFSNs.
 """
 
 from collections import defaultdict
@@ -21,13 +22,15 @@ from lasthop.models.access import Access
 from lasthop.models.errors import ConvergenceError
 
 TOLERANCE = 1e-6
-"""Relative change of the success ratio between sweeps below which it has converged. [-]"""
+"""Relative change of the ratio of successes between sweeps below which the computation has
+converged. [-]
+"""
 
 NEGLIGIBLE = 1e-6
-"""Expected visits per sweep below which they are not followed further. [-]"""
+"""Expected visits per sweep below which a state is neglected. [-]"""
 
 SWEEPS = 1000
-"""Largest number of sweeps; a few tens are usual."""
+"""Largest number of sweeps over the states; usually a few tens suffice."""
 
 
 def beta_from_access(station: Access, ap: Access) -> float:
@@ -47,17 +50,19 @@ def beta_from_access(station: Access, ap: Access) -> float:
     Raises
     ------
     ValueError
-        If a window is always 0, or if one node always sends before the other and starves it.
+        If a contention window is always 0, or if one node always sends before the other node and
+        starves it.
     ConvergenceError
         If the sweeps do not converge.
 
     Notes
     -----
-    With TXOP limits in packets, each access counts as this number of frames, which is beyond the
-    paper.
+    With a TXOP limit in packets, each channel access counts as this number of frames; the paper has
+    no TXOPs.
 
-    Definition d14, as measured in section 5. Station CWmin 29 against AP CWmin 34 gives 1.199, the
-    paper's 1.2 (CWmax 1023, DIFS, 7 attempts). The error is about 2e-5.
+    The ratio is definition d14 of the paper, as measured in section 5. For CWmin 29 of the station
+    and CWmin 34 of the AP the result is 1.199, where the paper has 1.2 (CWmax 1023, DIFS, 7
+    attempts). The numerical error is about 2e-5.
     """
     for node in (station, ap):
         if node.cwmin < 1:
@@ -81,16 +86,18 @@ def _success_ratio(station: Access, ap: Access) -> float:
 
 
 class _Chain:
-    """Stationary visits of the two-node chain, computed sweep by sweep.
+    """Stationary visits of the Markov chain of two nodes, computed in sweeps over its states.
 
     One unit of probability moves between the sets of states "node k waits at stage s" and "both
-    draw, at stages s0 and s1". Within a set, the number of successive wins of the fresh node is
-    summed exactly. A sweep ends at states with new frames: at stage 0, or after a dropped frame.
+    draw, at stages s0 and s1". Within a set, successive wins of the fresh node are summed exactly.
+    A sweep ends at states in which a node begins a new frame: at backoff stage 0, or after a
+    dropped frame.
     """
 
     def __init__(self, *nodes: Access) -> None:
         self.nodes = nodes
-        # arrivals[k, stage][left]: node k starts to wait with `left` remaining slots.
+        # arrivals[k, stage][left] has the visits at which node k starts to wait with `left`
+        # remaining slots.
         self.arrivals: dict[tuple[int, int], list[float]] = {}
         self.collided: dict[tuple[int, int], float] = {}
         self.dropped: dict[tuple[int, int], float] = {(0, 0): 1.0}
@@ -99,7 +106,9 @@ class _Chain:
                 raise ValueError(f"{fresh!r} is always due before {waiter!r} and starves it")
 
     def sweep(self) -> tuple[float, float]:
-        """Pass the probability once through all states; return the successes of both nodes."""
+        """Move the probability once through all states; return the number of successes of each
+        node.
+        """
         wins = [0.0, 0.0]
         dropped, self.dropped = self.dropped, {}
         for stages, visits in dropped.items():
@@ -123,8 +132,8 @@ class _Chain:
         return wins[0], wins[1]
 
     def _wait(self, waiter: int, stage: int, entries: list[float], wins: list[float]) -> None:
-        """Let node ``waiter`` wait until it wins or collides, while the other node draws
-        repeatedly.
+        """Process the states in which node ``waiter`` waits. The fresh node draws again after each
+        win, until ``waiter`` wins or the nodes collide.
         """
         fresh = 1 - waiter
         draws = self.nodes[fresh].cwmin + 1
@@ -134,8 +143,8 @@ class _Chain:
         for left, count in enumerate(visits):
             if count == 0.0:
                 continue
-            # The fresh node sends after `later + draw` slots of the waiter's count, the waiter
-            # after `left` slots.
+            # In slots counted by the waiting node, the fresh node sends after `later + draw` slots,
+            # and the waiting node after `left` slots.
             due = left - later
             wins[fresh] += count * min(max(due, 0), draws) / draws
             if 0 <= due < draws:
@@ -146,7 +155,9 @@ class _Chain:
         self._add_waits(fresh, 0, draws, beaten)
 
     def _draw_both(self, stages: tuple[int, int], visits: float, wins: list[float]) -> None:
-        """Let both nodes draw after a collision; the loser waits at its stage."""
+        """Process the states in which both nodes draw after a collision; the node that loses then
+        waits at its backoff stage.
+        """
         draws = [node.window(stage) + 1 for node, stage in zip(self.nodes, stages, strict=True)]
         weight = visits / (draws[0] * draws[1])
         for winner in (0, 1):
@@ -163,8 +174,8 @@ class _Chain:
             self._add_waits(loser, stages[loser], draws[loser], beaten)
 
     def _collide(self, node: int, stage: int, other_stage: int, visits: float) -> None:
-        """Process a collision at the given stages: double the window, or drop the frame after its
-        last attempt.
+        """Process a collision at the given backoff stages: each node doubles its window, or drops
+        the frame after its last attempt.
         """
         pair = [0, 0]
         for which, failed in ((node, stage), (1 - node, other_stage)):
@@ -174,10 +185,11 @@ class _Chain:
         both[key] = both.get(key, 0.0) + visits
 
     def _add_waits(self, node: int, stage: int, draws: int, beaten: Mapping[int, float]) -> None:
-        """Let ``node`` wait with the rest of its draw when the other node has sent first.
+        """Add the visits at which ``node`` starts to wait with the remainder of its draw, because
+        the other node has sent first.
 
-        ``beaten[due]`` is the number of visits for each draw above ``due``; if due < 0, the draw is
-        not reduced.
+        ``beaten[due]`` is the number of visits for each draw above ``due``, the slots after which
+        the other node sends. If ``due`` is negative, the draw is not reduced.
         """
         steps = [0.0] * (draws + 1)
         for due, visits in beaten.items():
@@ -192,10 +204,12 @@ class _Chain:
 
 
 def _visits(entries: list[float], draws: int, later: int) -> list[float]:
-    """Return the visits by remaining slots, while the fresh node may win many times in a row.
+    """Return the number of visits of a waiting node for each number of remaining slots, summed over
+    successive wins of the fresh node.
 
-    A draw d ends after later + d of the waiter's slots. If this number is positive and below the
-    remaining slots, it is subtracted from them; if it is not positive, they do not change.
+    The fresh node with a draw d sends after later + d slots counted by the waiting node. If later +
+    d is positive and below the remaining slots, it is subtracted from the remaining slots. If it is
+    not positive, the remaining slots do not change.
     """
     size = len(entries)
     first, last = max(1, later), later + draws - 1

@@ -1,7 +1,7 @@
-"""Assumptions of the hot-spot model (Tab. 1), and violations by a scenario.
+"""Assumptions of the hot-spot model (Tab. 1 of paper 002), and checks of a scenario for violations.
 
-A broken assumption raises :class:`~lasthop.models.errors.ModelError`. A nearly broken assumption is
-a warning that the user must consider.
+If a scenario breaks an assumption, :class:`~lasthop.models.errors.ModelError` is raised. If it
+nearly breaks an assumption, the prediction has a warning that the user must consider.
 """
 
 from collections.abc import Iterator, Sequence
@@ -14,44 +14,52 @@ from lasthop.models.hotspot.station import Equilibrium, StationLoad
 from lasthop.scenario.typed import BEST_EFFORT, CellScenario, Station
 
 RENO = ("reno", "newreno")
-"""Congestion controls with the losses and windows of the model."""
+"""Congestion controls that the model supports."""
 
 CRITICAL_LOSS = 4.0 / 19.0
-r"""Loss probability at which Padhye's mean window W(p) with b = 2 is three segments. Above it every
-loss ends in a timeout, and less than about one segment arrives per round-trip time. [-]
+r"""Loss probability p at which Padhye's mean window W(p) is three segments, with delayed ACKs. At a
+higher loss probability every loss ends in a timeout, and fewer than about one segment arrives per
+round-trip time. [-]
 """
 
 LOST_WINDOW_OF_ACKS = 1e-3
-"""Probability of losing every ACK of an upload's window from which on a4 is doubted. [-]"""
+"""Probability of losing every ACK of an upload's window above which a warning about assumption a4
+is issued. [-]
+"""
 
 LEAST_BETA = 0.5
-"""Access priority below which the AP's buffer is no longer full (footnote 13). [-]"""
+"""Access priority beta of a station below which the AP's buffer is not always full (footnote 13).
+[-]
+"""
 
 AGGREGATES_OFF = (7.5, 11.5)
-"""Difference of predicted and simulated shares in cells with aggregation and without losses, for 95
-% of the shares and for all. It was measured in 881 cells that ``docs/papers/hotspot.md`` describes.
-[percentage points]
+"""Largest difference of predicted and simulated goodput shares in 881 cells with aggregation and
+without losses. The first value is for 95 % of the shares, the second for all shares.
+``docs/papers/hotspot.md`` describes the cells. [percentage points]
 """
 
 EXPIRED_OFF = (15, 34)
-"""Difference of predicted and simulated shares, for 95 % of the shares and for all, in the 264
-cells whose downloads need more than `SHORT_OF_TIMERS`. [percentage points]
+"""Largest difference of predicted and simulated goodput shares in the 264 cells whose downloads
+exceed `SHORT_OF_TIMERS`. The first value is for 95 % of the shares, the second for all shares.
+[percentage points]
 """
 
 SHORT_OF_TIMERS = 0.5
 """Ratio of the air time of all downloads' full windows to the least retransmission timeout, above
-which timers expire while the queue grows. [-]
+which retransmission timers expire while the queue grows. [-]
 """
 
 DISCARD_DOUBTED, DISCARD_BROKEN = 1e-3, 2e-2
-"""MAC discard probability from which on a7 is doubted, and broken. [-]"""
+"""Probabilities that the MAC layer discards a frame. From the first value on, the model warns about
+assumption a7; from the second value on, it refuses the scenario. [-]
+"""
 
 
 def _is_no_reno(flow: StationFlow) -> bool:
-    """Return whether a connection is not Reno.
+    """Return whether a connection has a congestion control that the model does not support.
 
-    In a cell with aggregation the model requires that nothing is lost. Each window then stays at
-    the receive window, with any congestion control.
+    In a cell with aggregation the model requires that no packet is lost. The window of a connection
+    then equals the receive window with every congestion control.
     """
     is_other = flow.tcp is not None and flow.tcp.congestion not in RENO
     return is_other and not is_aggregating(flow.scenario)
@@ -69,7 +77,7 @@ REFUSED: Table[CellScenario] = (
     Messages("a5", cells.managed),
     Each(station_flows, *cells.long_lived("section 3"), Check("a3", _is_no_reno, NO_RENO)),
 )
-"""Scenarios that the model refuses."""
+"""Checks whose violation makes the model refuse a scenario."""
 
 DOUBTED: Table[CellScenario] = (
     Check(
@@ -101,7 +109,7 @@ DOUBTED: Table[CellScenario] = (
     ),
     Messages("section 3", cells.unsteady_flows),
 )
-"""Warnings about a scenario that the model accepts."""
+"""Checks whose violation causes a warning about a scenario that the model accepts."""
 
 
 def check_scenario(scenario: CellScenario) -> Iterator[Doubt]:
@@ -114,19 +122,20 @@ def check_scenario(scenario: CellScenario) -> Iterator[Doubt]:
     """
     if not scenario.flows:
         raise ModelError("section 3", "the scenario has no connection")
-    # The stations of one table are reported once, since they break the same assumptions.
+    # `refuse` drops equal messages, so that stations of the same table are reported only once.
     refuse(violations(REFUSED, scenario))
     yield from _check_retries(scenario)
     yield from violations(DOUBTED, scenario)
 
 
 def check_aggregates(scenario: CellScenario) -> Iterator[Doubt | str]:
-    """Yield warnings about exchanges with several packets and a priority from a run.
+    """Yield warnings about a cell whose exchanges have several packets.
 
     Raises
     ------
     ModelError
-        The model counts packets by the time of one packet, but aggregated packets share this time.
+        If the wire has a delay. The model converts the delay to packets by the air time of a
+        packet. Aggregated packets, however, share the air time of a PPDU.
     """
     if scenario.wired_round_trip_s > 0.0:
         raise ModelError(
@@ -153,8 +162,8 @@ def check_aggregates(scenario: CellScenario) -> Iterator[Doubt | str]:
 
 
 def aggregates_off(scenario: CellScenario) -> float:
-    """Return the largest documented difference of shares in cells with aggregation. [percentage
-    points]
+    """Return the largest documented difference of predicted and simulated goodput shares for a cell
+    with aggregation. [percentage points]
     """
     expires = _drain_s(scenario) >= SHORT_OF_TIMERS * _min_rto_s(scenario)
     return max(EXPIRED_OFF if expires else AGGREGATES_OFF)
@@ -178,12 +187,13 @@ def _drain_s(scenario: CellScenario) -> float:
 
 
 def _check_retries(scenario: CellScenario) -> Iterator[Doubt]:
-    # A collision destroys a frame without RTS, or the RTS; both count as short frames.
+    # A collision destroys a data frame without RTS, or an RTS. Both are subject to
+    # `attempts_short`.
     ap = scenario.cell.ap
     for station in scenario.stations:
         attempts = min(station.attempts_short, ap.attempts_short)
-        # Two contenders: the other node begins to send in a slot with probability 2 / (CW + 1). The
-        # doubling after a collision makes the true probability smaller.
+        # With two contenders, the other node begins to send in a slot with probability 2 / (CW + 1)
+        # at most, since the window doubles after a collision.
         collision = min(1.0, 2.0 / (min(station.cwmin, ap.cwmin) + 1.0))
         discard = collision**attempts
         if discard < DISCARD_DOUBTED:
@@ -202,7 +212,9 @@ def _check_retries(scenario: CellScenario) -> Iterator[Doubt]:
 
 
 def check_access(nodes: Sequence[Station], stations: Sequence[StationLoad]) -> Iterator[Doubt]:
-    """Yield warnings about the access priorities; arguments as for :func:`check_equilibrium`."""
+    """Yield warnings about the access priorities; `nodes` and `stations` are those of
+    :func:`check_equilibrium`.
+    """
     for node, station in zip(nodes, stations, strict=True):
         if station.beta < LEAST_BETA:
             yield (
@@ -222,7 +234,7 @@ def check_equilibrium(
     nodes : sequence of Station
         Stations of the scenario.
     stations : sequence of StationLoad
-        Stations of `nodes` in the terms of the model.
+        Connections and access priorities of `nodes`.
     at : Equilibrium
         Equilibrium of these stations.
 

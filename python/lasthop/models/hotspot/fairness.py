@@ -8,7 +8,8 @@ from lasthop.models.hotspot.station import Connections, Equilibrium, StationLoad
 
 
 def round_trip(of: StationLoad, queue: float, at: Equilibrium) -> float:
-    r"""Return the round-trip time of a station's connections divided by the AP's service time. [-]
+    r"""Return the round-trip time of a station's connections, divided by the AP's service time per
+    packet. [-]
 
     .. math:: Q_{ap} + P + Q_i / \beta_i
 
@@ -23,8 +24,10 @@ def round_trip(of: StationLoad, queue: float, at: Equilibrium) -> float:
 
     Notes
     -----
-    :math:`E[D_i]/E[D_{ap}] = Q_i/(\beta_i Q_{ap})` by Little's law, section 3; with P = 0 it
-    is :math:`Q_{ap}(1 + Q_i/(\beta_i Q_{ap}))` as in Eq. (3).
+    :math:`Q_{ap}` is the AP's queue, :math:`P` the number of packets in the wired pipe, and
+    :math:`\beta_i` the access priority of the station. By Little's law (section 3), the ratio of
+    the delays at station and AP is :math:`E[D_i]/E[D_{ap}] = Q_i/(\beta_i Q_{ap})`. With :math:`P =
+    0` the result is :math:`Q_{ap}(1 + Q_i/(\beta_i Q_{ap}))`, as in Eq. (3).
     """
     return at.ap_queue + at.pipe + queue / of.beta
 
@@ -36,13 +39,14 @@ def upload_goodput(of: Connections, time: float) -> float:
     Parameters
     ----------
     of : Connections
-        Connections of the upload; ``count`` is not used.
+        Connections of the same kind as the upload; ``count`` is not used.
     time : float
         Round-trip time divided by the AP's service time, by :func:`round_trip`. [-]
 
     Notes
     -----
-    First term of Eq. (1), each segment counted with its payload.
+    The result is the first term of Eq. (1) for one connection, multiplied by the payload of a
+    segment. :math:`W_i` is the window, and :math:`E[D_i] + E[D_{ap}]` the round-trip time.
     """
     return of.window * of.mss / time
 
@@ -55,7 +59,7 @@ def download_goodput(of: Connections, time: float, loss: float) -> float:
     Parameters
     ----------
     of : Connections
-        Connections of the download; ``count`` is not used.
+        Connections of the same kind as the download; ``count`` is not used.
     time : float
         Round-trip time divided by the AP's service time, by :func:`round_trip`. [-]
     loss : float
@@ -63,7 +67,9 @@ def download_goodput(of: Connections, time: float, loss: float) -> float:
 
     Notes
     -----
-    Second term of Eq. (1), each segment counted with its payload.
+    The result is the second term of Eq. (1) for one connection, multiplied by the payload of a
+    segment. :math:`T_n(p, W_i)` is the number of segments received per round-trip time
+    :math:`E[D_i] + E[D_{ap}]`.
     """
     return received_per_rtt(loss, of.window, of.segments_per_ack) * of.mss / time
 
@@ -86,8 +92,8 @@ def goodput_by_direction(
 
     Notes
     -----
-    The two terms of Eq. (1). The service time of the AP is not part of the model, so that only
-    ratios of these numbers are meaningful.
+    The formulas are the two terms of Eq. (1). The service time of the AP is not part of the model,
+    so that only ratios of goodputs are meaningful.
     """
     up, down = [], []
     for each, queue in zip(stations, at.station_queues, strict=True):
@@ -102,7 +108,7 @@ def goodput(stations: Sequence[StationLoad], at: Equilibrium) -> tuple[float, ..
 
     Notes
     -----
-    Eq. (1), the sum of both directions.
+    The goodput is Eq. (1), the sum of uploads and downloads.
     """
     up, down = goodput_by_direction(stations, at)
     return tuple(u + d for u, d in zip(up, down, strict=True))
@@ -116,7 +122,7 @@ def fairness_level(goodputs: Sequence[float], i: int, j: int) -> float:
     goodputs : sequence of float
         Goodput of every station, any unit.
     i, j : int
-        The stations.
+        Indices of the two stations.
 
     Raises
     ------
@@ -125,7 +131,7 @@ def fairness_level(goodputs: Sequence[float], i: int, j: int) -> float:
 
     Notes
     -----
-    Eqs. (2) and (3).
+    The fairness level is that of Eqs. (2) and (3).
     """
     return goodputs[i] / goodputs[j]
 
@@ -145,6 +151,6 @@ def updown_index(up: Sequence[float], down: Sequence[float]) -> float:
 
     Notes
     -----
-    Eq. (26).
+    The index is that of Eq. (26).
     """
     return sum(up) / sum(down)

@@ -1,9 +1,10 @@
 r"""System Omega: a hot-spot whose AP loses nothing (hot-spot paper, Eqs. 4, 11-16).
 
-Every window is full; the unknowns are the queues in which its packets wait. A backlogged station
-sends :math:`\beta_i` packets per packet of the AP. Summed over the connections of a station, Eqs.
-(7)-(10) need neither equal windows nor one kind of ACK, so they are solved here in this general
-form. With the paper's notation they are Eqs. (11)-(13).
+The window of every connection is full; the unknowns are the queues in which its packets wait. A
+backlogged station sends :math:`\beta_i` packets per packet of the AP. If Eqs. (7)-(10) are summed
+over the connections of a station, they require neither equal windows nor the same delayed-ACK
+setting. This module solves this general form. In the special case of the paper it equals Eqs.
+(11)-(13).
 """
 
 from collections.abc import Sequence
@@ -11,8 +12,8 @@ from collections.abc import Sequence
 from lasthop.models.hotspot.station import Equilibrium, StationLoad
 
 NEUTRAL = 1e-12
-"""Relative distance from 1 at which the AP's gain counts as 1; it covers the rounding of sums.
-[-]
+"""Difference from 1 below which the gain of the AP's queue is treated as 1, to allow for rounding
+errors. [-]
 """
 
 
@@ -33,16 +34,18 @@ def station_queues(of: StationLoad, ap_queue: float, pipe: float = 0.0) -> tuple
     ap_queue : float
         Mean occupancy of the AP's buffer, :math:`Q_{ap}`. [packets]
     pipe : float
-        Packets in the wired pipe, :math:`P` (footnote 19); adds to :math:`Q_{ap}`. [packets]
+        Packets in the wired pipe, :math:`P` (footnote 19), which are added to :math:`Q_{ap}`.
+        [packets]
 
     Returns
     -------
     tuple of float
-        Upload segments and download ACKs.
+        Upload segments and download ACKs in the station's buffer.
 
     Notes
     -----
-    Eq. (12), first two lines of Eq. (4), with connections weighted by their windows.
+    The formulas are Eq. (12), the first two lines of Eq. (4), with connections weighted by their
+    windows. :math:`N_i` are numbers of connections, and :math:`W_i` is their window.
     """
     packets_at_station = of.packets_at_station
     if packets_at_station == 0.0:
@@ -52,8 +55,8 @@ def station_queues(of: StationLoad, ap_queue: float, pipe: float = 0.0) -> tuple
 
 
 def ap_queue(stations: Sequence[StationLoad], queue: float, pipe: float = 0.0) -> float:
-    r"""Return the AP occupancy that remains for given station buffers, the right side of Eq. (13).
-    [packets]
+    r"""Return the packets in the AP's buffer that remain for given station buffers, the right side
+    of Eq. (13). [packets]
 
     .. math:: \sum_i \frac{N^{up}_i W_i - Q^{up}_i}2 + (N^{dw}_i W_i - 2 Q^{dw}_i)
 
@@ -64,11 +67,12 @@ def ap_queue(stations: Sequence[StationLoad], queue: float, pipe: float = 0.0) -
     queue : float
         AP occupancy for which the station buffers are computed, :math:`Q_{ap}`. [packets]
     pipe : float
-        Packets in the wired pipe; their share is subtracted (footnote 19). [packets]
+        Packets in the wired pipe, which are subtracted (footnote 19). [packets]
 
     Notes
     -----
-    Eq. (13), third line of Eq. (4). Equal to ``queue`` at a solution of system Omega.
+    The formula is Eq. (13), the third line of Eq. (4). At a solution of system Omega the result
+    equals ``queue``.
     """
     total = 0.0
     for each in stations:
@@ -82,9 +86,11 @@ def ap_queue(stations: Sequence[StationLoad], queue: float, pipe: float = 0.0) -
 def solve_lossless(stations: Sequence[StationLoad], pipe: float = 0.0) -> Equilibrium | None:
     r"""Return the greatest root of system Omega, Eq. (4).
 
-    A station's buffer becomes empty when :math:`Q_{ap} + P` reaches :math:`S_i/\beta_i`; below this
-    value its term of Eq. (13) grows in proportion. The right side of Eq. (13) is therefore concave
-    and piecewise linear. The root on each piece has a closed form, without iteration.
+    Let :math:`S_i` be the number of packets in a station's buffer if the buffer contained all
+    windows of the station. The buffer becomes empty when :math:`Q_{ap} + P` reaches
+    :math:`S_i/\beta_i`. Below this value the station's term in Eq. (13) is proportional to
+    :math:`Q_{ap} + P`. The right side of Eq. (13) is therefore concave and piecewise linear. The
+    root on each piece has a closed form, without iteration.
 
     Parameters
     ----------
@@ -101,10 +107,10 @@ def solve_lossless(stations: Sequence[StationLoad], pipe: float = 0.0) -> Equili
 
     Notes
     -----
-    With a pipe the balance has the same form in :math:`Q_{ap} + P`, so that :math:`Q_{ap}` is the
-    root without a wire less :math:`P`. It is negative if the pipe holds more packets than the AP
-    would. In this case the wire, not the cell, limits the connections, and the caller must not use
-    the result.
+    With packets in the wired pipe, Eq. (4) has the same form for the sum :math:`Q_{ap} + P`.
+    Therefore :math:`Q_{ap}` is the root without a pipe, less :math:`P`. :math:`Q_{ap}` is negative
+    if the pipe contains more packets than the AP's buffer would contain without a pipe. In this
+    case the wire, not the cell, limits the connections, and the caller must not use the result.
     """
     active = sorted(
         (each.packets_at_station / each.beta, each.packets_at_ap)
@@ -113,8 +119,8 @@ def solve_lossless(stations: Sequence[StationLoad], pipe: float = 0.0) -> Equili
     )
     if not active:
         raise ValueError("no station has a connection")
-    # Between two values at which a station becomes empty, the right side of Eq. (13) is `full +
-    # gain * x`.
+    # Between two values of x at which a station's buffer becomes empty, the right side of Eq. (13)
+    # is `full + gain * x`.
     gain = sum(at_ap / empty_from for empty_from, at_ap in active)
     if gain < 1.0 - NEUTRAL:
         return None
@@ -128,10 +134,11 @@ def solve_lossless(stations: Sequence[StationLoad], pipe: float = 0.0) -> Equili
 def _balance(
     pieces: Sequence[tuple[float, float, float]], full: float, gain: float, steepest: float
 ) -> float:
-    """Return the root x of x = full + gain x; an empty station adds to full and subtracts from
-    gain.
+    """Return the root x of the equation x = full + gain * x, whose coefficients change where a
+    station's buffer becomes empty.
 
-    `pieces` has, for each station, the x above which it is empty, and these two terms.
+    `pieces` has three values per station. The first is the value of x above which the station's
+    buffer is empty. The second is then added to `full`, and the third is subtracted from `gain`.
     """
     for empty_from, added, taken in pieces:
         if gain < steepest and full <= empty_from * (1.0 - gain):
@@ -142,7 +149,7 @@ def _balance(
 
 
 def solve_void_rounds(stations: Sequence[StationLoad]) -> Equilibrium:
-    r"""Return the queues if the AP is almost never backlogged, by footnote 18.
+    r"""Return the queues if the AP is almost never backlogged, by the approximation in footnote 18.
 
     In a *void round*, in which the AP's buffer is empty, every backlogged station still sends a
     packet. With :math:`\beta_i Q_{ap} + 1` instead of :math:`\beta_i Q_{ap}` in Eq. (9) the system
@@ -178,26 +185,29 @@ def solve_void_rounds(stations: Sequence[StationLoad]) -> Equilibrium:
 
 
 def other_packets(stations: Sequence[StationLoad], index: int) -> float:
-    r"""Return the weight of all other stations in the backlogging condition, :math:`\gamma`.
-    [packets]
+    r"""Return the term of all other stations in the condition for a backlogged station,
+    :math:`\gamma`. [packets]
 
     .. math:: \gamma = \sum_{j \ne i} \big(N^{up}_j W_j + 2 N^{dw}_j W_j\big)
 
     Notes
     -----
-    Eq. (15), delayed ACKs.
+    The formula is Eq. (15), with delayed ACKs. :math:`N_j` are numbers of connections, and
+    :math:`W_j` is their window.
     """
     return 2.0 * sum(each.packets_at_ap for j, each in enumerate(stations) if j != index)
 
 
 def is_backlogged(stations: Sequence[StationLoad], index: int) -> bool:
-    r"""Return whether station ``index`` is backlogged, for :math:`\beta = 1` everywhere.
+    r"""Return whether station ``index`` is backlogged, if all access priorities are :math:`\beta =
+    1`.
 
     .. math:: N^{up}_i W_i \ge \gamma + N^{dw}_i W_i
 
     Notes
     -----
-    Eq. (14), delayed ACKs, equal windows within a station. At equality the buffer is empty.
+    The condition is Eq. (14), with delayed ACKs and equal windows within a station. :math:`\gamma`
+    is `other_packets`. At equality the buffer is empty.
     """
     this = stations[index]
     downloads = sum(c.segments for c in this.downloads)
@@ -226,7 +236,8 @@ def backlog(stations: Sequence[StationLoad], index: int) -> float:
 
     Notes
     -----
-    Eq. (16) with :math:`W_i` instead of the printed :math:`W`.
+    The formula is Eq. (16) with :math:`W_i` instead of the printed :math:`W`. :math:`\gamma` is
+    `other_packets`.
     """
     this = stations[index]
     uploads = sum(c.count for c in this.uploads)

@@ -1,7 +1,8 @@
-r"""System Psi: a hot-spot whose AP buffer is full and loses (hot-spot paper, Eqs. 5, 23-25).
+r"""System Psi: a hot-spot whose AP buffer is full and loses packets (hot-spot paper, Eqs. 5,
+23-25).
 
 Uploads keep their full windows, since the loss of an ACK does not reduce them (assumption a4).
-Downloads have the windows of Padhye's formulas at loss p.
+Downloads have the windows of Padhye's formulas for the loss probability p of the AP's buffer.
 """
 
 from collections.abc import Sequence
@@ -11,7 +12,8 @@ from lasthop.models.hotspot.padhye import sent_per_rtt
 from lasthop.models.hotspot.station import Equilibrium, StationLoad
 
 BISECTIONS = 60
-"""Number of bisections of [0, 1]; they leave an interval of 1e-18 around the loss."""
+"""Number of bisections of the interval [0, 1] in the search for the loss probability.
+"""
 
 
 def station_queue(of: StationLoad, loss: float, ap_buffer: float, pipe: float = 0.0) -> float:
@@ -30,11 +32,12 @@ def station_queue(of: StationLoad, loss: float, ap_buffer: float, pipe: float = 
     ap_buffer : float
         Size of the AP's buffer, :math:`B`. [packets]
     pipe : float
-        Packets in the wired pipe (footnote 19); adds to :math:`B`. [packets]
+        Packets in the wired pipe (footnote 19), which are added to :math:`B`. [packets]
 
     Notes
     -----
-    Eq. (23), second line of Eq. (5).
+    The formula is Eq. (23), the second line of Eq. (5). :math:`NSR(p, W_i)` is the number of
+    segments that a download sends per round-trip time.
     """
     acks = sum(
         c.count * sent_per_rtt(loss, c.window, c.segments_per_ack) / c.segments_per_ack
@@ -51,7 +54,8 @@ def station_queue_of_uploads(of: StationLoad, ap_buffer: float) -> float:
 
     Notes
     -----
-    Eq. (25). Exact for a station without downloads.
+    The formula is Eq. (25), which is exact for a station without downloads. :math:`B` is the size
+    of the AP's buffer.
     """
     return max(0.0, of.upload_window - of.beta * ap_buffer)
 
@@ -59,8 +63,8 @@ def station_queue_of_uploads(of: StationLoad, ap_buffer: float) -> float:
 def ap_loss(
     stations: Sequence[StationLoad], loss: float, ap_buffer: float, pipe: float = 0.0
 ) -> float:
-    r"""Return the loss at the AP if connections behave as at loss p, the right side of Eq. (24).
-    [-]
+    r"""Return the loss probability at the AP for the load of connections at loss p, the right side
+    of Eq. (24). [-]
 
     .. math::
         1 - B \Big/ \sum_i \frac{0.5 N^{up}_i W_i + N^{dw}_i NSR(p, W_i)}
@@ -71,11 +75,11 @@ def ap_loss(
     stations : sequence of StationLoad
         All stations.
     loss : float
-        Loss probability that determines connections and queues, :math:`p`. [-]
+        Loss probability that determines the load and the station queues, :math:`p`. [-]
     ap_buffer : float
         Size of the AP's buffer, :math:`B`. [packets]
     pipe : float
-        Packets in the wired pipe (footnote 19); adds to :math:`B`. [packets]
+        Packets in the wired pipe (footnote 19), which are added to :math:`B`. [packets]
 
     Returns
     -------
@@ -84,7 +88,8 @@ def ap_loss(
 
     Notes
     -----
-    Eq. (24), first line of Eq. (5). Equal to ``loss`` at the solution of system Psi.
+    The formula is Eq. (24), the first line of Eq. (5). At the solution of system Psi the result
+    equals ``loss``.
     """
     capacity = ap_buffer + pipe
     offered = 0.0
@@ -117,12 +122,13 @@ def solve_lossy(
     Raises
     ------
     ValueError
-        If the AP's buffer does not overflow; use :func:`~.lossless.solve_lossless`.
+        If the AP's buffer does not overflow; :func:`~.lossless.solve_lossless` solves this case.
 
     Notes
     -----
-    Eqs. (23) and (24), M + 1 equations. At p = 0 they equal system Omega at :math:`Q_{ap} = B`, so
-    that the two systems agree at their boundary.
+    The system consists of Eqs. (23) and (24): M + 1 equations for M stations. At p = 0 the
+    equations equal those of system Omega at :math:`Q_{ap} = B`, so that the two systems agree at
+    their boundary.
     """
     low, high = 0.0, 1.0
     excess = ap_loss(stations, 0.0, ap_buffer, pipe)
@@ -141,8 +147,8 @@ def solve_lossy(
 def solve(
     stations: Sequence[StationLoad], ap_buffer: float, pipe: float = 0.0
 ) -> Equilibrium | None:
-    r"""Return the equilibrium of a hot-spot: system Omega while it fits into the AP's buffer, else
-    Psi.
+    r"""Return the equilibrium of a hot-spot: that of system Omega if its AP queue fits into the
+    AP's buffer, or that of system Psi.
 
     Parameters
     ----------

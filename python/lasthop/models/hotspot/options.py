@@ -1,4 +1,4 @@
-"""Options that replace values of the scenario."""
+"""Options of the hot-spot model."""
 
 from dataclasses import dataclass
 
@@ -10,13 +10,14 @@ LEAST, MOST = 1e-3, 1e3
 
 @dataclass(frozen=True)
 class Options(Choices):
-    r"""Options that the scenario does not decide.
+    r"""Options of the model, which are not part of a scenario.
 
     Attributes
     ----------
     beta : float or None
-        Access priority of every station over the AP, :math:`\beta` (d14), as measured in the paper.
-        None computes the priority of each station from its access parameters and the AP's. [-]
+        Access priority of every station over the AP, :math:`\beta` (definition d14), as measured in
+        the paper. With None, the priority of each station is computed from the access parameters of
+        the station and the AP. [-]
     """
 
     beta: float | None = None

@@ -1,8 +1,8 @@
 r"""TCP Reno under independent loss: the formulas of Padhye et al.
 
-J. Padhye, V. Firoiu, D. Towsley, J. Kurose, "Modeling TCP Reno performance: a simple
-model and its empirical validation", IEEE/ACM Trans. Networking 8(2), 2000. The hot-spot
-paper takes its Eqs. (32) and (37) with T0 = RTT and b = 2 (definitions d12, d13).
+J. Padhye, V. Firoiu, D. Towsley, J. Kurose, "Modeling TCP Reno performance: a simple model and its
+empirical validation", IEEE/ACM Trans. Networking 8(2), 2000. The hot-spot paper uses Eqs. (32) and
+(37) of this paper with a timeout T0 = RTT and b = 2 segments per ACK (definitions d12, d13).
 
 In all functions, ``loss`` is the probability :math:`p` that a segment is lost, given that no
 earlier segment of its round is lost. ``window`` is the receive window :math:`W_m` in segments, and
@@ -44,7 +44,7 @@ def mean_window(loss: float, segments_per_ack: float = DELAYED_ACK) -> float:
 
     Notes
     -----
-    Padhye et al. 2000, :math:`E[W]` without a window limit.
+    The formula is :math:`E[W]` of Padhye et al. 2000, without a window limit.
     """
     _check_loss(loss)
     if loss == 0.0:
@@ -54,8 +54,8 @@ def mean_window(loss: float, segments_per_ack: float = DELAYED_ACK) -> float:
 
 
 def timeout_probability(loss: float, window: float) -> float:
-    r"""Return the probability that a loss in a window of :math:`w` ends in a timeout, :math:`Q(p,
-    w)`. [-]
+    r"""Return the probability that a loss in a window of :math:`w` segments ends in a timeout,
+    :math:`Q(p, w)`. [-]
 
     .. math::
         Q = \min\Big(1, \frac{(1-(1-p)^3)\,(1+(1-p)^3(1-(1-p)^{w-3}))}{1-(1-p)^w}\Big)
@@ -69,8 +69,8 @@ def timeout_probability(loss: float, window: float) -> float:
 
     Notes
     -----
-    Padhye et al. 2000. Fewer than three duplicate ACKs can return from a window of three
-    or less, so Q = 1 there. At loss 0 the limit :math:`\min(1, 3/w)` is returned.
+    The formula is from Padhye et al. 2000. With a window of at most three segments fewer than three
+    duplicate ACKs can return, so that Q = 1. At loss 0 the limit :math:`\min(1, 3/w)` is returned.
     """
     _check_loss(loss)
     if window <= 3.0:
@@ -85,13 +85,15 @@ def timeout_probability(loss: float, window: float) -> float:
 
 
 def backoff_factor(loss: float) -> float:
-    r"""Return the mean length of a run of timeouts in units of T0, times 1 - p: :math:`f(p)`. [-]
+    r"""Return the mean duration of a sequence of timeouts, multiplied by 1 - p and divided by the
+    first timeout T0: :math:`f(p)`. [-]
 
     .. math:: f(p) = 1 + p + 2p^2 + 4p^3 + 8p^4 + 16p^5 + 32p^6
 
     Notes
     -----
-    Padhye et al. 2000. The timer doubles six times, then remains at 64 T0.
+    The formula is from Padhye et al. 2000. The timeout doubles six times and then remains at 64 T0.
+    p is the loss probability.
     """
     _check_loss(loss)
     p = loss
@@ -101,8 +103,8 @@ def backoff_factor(loss: float) -> float:
 def _period(
     loss: float, window: float, rtt: float, rto: float, segments_per_ack: float
 ) -> tuple[float, float, float]:
-    """Return the window, timeout probability and duration [s] of one loss period, for both
-    rates.
+    """Return the window, timeout probability and duration [s] of a loss period, which both
+    `send_rate` and `receive_rate` use.
     """
     b = segments_per_ack
     unlimited = mean_window(loss, b)
@@ -124,7 +126,8 @@ def send_rate(
     rto: float,
     segments_per_ack: float = DELAYED_ACK,
 ) -> float:
-    r"""Return segments that a Reno sender emits in a second, :math:`B(p)`. [segments/s]
+    r"""Return the number of segments that a Reno sender sends per second, :math:`B(p)`.
+    [segments/s]
 
     .. math::
         B = \begin{cases}
@@ -149,7 +152,7 @@ def send_rate(
     Returns
     -------
     float
-        Rate including retransmissions. At loss 0 the limit :math:`W_m / RTT`.
+        Rate including retransmissions. At loss 0 the result is the limit :math:`W_m / RTT`.
 
     Raises
     ------
@@ -158,8 +161,9 @@ def send_rate(
 
     Notes
     -----
-    Padhye et al. 2000, Eq. (32). With b = 2 the two branches agree at W(p) = W_m. With b = 1 the
-    second branch is lower at this point by 0.25 / (W_m / 2 + 1.25).
+    The formula is Padhye et al. 2000, Eq. (32). W(p) is `mean_window`, Q `timeout_probability`, and
+    f `backoff_factor`. With b = 2 the two branches agree at W(p) = W_m. With b = 1 the second
+    branch is lower than the first at this point, by the fraction 0.25 / (W_m / 2 + 1.25).
     """
     _check_loss(loss)
     _check_window(window)
@@ -176,20 +180,21 @@ def receive_rate(
     rto: float,
     segments_per_ack: float = DELAYED_ACK,
 ) -> float:
-    r"""Return segments that reach a Reno receiver in a second, :math:`T(p)`. [segments/s]
+    r"""Return the number of segments that arrive at a Reno receiver per second, :math:`T(p)`.
+    [segments/s]
 
-    Eq. (32) with the numerators :math:`\frac{1-p}{p} + \frac W2 + Q(p, W)` and
-    :math:`\frac{1-p}{p} + \frac{W_m}2 + Q(p, W_m)`.
+    The formula is that of `send_rate`, Eq. (32), with the numerators :math:`\frac{1-p}{p} + \frac
+    W2 + Q(p, W)` and :math:`\frac{1-p}{p} + \frac{W_m}2 + Q(p, W_m)`.
 
     Parameters
     ----------
     loss, window, rtt, rto, segments_per_ack
-        As for :func:`send_rate`.
+        Parameters of :func:`send_rate`.
 
     Returns
     -------
     float
-        At loss 0 the limit :math:`W_m / RTT`.
+        Rate of useful segments. At loss 0 the result is the limit :math:`W_m / RTT`.
 
     Raises
     ------
@@ -198,7 +203,7 @@ def receive_rate(
 
     Notes
     -----
-    Padhye et al. 2000, Eq. (37).
+    The formula is Padhye et al. 2000, Eq. (37).
     """
     _check_loss(loss)
     _check_window(window)
@@ -210,25 +215,28 @@ def receive_rate(
 
 @lru_cache(maxsize=4096)
 def sent_per_rtt(loss: float, window: float, segments_per_ack: float = DELAYED_ACK) -> float:
-    r"""Return segments emitted in a round-trip time, :math:`NSR(p, W)`. [segments]
+    r"""Return the number of segments sent per round-trip time, :math:`NSR(p, W)`. [segments]
 
     .. math:: NSR(p, W) = RTT \cdot B(p) \quad\text{with}\quad T_0 = RTT
 
     Notes
     -----
-    Hot-spot paper, definition d12. Equals the window at loss 0.
+    This is definition d12 of the hot-spot paper. :math:`B(p)` is `send_rate`, and :math:`T_0` its
+    first timeout. At loss 0 the result is the window.
     """
     return send_rate(loss, window, 1.0, 1.0, segments_per_ack)
 
 
 @lru_cache(maxsize=4096)
 def received_per_rtt(loss: float, window: float, segments_per_ack: float = DELAYED_ACK) -> float:
-    r"""Return the useful segments received in a round-trip time, :math:`T_n(p, W)`. [segments]
+    r"""Return the number of useful segments received per round-trip time, :math:`T_n(p, W)`.
+    [segments]
 
     .. math:: T_n(p, W) = RTT \cdot T(p) \quad\text{with}\quad T_0 = RTT
 
     Notes
     -----
-    Hot-spot paper, definition d13. Equals the window at loss 0.
+    This is definition d13 of the hot-spot paper. :math:`T(p)` is `receive_rate`, and :math:`T_0`
+    its first timeout. At loss 0 the result is the window.
     """
     return receive_rate(loss, window, 1.0, 1.0, segments_per_ack)

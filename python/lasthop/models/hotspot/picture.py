@@ -1,4 +1,4 @@
-"""Conversion of a scenario to the hot-spot model's terms."""
+"""Conversion of a scenario to stations and connections of the hot-spot model."""
 
 from collections import Counter
 from dataclasses import dataclass, replace
@@ -18,7 +18,7 @@ class Packets:
     Attributes
     ----------
     size_bytes : int
-        Length on the wire. [bytes]
+        Length of a packet on the wire. [bytes]
     access_s : float
         AIFS of the sending node. [s]
     exchange_s : float
@@ -32,18 +32,19 @@ class Packets:
 
 @dataclass(frozen=True)
 class Connection:
-    """A flow of the scenario.
+    """A TCP flow of the scenario.
 
     Attributes
     ----------
-    Index of the station.
-        Index of its station.
-    Whether the data comes from the station.
-        Whether its data comes from the station.
-    This flow as connections of the model.
-        This flow only, in the model's terms.
+    station : int
+        Index of the flow's station.
+    upload : bool
+        Whether the data comes from the station.
+    kind : Connections
+        The flow as connections of the model, with ``count`` 1.
     up, down : Packets
-        Packets of the station and of the AP: data in one direction, ACKs in the other.
+        Packets that the station sends, and packets that the AP sends: data in one direction, ACKs
+        in the other.
     """
 
     station: int
@@ -55,14 +56,14 @@ class Connection:
 
 @dataclass(frozen=True)
 class HotSpot:
-    """A cell, its wire and its connections.
+    """A hot-spot of the model: a cell, its wire and its TCP connections.
 
     Attributes
     ----------
     stations : tuple of StationLoad
-        In the scenario's order.
+        Stations, in the scenario's order.
     connections : tuple of Connection
-        In the scenario's order.
+        Connections, in the scenario's order.
     ap_buffer : int
         Size of the AP's buffer, :math:`B`. [packets]
     ap_cwmin : int
@@ -88,13 +89,13 @@ def hot_spot(scenario: CellScenario, beta: float | None = None) -> HotSpot:
     ----------
     scenario : CellScenario
     beta : float, optional
-        Access priority of every station, :math:`\beta`; by default it follows from its access
-        parameters. [-]
+        Access priority of every station, :math:`\beta`; by default it follows from the access
+        parameters of the station and the AP. [-]
 
     Raises
     ------
     ModelError
-        If a node never gives way to another (assumption a7).
+        If a node always sends before another node and starves it (assumption a7).
     """
     index = {station.name: k for k, station in enumerate(scenario.stations)}
     return HotSpot(
@@ -110,12 +111,13 @@ def hot_spot(scenario: CellScenario, beta: float | None = None) -> HotSpot:
 
 
 def _stations(scenario: CellScenario, beta: float | None) -> tuple[StationLoad, ...]:
-    """Return stations of a scenario of TCP flows in the model's terms, in the scenario's order.
+    """Return the stations of a scenario of TCP flows as stations of the model, in the scenario's
+    order.
 
     Raises
     ------
     ModelError
-        If a node never gives way to another (assumption a7).
+        If a node always sends before another node and starves it (assumption a7).
     """
     alike: dict[tuple[str, bool], Counter[Connections]] = {}
     for flow in scenario.tcp_flows:

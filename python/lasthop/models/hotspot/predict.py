@@ -20,36 +20,38 @@ from lasthop.models.hotspot.wire import solve_with_wire, traffic
 from lasthop.scenario.typed import CellScenario, Readable, Scenario, read
 
 BUSY_WIRE = 0.8
-"""Load of the wire above which its queueing is no longer negligible. [-]"""
+"""Load of the wire above which queueing on the wire is no longer negligible. [-]"""
 
 
 def suits(scenario: Scenario) -> bool:
-    """Return whether a scenario has a cell; `predict` reports its unsupported parts."""
+    """Return whether a scenario has a cell; `predict` raises an error about settings that the model
+    does not support.
+    """
     return isinstance(scenario, CellScenario)
 
 
 def predict(scenario: Readable, options: Options | None = None) -> Quantities:
     """Predict the shares of stations and flows in a hot-spot.
 
-    The model contains packets and ratios, but no time. It gives shares and fairness levels, queues
-    in packets and loss, but no bits per second.
+    The model contains packets and ratios, but no time. It predicts shares, fairness levels, queues
+    in packets and losses, but no rates in bit/s.
 
     Parameters
     ----------
     scenario : Scenario or Mapping
-        Normalised scenario, read or to be read.
+        Normalised scenario, as a `Scenario` or a mapping.
     options : Options, optional
-        Options that the scenario does not decide.
+        Options of the model, which are not part of a scenario.
 
     Returns
     -------
     dict
         A result of kind ``"prediction"``. Stations have ``goodput_share`` [-], ``fairness_level``
-        (goodput of the first station with connections over this one's) [-] and ``queue_packets``
-        [packets], which the AP has too. Flows have ``goodput_share`` and ``loss_probability`` [-],
-        the cell ``jain`` and ``updown_ratio`` [-], and queues ``occupancy_packets`` [packets] and
-        ``drop_probability`` [-]. Other values are ``options`` and the lists ``assumptions`` and
-        ``warnings``. Unknown values are absent.
+        (goodput of the first station with connections, divided by the station's goodput) [-] and
+        ``queue_packets`` [packets], which the AP also has. Flows have ``goodput_share`` and
+        ``loss_probability`` [-], the cell ``jain`` and ``updown_ratio`` [-], and queues
+        ``occupancy_packets`` [packets] and ``drop_probability`` [-]. Other values are ``options``
+        and the lists ``assumptions`` and ``warnings``. Unknown values are absent.
 
     Raises
     ------
@@ -91,7 +93,9 @@ def predict(scenario: Readable, options: Options | None = None) -> Quantities:
 
 
 def _void_rounds(spot: HotSpot) -> Equilibrium | None:
-    """Return queues by footnote 18 if it applies: without a wire, and within the AP's buffer."""
+    """Return the queues by the approximation in footnote 18; None if the wire has a delay or the
+    AP's buffer overflows.
+    """
     at = solve_void_rounds(spot.stations)
     return at if at.ap_queue < spot.ap_buffer and spot.wired_round_trip_s == 0.0 else None
 
@@ -127,8 +131,8 @@ def _lists(
     flows: dict[str, Values] = {flow.name: {} for flow in scenario.flows}
     ap: Values = {}
     queues: list[Quantities] = []
-    # A single station has the whole goodput for any round-trip time; any equilibrium gives this
-    # result.
+    # A single station has the whole goodput for any round-trip time, so that an arbitrary
+    # equilibrium yields its share.
     active = [station.active for station in spot.stations]
     shares_from = at
     if at is None and sum(active) == 1:
@@ -163,11 +167,11 @@ def _queue(name: str, occupancy: float, drop: float) -> Quantities:
 def _add_shares(
     stations: dict[str, Values], flows: dict[str, Values], spot: HotSpot, at: Equilibrium
 ) -> Quantities:
-    """Add the shares of stations and flows; return the cell."""
+    """Add the goodput shares to the values of stations and flows; return the values of the cell."""
     up, down = goodput_by_direction(spot.stations, at)
     goodputs = [u + d for u, d in zip(up, down, strict=True)]
     total = sum(goodputs)
-    # Only stations with connections are compared.
+    # Fairness is computed only between stations with connections.
     competing = {name: own for name, own in zip(stations, goodputs, strict=True) if own > 0.0}
     levels = fairness_levels(competing)
     for own, (name, values) in zip(goodputs, stations.items(), strict=True):

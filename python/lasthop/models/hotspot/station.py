@@ -19,7 +19,7 @@ class Connections:
         Segments per ACK: 2 with delayed ACKs, as in the paper; 1 with immediate ACKs, beyond the
         paper. [segments]
     mss : int
-        Payload of a segment, which is used only for goodput. [bytes]
+        Payload of a segment, which affects only goodput. [bytes]
     """
 
     count: int
@@ -34,18 +34,19 @@ class Connections:
 
     @property
     def acks(self) -> float:
-        """Number of ACKs for all windows, :math:`N W / b`. [packets]"""
+        """Number of ACKs for the segments of all windows, :math:`N W / b`. [packets]"""
         return self.segments / self.segments_per_ack
 
 
 @dataclass(frozen=True)
 class StationLoad:
-    r"""A station in the model's terms: its connections and access priority.
+    r"""A station of the model: its connections and its access priority.
 
     Attributes
     ----------
     uploads, downloads : tuple of Connections
-        Connections with the data source on the station, and on the fixed host.
+        Connections whose data source is the station, and connections whose data source is the fixed
+        host.
     beta : float
         Ratio of the medium access probability of the station to that of the AP, :math:`\beta_i`.
         [-]
@@ -64,7 +65,7 @@ class StationLoad:
 
     @property
     def active(self) -> bool:
-        """Whether the station has any connection."""
+        """Whether the station has at least one connection."""
         return bool(self.uploads or self.downloads)
 
     @property
@@ -74,24 +75,28 @@ class StationLoad:
 
     @property
     def packets_at_station(self) -> float:
-        r"""Packets in the station's buffer if it held all windows of the station. [packets]
+        r"""Number of packets in the station's buffer if the buffer contained all windows of the
+        station. [packets]
 
-        :math:`N^{up}_i W_i + N^{dw}_i W_i / 2`: uploads wait as segments, downloads as ACKs.
+        The number is :math:`N^{up}_i W_i + N^{dw}_i W_i / 2`: in this buffer, uploads have segments
+        and downloads have ACKs.
         """
         return self.upload_window + sum(c.acks for c in self.downloads)
 
     @property
     def packets_at_ap(self) -> float:
-        r"""Packets in the AP's buffer if it held all windows of this station. [packets]
+        r"""Number of packets in the AP's buffer if the buffer contained all windows of the station.
+        [packets]
 
-        :math:`N^{up}_i W_i / 2 + N^{dw}_i W_i`: uploads wait as ACKs, downloads as segments.
+        The number is :math:`N^{up}_i W_i / 2 + N^{dw}_i W_i`: in this buffer, uploads have ACKs and
+        downloads have segments.
         """
         return sum(c.acks for c in self.uploads) + sum(c.segments for c in self.downloads)
 
 
 @dataclass(frozen=True)
 class Equilibrium:
-    r"""Mean queues and loss of a hot-spot, the solution of system Omega or Psi.
+    r"""Mean queues and loss probability of a hot-spot: the solution of system Omega or Psi.
 
     Attributes
     ----------
@@ -104,9 +109,10 @@ class Equilibrium:
     pipe : float
         Packets that the AP sends during the wired round trip (footnote 19). [packets]
     lossless : bool
-        Whether the solution is that of system Omega, else of system Psi.
+        Whether the solution is that of system Omega; if not, it is that of system Psi.
     neutral : bool
-        Whether the balance also holds for every smaller ``ap_queue``; the greatest value is given.
+        Whether every smaller ``ap_queue`` also solves the system; ``ap_queue`` is then the largest
+        solution.
     """
 
     ap_queue: float

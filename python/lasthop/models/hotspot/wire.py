@@ -1,16 +1,18 @@
 r"""Wired delay in the hot-spot model (hot-spot paper, footnote 19).
 
-The footnote subtracts from the AP's buffer the packets that the wire holds. Their number depends on
-rates. With round trips measured in AP service times, a connection of window W has :math:`W P /
-(Q_{ap} + P + Q_i/\beta_i)` packets on the wire, where
+The footnote subtracts the packets on the wire from the AP's buffer. The number of these packets
+depends on rates. If round-trip times are measured in AP service times, a connection with window W
+has :math:`W P / (Q_{ap} + P + Q_i/\beta_i)` packets on the wire, where
 
 .. math:: P = RTT_{wire} / \tau
 
-is the number of packets that the AP sends during the wired round trip and :math:`\tau` is its
-service time. Inserted into Eqs. (10) and (13), and (19), (20) and (24), this replaces
-:math:`Q_{ap}` (or B) by :math:`Q_{ap} + P` (or B + P) everywhere. The wire acts like P additional
-packets of AP buffer that never overflow. The model itself has no time unit, so that :math:`\tau` is
-taken from the air time of the packets at the equilibrium.
+is the number of packets that the AP sends during the wired round-trip time :math:`RTT_{wire}`, and
+:math:`\tau` is the AP's service time. :math:`Q_{ap}` and :math:`Q_i` are the queues of AP and
+station, :math:`\beta_i` is the access priority, and B the size of the AP's buffer. Inserted into
+Eqs. (10), (13), (19), (20) and (24), this number replaces :math:`Q_{ap}` (or B) by :math:`Q_{ap} +
+P` (or B + P). The wire acts like P additional packets of AP buffer that never overflow. The model
+has no time unit, so that :math:`\tau` is computed from the air time of the packets at the
+equilibrium.
 """
 
 from dataclasses import dataclass
@@ -23,22 +25,24 @@ from lasthop.models.hotspot.picture import HotSpot
 from lasthop.models.hotspot.station import Equilibrium
 
 TOLERANCE = 1e-9
-"""Change of the pipe below which the iteration has converged. [packets per packet of AP buffer]"""
+"""Change of the packets in the wired pipe below which the iteration has converged. [packets per
+packet of AP buffer]
+"""
 
 ITERATIONS = 200
-"""Largest number of iterations; about ten are usual."""
+"""Largest number of iterations; usually about ten suffice."""
 
 
 @dataclass(frozen=True)
 class Traffic:
-    """Traffic during the transmission of one AP packet.
+    """Traffic of a hot-spot per packet of the AP.
 
     Attributes
     ----------
     ap_service_s : float
         Time between two packets of the backlogged AP, :math:`\\tau`. [s]
     wire_up_bytes, wire_down_bytes : float
-        IP bytes that the wire carries during this time, from and to the AP. [bytes]
+        IP bytes that the wire carries per packet of the AP, from the AP and to the AP. [bytes]
     """
 
     ap_service_s: float
@@ -52,9 +56,11 @@ def traffic(spot: HotSpot, at: Equilibrium) -> Traffic:
     .. math:: \tau = \sum_{packets} (T_{AIFS} + T_{exchange})
               + \sigma\frac{CW_{AP}}2 + \frac{f}{1-f}(T_{max} + \sigma CW_{AP})
 
-    summed over the packets of AP and stations per packet of the AP. The backlogged AP counts every
-    idle slot, so that these are its own backoffs. f is the fraction of slots in which a station
-    begins to send, to first order and with one doubling.
+    The sum is over the packets of AP and stations, per packet of the AP. The backlogged AP counts
+    every idle slot, so that the idle slots are the AP's backoff. :math:`\sigma` is the slot time,
+    and :math:`CW_{AP}` the AP's CWmin. f is the fraction of slots in which a station begins to
+    send. It is computed to first order, with one doubling of the contention window. :math:`T_{max}`
+    is the longest exchange.
 
     Parameters
     ----------
@@ -88,7 +94,7 @@ def traffic(spot: HotSpot, at: Equilibrium) -> Traffic:
 
 
 def solve_with_wire(spot: HotSpot) -> Equilibrium | None:
-    r"""Return the equilibrium with the packets that the wired round trip holds, :math:`P`.
+    r"""Return the equilibrium of a hot-spot, including the packets in the wired pipe, :math:`P`.
 
     Parameters
     ----------
@@ -98,17 +104,18 @@ def solve_with_wire(spot: HotSpot) -> Equilibrium | None:
     Returns
     -------
     Equilibrium or None
-        None if system Omega has no root other than :math:`Q_{ap} = 0`. A negative ``ap_queue``
-        means that the wire holds all packets of the windows, and more.
+        None if system Omega has no root other than :math:`Q_{ap} = 0`. If ``ap_queue`` is negative,
+        the wire could carry more packets than the windows allow.
 
     Raises
     ------
     ConvergenceError
-        If the pipe does not converge.
+        If the number of packets in the wired pipe does not converge.
 
     Notes
     -----
-    Footnote 19. Without delay and with an unlimited wire P = 0, and there is no iteration.
+    The wire is modelled as in footnote 19. If the wire has no delay and no rate limit, P = 0 and
+    there is no iteration.
     """
     buffer = float(spot.ap_buffer)
     at = solve(spot.stations, buffer)

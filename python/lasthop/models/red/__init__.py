@@ -1,4 +1,4 @@
-"""Flows through a router's queue as a fluid: conversion of a scenario to the stability workbench.
+"""Fluid model of flows through a router's queue: conversion of a scenario to a case of `stability`.
 
 S. Manjunath, G. Raina, "Compound TCP with Random Early Detection (RED): stability, bifurcation and
 performance analyses". See docs/papers/red.md.

@@ -1,4 +1,4 @@
-"""Fluid models of scenarios: choice of the model, and its parameters."""
+"""Fluid models of scenarios: choice of the fluid model, and computation of its parameters."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,29 +18,33 @@ from lasthop.stability.models.pi import Pi
 from lasthop.stability.models.red import Red
 
 MOST_GROUPS = 8
-"""Largest number of groups of round-trip times; with more, the spectrum takes long."""
+"""Largest number of groups of round-trip times; with more groups, the spectrum takes too long to
+compute.
+"""
 FEW = 10
 """Number of flows below which the fluid approximation fails."""
 ROOM = 2.0
-"""Least ratio of the rate of a host's link to a flow's share of the bottleneck, so that the link
-carries the peaks of the flow's window. The peaks of a saw-tooth are 4/3 of the mean, and flows
-differ. [-]
+"""Least ratio of the rate of a host's link to a flow's share of the bottleneck, for which no
+warning is issued. The peaks of a saw-tooth window are 4/3 of its mean, and flows differ. [-]
 """
 DELAY_DOUBTED, DELAY_BROKEN = 0.1, 1.0
-"""Ratio of the delay of a full drop-tail queue to the round-trip time, above which the buffer is
-doubtfully small, and not small. [-]
+"""Ratios of the delay of a full drop-tail queue to the round-trip time. Above the first, the model
+warns that the buffer may not be small; above the second, it refuses the scenario. [-]
 """
 MOST_NAMED = 2
 """Number of further classes of flows that a refusal names."""
 LEAST_REST = {"red": 2.0, "red-instant": 2.0, "pi": 2.0, "threshold": 4.0}
-"""Window at equilibrium up to which the fluid of a discipline does not apply: `ssthresh` is at
-least 2 packets (RFC 5681, eq. 4). With a small buffer the window must be larger: below 4 packets no
-loss is followed by three duplicate ACKs. [packets]"""
+"""Window at equilibrium up to which the fluid model of each queue discipline does not apply,
+because `ssthresh` is at least 2 packets (RFC 5681, eq. 4). With a small buffer the limit is larger:
+below 4 packets no loss is followed by three duplicate ACKs. [packets]
+"""
 
 
 @dataclass(frozen=True)
 class Derived:
-    """A parameter that is derived from a scenario, with its value and source."""
+    """A parameter of the model that follows from a scenario, with its value and the setting that
+    determines it.
+    """
 
     name: str
     value: Any
@@ -55,7 +59,7 @@ class Fluid:
     Parameters
     ----------
     case : Case
-        Model and parameters; states are per flow.
+        Model and parameters; its state variables are per flow.
     queue : str
         Name of the link whose queue is modelled.
     groups : tuple of Group
@@ -65,9 +69,9 @@ class Fluid:
     sees_service : bool
         Whether the model's queue includes the packet in service.
     derived : tuple of Derived
-        Parameters that follow from the scenario, for display.
+        Parameters that follow from the scenario, for reports.
     warnings : tuple of str
-        Warnings to consider before the answer is trusted.
+        Warnings to consider before the result is trusted.
     """
 
     case: Case
@@ -87,15 +91,15 @@ class Fluid:
 def fluid(scenario: Readable) -> Fluid:
     """Return the fluid model of a scenario.
 
-    The scenario must have long-lived flows of one TCP through one full queue, which is RED's, drops
-    in proportion to its length, or has a small drop-tail buffer. Loads and settings are converted
-    to those of the model: capacity per flow, thresholds on the queue of all flows, and the gain of
-    RED's average from its weight.
+    The scenario must have long-lived flows with equal TCP settings through one full queue. The
+    queue must have RED or a PI controller, or a small drop-tail buffer. Loads and settings are
+    converted to parameters of the model. These are the capacity per flow, the thresholds on the
+    queue of all flows, and the gain of RED's average.
 
     Parameters
     ----------
     scenario : Scenario or Mapping
-        Normalised scenario, read or to be read.
+        Normalised scenario, as a `Scenario` or a mapping.
 
     Raises
     ------
@@ -158,10 +162,10 @@ def _fluid(scenario: Scenario) -> Fluid:
 
 
 def reasons(scenario: Scenario) -> Iterator[Doubt]:
-    """Yield the reasons why a scenario's flows have no fluid model, with assumptions.
+    """Yield the reasons why the flows of a scenario have no fluid model, each with its assumption.
 
-    The reasons follow from the flows and from the links of routers. The links of hosts are not
-    read, since there may be tens of thousands of them, and they lose nothing.
+    The function checks the flows and the links between routers. It skips the links of hosts: there
+    may be tens of thousands of host links, and they lose no packets.
     """
     if isinstance(scenario, CellScenario):
         yield "section II", "`cell` is a WLAN"
@@ -201,7 +205,7 @@ def reasons(scenario: Scenario) -> Iterator[Doubt]:
 
 
 def likeness(tcp: Tcp) -> Mapping[str, object]:
-    """Return the settings that all flows must have in common, by key."""
+    """Return the TCP settings that must be equal for all flows, by key."""
     return {
         "congestion": tcp.congestion,
         "compound": tcp.compound,
@@ -214,7 +218,7 @@ def likeness(tcp: Tcp) -> Mapping[str, object]:
 
 
 def model_of(law: Law, groups: list[Group]) -> Model[Any]:
-    """Return the model of a discipline with one round-trip time per group."""
+    """Return the fluid model of a queue discipline, with one round-trip time per group of flows."""
     if law.model == "threshold":
         if len(groups) > 1:
             raise ModelError(
@@ -233,18 +237,18 @@ def model_of(law: Law, groups: list[Group]) -> Model[Any]:
 
 
 def rate_of(link: Link) -> float:
-    """Return the rate of a link, infinite without one. [bit/s]"""
+    """Return the rate of a link, or infinity if it has none. [bit/s]"""
     return inf if link.rate_bps is None else link.rate_bps
 
 
 def full_delay(case: Case, flows: int) -> float:
-    """Return the delay of a full drop-tail queue over the round-trip time. [-]"""
+    """Return the ratio of the delay of a full drop-tail queue to the round-trip time. [-]"""
     p = case.values
     return float(p["q_th"] / (flows * p["capacity"]) / p["rtt"])
 
 
 def rtts(groups: list[Group]) -> dict[str, float]:
-    """Return round-trip times and shares of groups, by the names that the models use."""
+    """Return the round-trip times of the groups and their shares of flows, by parameter name."""
     if len(groups) == 1:
         return {"rtt": groups[0].rtt_s}
     flows = sum(len(group.flows) for group in groups)
@@ -255,7 +259,9 @@ def rtts(groups: list[Group]) -> dict[str, float]:
 
 
 UNLISTED = ("tcp", "flows", "least_window", "least_rest")
-"""Parameters that are listed earlier, or that do not follow from a scenario."""
+"""Parameters that `listed` omits from its loop: it has already yielded them, or they do not follow
+from a scenario.
+"""
 
 SOURCES = {
     "tcp": "tcp.congestion, tcp.delayed_ack",
@@ -283,7 +289,7 @@ SOURCES = {
     "gamma": "flows * queue_weight",
     "queue_weight": "red.weight",
 }
-"""Sources of the parameters."""
+"""Setting of the scenario, in words, that determines each parameter."""
 
 
 def listed(case: Case, parameters: Mapping[str, Any], queue: str, flows: int) -> Iterator[Derived]:
@@ -305,7 +311,7 @@ def listed(case: Case, parameters: Mapping[str, Any], queue: str, flows: int) ->
 def doubts(
     scenario: Scenario, tcp: Sequence[TcpPath], case: Case, others_bps: float
 ) -> Iterator[Doubt]:
-    """Yield the warnings to consider before the answer is trusted."""
+    """Yield the warnings to consider before the result is trusted."""
     flows = len(tcp)
     if flows < FEW:
         yield "section II", f"{flows} flows are few for a fluid"

@@ -1,4 +1,4 @@
-"""Links of a network at which packets wait: the links that are full if TCP flows share them
+"""Search for the bottleneck of a network: the link that is full if TCP flows share all links
 fairly.
 """
 
@@ -42,7 +42,7 @@ class Path(Generic[AnyFlow]):
         return self.flow.name
 
     def passes(self, link: str) -> bool:
-        """Return whether data passes a link."""
+        """Return whether the flow's data passes a link."""
         return any(each.name == link for each in self.forward)
 
 
@@ -63,8 +63,8 @@ class TcpPath(Path[TcpFlow]):
         queue : str
             Link whose queue the model contains.
         counted : bool
-            Whether the transmission time of this link is included; otherwise the queue of the model
-            includes it.
+            Whether the transmission time of this link is included. Without `counted`, the queue of
+            the model includes this time.
         """
         data = sum(
             sent_s(link, self.packet_bytes)
@@ -111,15 +111,16 @@ def paths_of(scenario: Scenario) -> tuple[list[TcpPath], list[Path[UdpFlow]]]:
 
 
 def bottleneck(tcp: Sequence[TcpPath], udp: Sequence[Path[UdpFlow]]) -> Link:
-    """Return the only link whose queue all TCP flows fill.
+    """Return the bottleneck: the only link whose queue all TCP flows fill.
 
-    Rates are shared max-min fairly. No TCP shares exactly so, but this identifies full links. Each
-    flow's rate is also limited by its window divided by its round-trip time.
+    The function finds full links by max-min fair sharing, which TCP only approximates. Each flow's
+    rate is also limited by its receive window divided by its round-trip time.
 
     Raises
     ------
     ModelError
-        If there is no such link, if it does not limit every flow, or if there are several.
+        If no link is full, if the full link does not limit every flow, or if several links are
+        full.
     """
     used = {link.name: link for path in tcp for link in path.forward}
     load = dict.fromkeys(used, 0.0)
@@ -161,7 +162,8 @@ def shared(
 ) -> tuple[dict[str, float], dict[str, str]]:
     """Fill links max-min fairly; return each flow's rate [bit/s] and the link that limits it.
 
-    `load` has the load of other traffic on each link [bit/s]; on return it has the total load.
+    On entry `load` contains the load of other traffic on each link [bit/s], and on return the total
+    load.
     """
     rate = {path.name: 0.0 for path in tcp}
     most = {
@@ -200,7 +202,9 @@ def shared(
 
 
 def groups_of(tcp: Sequence[TcpPath], queue: str, counted: bool) -> list[Group]:
-    """Return flows in groups of nearly the same round-trip time, shortest first."""
+    """Return the flows in groups with nearly equal round-trip times, shortest round-trip time
+    first.
+    """
     ordered = sorted(((path.rtt_s(queue, counted), path.name) for path in tcp), key=lambda x: x[0])
     groups: list[list[tuple[float, str]]] = []
     for rtt, name in ordered:

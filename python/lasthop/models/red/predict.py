@@ -11,11 +11,13 @@ from lasthop.scenario.typed import Readable, Scenario, TcpFlow, read
 from lasthop.stability import NoEquilibriumError, roots
 
 SLOW = 0.1
-"""Least ratio of PI's time step to a round-trip time for a warning. [-]"""
+"""Least ratio of the update interval of the PI queue to a round-trip time at which a warning is
+issued. [-]
+"""
 
 
 def suits(scenario: Scenario) -> bool:
-    """Return whether a scenario is a network of wires."""
+    """Return whether a scenario is a wired network."""
     return scenario.is_network
 
 
@@ -25,7 +27,7 @@ def predict(scenario: Readable) -> Quantities:
     Parameters
     ----------
     scenario : Scenario or Mapping
-        Normalised scenario, read or to be read.
+        Normalised scenario, as a `Scenario` or a mapping.
 
     Returns
     -------
@@ -77,7 +79,7 @@ def predict(scenario: Readable) -> Quantities:
 
 
 def doubts_at_rest(tcp: Tcp, result: Fluid) -> Iterator[Doubt | str]:
-    """Yield doubts about the equilibrium.
+    """Yield warnings about the equilibrium.
 
     Parameters
     ----------
@@ -107,7 +109,7 @@ def doubts_at_rest(tcp: Tcp, result: Fluid) -> Iterator[Doubt | str]:
 
 
 class EquilibriumQuantities:
-    """Quantities that follow from a fluid's equilibrium."""
+    """Predicted quantities, computed from the equilibrium of a fluid model."""
 
     def __init__(self, result: Fluid) -> None:
         self.fluid, self.case = result, result.case
@@ -173,8 +175,8 @@ class EquilibriumQuantities:
 
 
 def small_buffer(load: float, most: float) -> float:
-    r"""Return the mean queue under the threshold policy, from the distribution that gives the
-    model's losses. [packets]
+    r"""Return the mean queue under the threshold policy, for the same M/M/1 queue as the model's
+    losses. [packets]
 
     .. math:: \sum_{n=1}^{q_{th}} \rho^n
 
@@ -187,7 +189,7 @@ def small_buffer(load: float, most: float) -> float:
 
     Notes
     -----
-    Eq. (36) drops with the probability :math:`\rho^{q_{th}}` that an M/M/1 queue holds
-    :math:`q_{th}` packets.
+    In paper 004, Eq. (36), the drop probability is :math:`\rho^{q_{th}}`: the probability that an
+    M/M/1 queue has :math:`q_{th}` packets or more.
     """
     return load * (1.0 - load**most) / (1.0 - load) if load != 1.0 else most

@@ -1,4 +1,4 @@
-"""Settings of a router's queue as parameters of the fluid."""
+"""Conversion of the settings of a router's queue to parameters of the fluid model."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from lasthop.scenario.typed import Link
 
 @dataclass(frozen=True)
 class Law:
-    """A queue in the fluid's terms.
+    """A queue discipline of the fluid model.
 
     Parameters
     ----------
@@ -21,7 +21,7 @@ class Law:
     parameters : Mapping
         Parameters of the model that the queue sets.
     sees_service : bool
-        Whether the queue seen by the drop function includes the packet in service.
+        Whether the queue length in the drop function includes the packet in service.
     """
 
     model: str
@@ -44,7 +44,7 @@ def law_of(link: Link, packet_bytes: int, ecn: bool) -> Law:
     Raises
     ------
     ModelError
-        If no fluid model has this discipline or this setting.
+        If no fluid model supports this queue discipline or one of its settings.
     """
     queue, limit = link.queue, link.queue_packets
     if queue.discipline == "drop_tail":
@@ -82,8 +82,8 @@ def law_of(link: Link, packet_bytes: int, ecn: bool) -> Law:
 
 
 def red_law(queue: Red, link: Link, packet_bytes: int, feedback: str) -> Law:
-    """Return RED's drop function: thresholds, drop probability per packet, and weight of an
-    arrival.
+    """Return RED's drop function: its thresholds, drop probability, and the weight of an arrival in
+    the average.
     """
     if queue.counts_bytes and queue.mean_packet_bytes != packet_bytes:
         raise ModelError(
@@ -91,7 +91,7 @@ def red_law(queue: Red, link: Link, packet_bytes: int, feedback: str) -> Law:
             f"RED of link {link.name} counts bytes of a mean packet of "
             f"{queue.mean_packet_bytes} B, but packets have {packet_bytes} B",
         )
-    # The average of ns-2 excludes the packet in service.
+    # In ns-2, RED's average queue excludes the packet in service.
     waiting = queue.form == "ns-2"
     weight = weight_of(queue, link)
     parameters = {
@@ -108,14 +108,14 @@ def red_law(queue: Red, link: Link, packet_bytes: int, feedback: str) -> Law:
 
 
 def dropped(base: float, *, wait: bool) -> float:
-    r"""Return the fraction of packets that RED drops at its probability p_b. [-]
+    r"""Return the fraction of packets that RED drops if its drop function has the value p_b. [-]
 
     .. math:: \frac{2 p_b}{3 - p_b} \text{ with wait}, \qquad \frac{2 p_b}{1 + p_b} \text{ without}
 
     Parameters
     ----------
     base : float
-        RED's function of the average queue, :math:`p_b`. [-]
+        Value of RED's drop function of the average queue, :math:`p_b`. [-]
     wait : bool
         Whether drops are spaced by :math:`1/p_b` to :math:`2/p_b` packets (ns-2), or by 1 to
         :math:`1/p_b` (Floyd & Jacobson 1993, section VII). The formulas use the mean of these
@@ -125,9 +125,10 @@ def dropped(base: float, *, wait: bool) -> float:
 
 
 def weight_of(queue: Red, link: Link) -> float:
-    """Return the weight of one arrival in RED's average, w_q. [-]
+    """Return the weight w_q of one arriving packet in RED's average queue. [-]
 
-    Automatic weights are those of ns-2, for packets of the mean length that RED is set to.
+    Automatic weights are computed by the rule of ns-2, for packets of the mean length in RED's
+    settings.
     """
     setting = queue.weight
     if not isinstance(setting, str) and setting > 0.0:

@@ -1,4 +1,4 @@
-"""Window rule of a scenario's TCP, for the fluid."""
+"""Conversion of the congestion control of a scenario to a window rule of the fluid model."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -18,12 +18,12 @@ def rule_of(tcp: Tcp) -> tuple[WindowRule, dict[str, float]]:
     Parameters
     ----------
     tcp : Tcp
-        Connection of a flow.
+        TCP settings of a flow.
 
     Raises
     ------
     ModelError
-        If growth and reduction are not functions of the window.
+        If the growth and reduction of the window do not depend on the window only.
     """
     name = tcp.congestion
     if name in RENO:
@@ -55,8 +55,8 @@ def rule_of(tcp: Tcp) -> tuple[WindowRule, dict[str, float]]:
 
 
 def delayed_reno() -> WindowRule:
-    r"""Return Reno with a receiver that acknowledges every second packet, :math:`i(w) = 1/2w` per
-    packet.
+    r"""Return the window rule of Reno with a receiver that acknowledges every second packet. A
+    window of :math:`w` packets grows by :math:`i(w) = 1/2w` per packet.
     """
     reno = RULES["reno"]
 
@@ -67,9 +67,10 @@ def delayed_reno() -> WindowRule:
 
 
 def delayed_compound() -> WindowRule:
-    r"""Return Compound with delayed ACKs, :math:`i(w) = (1/2 + (\alpha w^k - 1)^+) / w` per packet.
+    r"""Return the window rule of Compound with delayed ACKs. A window of :math:`w` packets grows by
+    :math:`i(w) = (1/2 + (\alpha w^k - 1)^+) / w` per packet.
 
-    The delay window grows once per round trip, however many ACKs arrive in it.
+    Compound's delay window grows once per round trip, however many ACKs arrive in the round trip.
     """
     compound = RULES["compound-reno"]
 

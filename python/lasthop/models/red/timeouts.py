@@ -1,7 +1,7 @@
-"""Comparison of the fluid's losses with Reno with timeouts through the same queue.
+"""Comparison of the loss of the fluid model with the loss of Reno with timeouts at the same queue.
 
-The formula of Padhye et al. 2000 includes what the fluid leaves out: saw-teeth, and the timeouts
-that follow losses at small windows.
+The formula of Padhye et al. 2000 includes two effects that the fluid model leaves out: the
+saw-tooth of the window, and the timeouts that follow losses at small windows.
 """
 
 from collections.abc import Iterator
@@ -13,11 +13,13 @@ from lasthop.scenario.transports import Tcp
 from lasthop.stability.models.red import RedDerived
 
 FACTOR = 1.5
-"""Least ratio of the fluid's loss to that of Reno with timeouts for a warning. At 1.33 only the
-saw-teeth cause the difference. [-]
+"""Least ratio of the fluid's loss to the loss of Reno with timeouts at which a warning is issued.
+The saw-tooth of the window causes a ratio of 1.33 even without timeouts. [-]
 """
 BEYOND_RENO = 16.0
-"""Window above which Compound grows faster than Reno, alpha w^k = 1. [packets]"""
+"""Window w above which Compound TCP grows faster than Reno, where alpha w^k = 1 with Compound's
+parameters alpha and k. [packets]
+"""
 WIDEST = 1e6
 """Receive window that is practically unlimited. [packets]"""
 
@@ -55,18 +57,21 @@ def doubted_loss(fluid: Fluid, tcp: Tcp) -> Iterator[Doubt]:
 
 
 def reno_loss(fluid: Fluid, tcp: Tcp) -> float | None:
-    r"""Return the loss probability at which Reno with timeouts fills the link; None if the formula
-    does not apply.
+    r"""Return the loss probability :math:`p` at which Reno with timeouts fills the link; None if
+    the formula does not apply.
 
     .. math:: (1 - p) \sum_g s_g B(p, \tau_g + q(p)/C) = C
 
-    with RED's queue at this loss probability, or half of a small buffer; the link is assumed to be
-    full.
+    :math:`s_g` is the share of the flows in group :math:`g`, :math:`\tau_g` their round-trip time
+    without queues, and :math:`B` the send rate of a flow. :math:`C` is the capacity per flow.
+    :math:`q(p)` is RED's queue at this loss probability, or half of a small buffer. The link is
+    assumed to be full.
 
     Notes
     -----
-    B is Eq. (32) of Padhye et al. 2000, with one packet per ACK, or two if ACKs are delayed. Marks
-    cause no timeouts, and above 16 packets Compound differs from Reno.
+    :math:`B` is Eq. (32) of Padhye et al. 2000, with one packet per ACK, or two packets if ACKs are
+    delayed. The formula does not apply to ECN marks, since they cause no timeouts. It does not
+    apply to Compound TCP with a window above 16 packets, since its growth differs from Reno's.
     """
     from scipy.optimize import brentq
 
@@ -80,7 +85,7 @@ def reno_loss(fluid: Fluid, tcp: Tcp) -> float | None:
 
     def surplus(loss: float) -> float:
         if isinstance(p, RedDerived):
-            # Above its last piece RED's drop function is that of gentle RED, as for the
+            # Above max_th, RED's drop function is replaced by that of gentle RED, as for the
             # equilibrium.
             waiting = float(p.law.smooth().queue_at(loss))
         else:

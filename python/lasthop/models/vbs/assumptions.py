@@ -1,7 +1,8 @@
-"""Assumptions of the model (sections III-B and IV), and violations by a scenario.
+"""Assumptions of the model (paper 000, sections III-B and IV), and checks of a scenario for
+violations.
 
-Broken assumptions raise :class:`~lasthop.models.errors.ModelError`, which names all of them. A
-nearly broken assumption is a warning that the user must consider.
+If a scenario breaks assumptions, :class:`~lasthop.models.errors.ModelError` names all of them. If
+it nearly breaks an assumption, the prediction has a warning that the user must consider.
 """
 
 from collections.abc import Iterator
@@ -28,31 +29,38 @@ from lasthop.scenario.queues import Vbs
 from lasthop.scenario.typed import BEST_EFFORT, CellScenario, Node, SensorFlow, Station
 
 LEAST_QUEUE = 3.0
-"""Packets in the AP's queue below which it is not saturated. [packets]"""
+"""Packets in the AP's queue below which the AP is not saturated. [packets]"""
 
 SHORT_QUEUE = 10.0
-"""Packets in the AP's queue below which its saturation is doubted. [packets]"""
-
-BUSY_WIRE, LOADED_WIRE = 0.95, 0.8
-"""Load of the wire above which it is the bottleneck, and above which it may be. [-]"""
-
-SATURATED = 0.9
-"""Fraction of slots in which a station contends, above which uploads wait at the stations. [-]"""
-
-LEAST_ROOM = 4.0
-"""Packets in queue and wire per connection below which losses are not found by duplicate ACKs.
+"""Packets in the AP's queue below which a warning is issued that the AP may not be saturated.
 [packets]
 """
 
+BUSY_WIRE, LOADED_WIRE = 0.95, 0.8
+"""Load of the wire above which the wire is the bottleneck, and load above which it may be the
+bottleneck. [-]
+"""
+
+SATURATED = 0.9
+"""Fraction of slots in which a station contends, above which the packets of uploads wait at the
+station. [-]
+"""
+
+LEAST_ROOM = 4.0
+"""Packets per connection in the queue and on the wire, below which duplicate ACKs do not indicate
+losses. [packets]
+"""
+
 ACKS_LOST = 0.05
-"""Error probability of frames with TCP ACKs above which assumption 2 is doubted. [-]"""
+"""Error probability of frames with TCP ACKs above which the model warns about assumption 2. [-]
+"""
 
 OFTEN = 1.0
-"""Overflow episodes per round trip above which they are no longer separate episodes. [-]"""
+"""Overflow episodes of the AP's queue per round trip above which the episodes overlap. [-]"""
 
 
 def stations_with_connections(scenario: CellScenario) -> list[Station]:
-    """Return the stations with connections."""
+    """Return the stations that have TCP connections."""
     active = {flow.station for flow in connections(scenario)}
     return [station for station in scenario.stations if station.name in active]
 
@@ -127,7 +135,7 @@ def _is_chained(flow: StationFlow) -> bool:
 
 
 def refused(options: Options) -> Table[CellScenario]:
-    """Return the checks of scenarios that the model refuses."""
+    """Return the checks whose violation makes the model refuse a scenario."""
     upload = "option losses = chain, and `{0.key}` is an upload"
     chain = [Check("section VI-C", _is_chained, upload)] if options.losses == "chain" else []
     return (
@@ -184,7 +192,7 @@ DOUBTED: Table[CellScenario] = (
         "errors are those of full segments and ACKs at the nominal rates",
     ),
 )
-"""Warnings about scenarios that the model accepts."""
+"""Checks whose violation causes a warning about a scenario that the model accepts."""
 
 
 def check_scenario(scenario: CellScenario, options: Options) -> list[Doubt]:
@@ -202,7 +210,7 @@ def check_scenario(scenario: CellScenario, options: Options) -> list[Doubt]:
 
 
 def check_cell(cell: Cell, options: Options) -> list[Doubt]:
-    """Return warnings about the cell in the model's terms, before it is solved.
+    """Return warnings about a cell of the model, before it is solved.
 
     Raises
     ------
@@ -228,7 +236,7 @@ def check_cell(cell: Cell, options: Options) -> list[Doubt]:
 
 
 def check_channel(cell: Cell) -> None:
-    """Refuse a channel that delivers no frame.
+    """Raise an error if the channel of a station delivers no frame.
 
     Raises
     ------
@@ -277,7 +285,7 @@ def check_solution(solution: Solution, wire_load: float) -> list[Doubt]:
     ----------
     solution : Solution
     wire_load : float
-        Load of the wire's busier direction. [-]
+        Load of the wire in the direction with the higher load. [-]
 
     Raises
     ------

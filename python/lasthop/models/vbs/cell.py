@@ -1,4 +1,4 @@
-"""A cell in the model's terms: the traffic in classes of equal flows."""
+"""A cell of the vbs model, with its traffic in classes of equal flows."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,9 +20,9 @@ class Frame:
     Attributes
     ----------
     success_s : float
-        Duration of the exchange with its MAC ACK, and DIFS. [s]
+        Duration of an exchange with its MAC ACK, and DIFS. [s]
     failure_s : float
-        Duration of only the frame, and EIFS. [s]
+        Duration of a frame without MAC ACK, and EIFS. [s]
     error : float
         Probability that an attempt without collision fails by channel errors, :math:`p_w`. [-]
     """
@@ -34,7 +34,7 @@ class Frame:
 
 @dataclass(frozen=True)
 class StationKind:
-    """Equal stations.
+    """A group of equal stations.
 
     Attributes
     ----------
@@ -49,7 +49,7 @@ class StationKind:
 
 @dataclass(frozen=True)
 class FlowClass:
-    """Equal connections.
+    """A class of equal TCP connections.
 
     Attributes
     ----------
@@ -60,7 +60,8 @@ class FlowClass:
     upload : bool
         Whether the data comes from the stations.
     down, up : Frame
-        Packets of the AP and of a station: data in one direction, ACKs in the other.
+        Packets that the AP sends, and packets that a station sends: data in one direction, ACKs in
+        the other.
     law : Law
         Growth and reduction of the sender's window.
     payload_bytes : int
@@ -98,19 +99,19 @@ class Cell:
     wire_s : float
         Round-trip propagation time of the wire, :math:`T`. [s]
     frozen : bool
-        Whether counters freeze in busy slots.
+        Whether backoff counters freeze in busy slots.
     targets : tuple of float
-        Shares of the AP's buffer under virtual buffer sharing, :math:`h_i^*`; each applies to one
-        or more classes. [-]
+        Target shares of the AP's buffer under virtual buffer sharing, :math:`h_i^*`; a target
+        applies to one or more classes. [-]
     occupancy : float
-        Fraction of the buffer that virtual buffer sharing keeps filled, :math:`c`. [-]
+        Target fraction of the AP's buffer that virtual buffer sharing keeps filled, :math:`c`. [-]
     regulated : bool
-        Whether a controller keeps this fraction filled on average, by random drops. Otherwise, as
-        in Algorithm 1, it is filled like a drop-tail buffer.
+        Whether a controller keeps the fraction `occupancy` of the buffer filled on average, by
+        random drops. If not, this fraction is filled like a drop-tail buffer, as in Algorithm 1.
     partitioned : bool
         Whether each target is a separate drop-tail buffer of :math:`c\\,h_i^* B_{ap}` packets.
     names : tuple of str
-        Names of the classes of `targets`, for messages.
+        Names of the classes to which `targets` apply, for messages.
     """
 
     classes: tuple[FlowClass, ...]

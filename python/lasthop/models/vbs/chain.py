@@ -1,9 +1,10 @@
-"""Stationary visits of a window that grows step by step and falls to a fraction of itself.
+"""Stationary distribution of a congestion window that grows in steps and falls to a fraction of its
+value after a loss.
 
-The chain of Eq. (3) and its extension by recovery have this form. Window l is followed by l + 1 or
-by a loss event, after which the window is at most l. Across each cut between l and l + 1 the upward
-and downward flows are equal. Therefore the visits follow from the largest window downwards, as sums
-of positive numbers.
+The Markov chain of paper 000, Eq. (3), and its extension by loss recovery have this form. Window l
+is followed by l + 1 or by a loss event, after which the window is at most l. The probability flows
+from l to l + 1 and back are equal. Therefore the visits are computed from the largest window
+downwards, as sums of positive numbers.
 """
 
 from dataclasses import dataclass
@@ -14,20 +15,20 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 
 LARGE = 1e200
-"""Value above which visits are rescaled, long before they overflow. [-]"""
+"""Value above which visits are rescaled to prevent an overflow. [-]"""
 
 RARE = 1e-12
-"""Least growth probability that is distinguished from 0. [-]"""
+"""Lower bound of growth probabilities, which prevents a division by 0. [-]"""
 
 
 @dataclass(frozen=True)
 class Visits:
-    """Numbers of visits to the windows 1, 2, ..., in any common unit.
+    """Relative numbers of visits to the windows 1, 2, ... in equilibrium.
 
     Attributes
     ----------
     grown : ndarray
-        Visits during growth. [-]
+        Visits to each window while the window grows. [-]
     events : ndarray
         Loss events that begin at each window. [-]
     """
@@ -37,19 +38,19 @@ class Visits:
 
 
 def visits(up: Floats, landing: Floats, again: Floats) -> Visits:
-    """Solve the balance of the chain.
+    """Return the stationary visits of the chain.
 
     Parameters
     ----------
     up : ndarray
         Probability that window l = 1, 2, ... grows before the next loss event. At the largest
-        window it is the probability to stay there; it must be below 1. [-]
+        window it is the probability that the window does not change, which must be below 1. [-]
     landing : ndarray
-        Window after a loss event at l, between 1 and l; a half-integer value is divided equally
-        between its two neighbours. [packets]
+        Window after a loss event at window l, between 1 and l. The visits at a half-integer value
+        are divided equally between the two adjacent windows. [packets]
     again : ndarray
-        Probability that a loss event after which the window is l is followed by another loss event
-        before growth begins, by l. [-]
+        Probability that another loss event follows before growth begins, for each window l after a
+        loss event. [-]
     """
     size = len(up)
     climbs = np.maximum(up, RARE)
@@ -58,11 +59,11 @@ def visits(up: Floats, landing: Floats, again: Floats) -> Visits:
     low, high = floor.astype(int).tolist(), ceiling.astype(int).tolist()
     repeats = np.minimum(again, 1.0 - RARE)
     repeat = repeats.tolist()
-    # an event, or a half of it, may end at the window where it began
+    # `own`: probability that a loss event ends at its start window and another loss event follows.
     own = (0.5 * ((at == floor).astype(float) + (at == ceiling)) * repeats).tolist()
     grown, events = [0.0] * size, [0.0] * size
-    following = [0.0] * size  # events that follow other events, by the window where they begin
-    landed = [0.0] * size  # events that ended at a window, from higher windows and from this window
+    following = [0.0] * size  # loss events after other loss events, by start window
+    landed = [0.0] * size  # loss events that ended at each window
     grown[-1] = 1.0
     for k in range(size - 1, -1, -1):
         if k < size - 1:

@@ -1,10 +1,10 @@
-r"""MAC layer of section IV-B: attempts, failures and durations.
+r"""MAC layer of paper 000, section IV-B: attempts, failures and durations.
 
-Time is divided into slots. The AP always has a packet. A station contends while it has one, and its
-attempt probability is averaged over all slots. With counters that freeze (``countdown = "dcf"``)
-only idle slots count, each followed by its transmissions. A node that draws 0 sends again
-immediately, without contention. Otherwise counters fall in busy slots too, as in Bianchi's model
-and in the paper.
+Time is divided into slots. The AP always has a packet. A station contends while it has a packet,
+and its attempt probability is averaged over all slots. If backoff counters freeze (``countdown =
+"dcf"``), only idle slots count; a slot includes the transmissions that follow the idle slot. A node
+that draws a backoff of 0 sends again immediately, without contention. If counters do not freeze,
+they also fall in busy slots, as in Bianchi's model and in the paper.
 """
 
 from dataclasses import dataclass
@@ -18,29 +18,30 @@ from lasthop.models.vbs.chain import Floats
 from lasthop.models.vbs.options import Options
 
 TOLERANCE = 1e-12
-"""Change of probabilities below which they have converged. [-]"""
+"""Change of probabilities below which the iteration has converged. [-]"""
 
 ROUNDS = 20_000
-"""Largest number of iterations; about a hundred are usual."""
+"""Largest number of iterations; usually about a hundred suffice."""
 
 MOST = 0.999
-"""Largest fraction of time that a station may contend during the iteration. [-]"""
+"""Upper bound for the fraction of time in which a station contends, during the iteration. [-]"""
 
 
 @dataclass(frozen=True)
 class Contention:
-    r"""State of the MAC layer; arrays are in the order of the classes of flows, or of the stations.
+    r"""Solution of the MAC layer. An array "by class" has one value per class of flows; an array
+    "by stations" has one value per group of equal stations.
 
     Attributes
     ----------
     service_rate : float
         Rate of packets that leave the AP's queue. [1/s]
     no_departure : ndarray
-        By class: probability that no packet leaves the AP during its service of a packet of the
-        class, if departures were Poisson. [-]
+        By class: probability that a Poisson process with the AP's service rate has no event while
+        the AP serves a packet of the class. [-]
     ap_discards, station_discards : ndarray
-        By class: probability that a packet of the AP, or of a station, is given up,
-        :math:`p_{d,i}`. [-]
+        By class: probability that a packet of the AP, or of a station, is discarded at the attempt
+        limit, :math:`p_{d,i}`. [-]
     ap_failures : ndarray
         By class: fraction of the AP's attempts that fail, :math:`f_{ap,i}`. [-]
     ap_failure, ap_collision, ap_discard : float
@@ -53,8 +54,8 @@ class Contention:
     busy : ndarray
         By stations: fraction of slots in which a station has a packet to send, :math:`u`. [-]
     by_attempt, open_collisions : ndarray
-        Collision probability of each attempt of the AP, and of stations, in slots where all
-        contend. [-]
+        Collision probability of each attempt of the AP, and collision probability of stations by
+        group, in slots without immediate transmissions. [-]
     contending : float
         Mean number of stations with a packet to send, over slots. [stations]
     active : float
@@ -82,8 +83,8 @@ class Contention:
 
 @dataclass(frozen=True)
 class Backoff:
-    """Backoff of a node by attempt: mean slots, and the probability of 0, which is an immediate
-    transmission.
+    """Backoff of a node by attempt: mean number of slots, and probability of a backoff of 0, which
+    means an immediate transmission.
     """
 
     slots: Floats
@@ -91,8 +92,8 @@ class Backoff:
 
 
 def backoff(access: Access, frozen: bool) -> Backoff:
-    """Return the slots of each attempt: the mean backoff and, without freezing, the slot of the
-    attempt.
+    """Return the mean number of slots of each attempt: the backoff and, if counters do not freeze,
+    the slot of the transmission.
     """
     windows = np.array(access.windows(), dtype=np.float64)
     if frozen:
@@ -107,19 +108,23 @@ def attempt_prob(failure_prob: float, access: Access) -> float:
 
     Notes
     -----
-    Eq. (10): Bianchi's chain with k + 1 attempts.
+    The formula is Eq. (10): Bianchi's chain with k + 1 attempts. f is the failure probability of an
+    attempt.
     """
     visits = failure_prob ** np.arange(access.attempts)
     return float(visits.sum() / (visits @ backoff(access, frozen=False).slots))
 
 
 def failure_prob_of(attempts: float, access: Access) -> float:
-    r"""Return the failure probability that gives an attempt probability, :math:`G^{-1}(\beta)`. [-]
+    r"""Return the failure probability that corresponds to an attempt probability,
+    :math:`G^{-1}(\beta)`. [-]
 
     Notes
     -----
-    Eq. (15) as printed evaluates it at :math:`\beta_{ap,i} = h_i \beta_{ap}`. This is not an
-    attempt probability of a node: at :math:`p_w = 0` it gives 0.38 for either of two equal classes.
+    The printed Eq. (15) evaluates this function at :math:`\beta_{ap,i} = h_i \beta_{ap}`, the
+    attempts of the AP at class i. However, :math:`\beta_{ap,i}` is not an attempt probability of a
+    node: for two equal classes without channel errors (:math:`p_w = 0`) the result is 0.38 for
+    both.
     """
     low, high = 0.0, 1.0
     for _ in range(60):
@@ -135,7 +140,8 @@ def ap_failure_prob(error: float, attempts: Floats, counts: Floats) -> float:
 
     Notes
     -----
-    Eq. (13), with the channel error of the class.
+    The formula is Eq. (13), with the channel error probability :math:`p_{w,i}` of the class. Group
+    j has :math:`n_j` stations, which attempt with probability :math:`\beta_j`.
     """
     return float(1.0 - (1.0 - error) * np.prod((1.0 - attempts) ** counts))
 
@@ -147,7 +153,8 @@ def station_failure_prob(ap_attempts: float, attempts: Floats, counts: Floats, o
 
     Notes
     -----
-    Eq. (14).
+    The formula is Eq. (14). :math:`\beta_{ap}` and :math:`\beta_j` are the attempt probabilities of
+    the AP and of a station of group j, which has :math:`n_j` stations.
     """
     silent = np.prod((1.0 - attempts) ** counts) / (1.0 - attempts[own])
     return float(1.0 - (1.0 - ap_attempts) * silent)
@@ -162,8 +169,9 @@ def slot_probs(ap_attempts: float, attempts: Floats, counts: Floats) -> tuple[fl
 
     Notes
     -----
-    Eqs. (7) to (9). Eq. (8) is printed with another factor :math:`1 - p_w`, with which the
-    three sum to more than 1.
+    The formulas are Eqs. (7) to (9). The printed Eq. (8) has an additional factor :math:`1 - p_w`,
+    with which the three probabilities would not sum to 1. :math:`\beta` are attempt probabilities,
+    and :math:`n_i` numbers of stations.
     """
     silent = float(np.prod((1.0 - attempts) ** counts))
     idle = (1.0 - ap_attempts) * silent
@@ -179,7 +187,9 @@ def mean_slot_s(
 
     Notes
     -----
-    Eq. (6); with rate heterogeneity (Remark IV.1) the two times are means over attempts.
+    The formula is Eq. (6). If stations have different rates (Remark IV.1), :math:`T_{ack}` and
+    :math:`T_{data}` are means over attempts. :math:`P_0, P_s, P_l` are `slot_probs`, and
+    :math:`\sigma` is the slot time.
     """
     idle, acks, data = probs
     return idle * slot_s + acks * ack_s + data * data_s
@@ -198,8 +208,8 @@ def discard_prob(failures: Floats) -> float:
 
 
 def _reached(failures: Floats) -> Floats:
-    """Return the probability that each attempt is made, from the failures of earlier attempts;
-    along the last axis.
+    """Return the probability that each attempt is made: the product of the failure probabilities of
+    earlier attempts, along the last axis.
     """
     reached = np.ones(failures.shape)
     failures[..., :-1].cumprod(axis=-1, out=reached[..., 1:])
@@ -207,7 +217,9 @@ def _reached(failures: Floats) -> Floats:
 
 
 class _Solver:
-    """One iteration of the MAC layer's fixed point, for given shares of the AP's services."""
+    """Fixed-point iteration of the MAC layer, for given shares of the classes in the packets that
+    the AP serves.
+    """
 
     def __init__(self, cell: Cell, shares: Floats, replies: Floats, options: Options) -> None:
         self.cell, self.shares, self.replies = cell, shares, replies
@@ -221,7 +233,7 @@ class _Solver:
         self.mine = [np.flatnonzero(self.home == own).tolist() for own in range(len(self.counts))]
         self.down_errors = np.array([each.down.error for each in cell.classes])
         self.up_errors = np.array([each.up.error for each in cell.classes])
-        # Collision probability of stations, in slots where all contend.
+        # Collision probability of stations, in slots without immediate transmissions.
         self.collisions = np.zeros(len(self.counts))
         self.ap_collisions = np.zeros(cell.ap.attempts)
 
@@ -255,7 +267,8 @@ class _Solver:
         self.mean_reached = self.shares @ self.ap_reached
         self.replied = self.replies
         if self.printed:
-            # (11): shares include attempts, and packets that are given up are answered too
+            # Eq. (11) as printed: shares are fractions of attempts, and discarded packets also
+            # cause ACKs.
             failures = (self.ap_reached * self.ap_fails).sum(axis=1) / self.ap_reached.sum(axis=1)
             failed_before = np.arange(self.cell.ap.attempts, dtype=np.float64)
             self.mean_reached = np.power(float(self.shares @ failures), failed_before)
@@ -293,21 +306,24 @@ class _Solver:
         r"""Return the probability that each attempt of the AP at a packet collides.
 
         Stations get packets only after a success of the AP, and stop contending after they have
-        sent their packets. When the AP takes up a packet, the contending stations are the new one
-        and those that remained. After a slot each of them still contends with probability 1 - d, d
-        = tau (1 - f)(1 - u), with u for stations that have more packets.
+        sent their packets. When the AP begins to serve a packet, the station that just got a packet
+        contends. Stations that have not yet sent their packets also contend. After a slot a station
+        still contends with probability 1 - d, with d = tau (1 - f)(1 - u). In this formula tau is
+        the attempt probability of the station, f its failure probability, and u the probability
+        that it has more packets.
 
         .. math:: c_j = 1 - \prod_s (1 - \tau_s)^{K_{s,j}}, \qquad K_{s,0} = \frac{g_s}{1 - S_s}
         """
         busy = np.maximum(self.busy, 1e-300)
-        rates = self.open_attempts / busy  # Rates of a station that has a packet to send.
+        rates = self.open_attempts / busy  # attempt probability of a station that has a packet
         leaves = np.maximum(rates * (1.0 - self.failures) * (1.0 - self.busy), 1e-12)
         windows = np.array(self.cell.ap.windows(), dtype=np.float64)
         stays = np.array([_survival(windows, leave) for leave in leaves])
         surviving = np.cumprod(stays, axis=1)
         ends = self.mean_reached - np.append(self.mean_reached[1:], 0.0)
         over_packet = np.minimum(surviving @ ends, 1.0 - 1e-12)
-        # the station that the AP has sent to is an additional one if it had no packets left
+        # The station to which the AP has just sent contends additionally if it had no packet
+        # before.
         fresh = np.zeros(len(self.counts))
         np.add.at(fresh, self.home, self.shares * self.replied)
         fresh *= 1.0 - self.busy
@@ -371,13 +387,15 @@ class _Solver:
 
 
 def _survival(windows: Floats, leaves: float) -> Floats:
-    """Return the mean of (1 - d)^U for U uniform on [0, CW], for each CW. [-]"""
+    """Return for each contention window CW the mean of (1 - d)^U, where U is uniform on [0, CW] and
+    d is `leaves`. [-]
+    """
     power = np.expm1((windows + 1.0) * np.log1p(-leaves))
     return np.asarray(-power / ((windows + 1.0) * leaves))
 
 
 def _mean_s(frames: list[Frame], weights: Floats, failures: Floats) -> float:
-    """Return the mean duration of an attempt. [s]"""
+    """Return the mean duration of an attempt, weighted by class. [s]"""
     times = [
         failed * frame.failure_s + (1.0 - failed) * frame.success_s
         for frame, failed in zip(frames, failures, strict=True)
@@ -392,13 +410,14 @@ def solve(
     options: Options,
     guess: Contention | None = None,
 ) -> Contention:
-    """Return the fixed point of the MAC layer for given shares of the AP's services.
+    """Return the fixed point of the MAC layer for given shares of the classes in the packets that
+    the AP serves.
 
     Parameters
     ----------
     cell : Cell
     shares : ndarray
-        Fraction of the packets that the AP takes up, by class, :math:`h_i`. [-]
+        Fraction of the packets served by the AP that belong to each class, :math:`h_i`. [-]
     replies : ndarray
         Packets that the stations of each class send per packet of the AP. [-]
     options : Options
@@ -412,8 +431,8 @@ def solve(
 
     Notes
     -----
-    Eqs. (6) to (16), with separate classes at the AP: packets are taken up in shares :math:`h_i`,
-    each with the attempts and slots of its class.
+    The fixed point solves Eqs. (6) to (16), with separate classes at the AP. The AP serves packets
+    of the classes in shares :math:`h_i`, and a packet has the attempts and slots of its class.
     """
     solver = _Solver(cell, shares, replies, options)
     if guess is not None:

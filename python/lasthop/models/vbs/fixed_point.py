@@ -1,4 +1,6 @@
-r"""Section IV-D: combination of the components, and solution from several starting points."""
+r"""Fixed point of the whole model (paper 000, section IV-D): it combines windows, MAC layer and
+queue, and is solved from several starting points.
+"""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -18,54 +20,58 @@ from lasthop.models.vbs.window import increase_per_rtt, mean_window
 from lasthop.progress.cost_limits import check_time, need
 
 TOLERANCE = 1e-8
-"""Change of shares and probabilities below which they have converged. [-]"""
+"""Change of shares and probabilities below which the iteration has converged. [-]"""
 
 STEPS = ((0.5, 100), (0.2, 300), (0.05, 600))
-"""Relaxation factors, and the number of rounds with each; about 40 rounds are usual. Uploads that
-starve downloads at a short queue oscillate with 0.5, and settle with 0.2. [-]"""
+"""Relaxation factors of the iteration, and number of rounds with each factor; usually about 40
+rounds suffice. If uploads starve downloads at a short queue, the iteration oscillates with the
+factor 0.5 and converges with 0.2. [-]
+"""
 
 SAME = 1e-4
-"""Difference of shares up to which two solutions count as one. [-]"""
+"""Difference of shares up to which two solutions are the same. [-]"""
 
 DOMINANT = 0.9
 """Share of the dominant class in a starting point. [-]"""
 
 STARTED = 3
-"""Number of classes that are dominant in a starting point, one after the other."""
+"""Number of starting points with a dominant class."""
 
 
 ROUNDS = 60
 """Expected number of rounds from a starting point."""
 
 KIND_S, WINDOW_S = 1.4e-3, 1.5e-6
-"""Computation time of a round per kind of connection, and per window of it. It was measured on one
-core of an Intel Xeon server with CPython 3.11, at 4 to 40 kinds and windows of 45 and 450. [s]
+"""Computation time of a round per kind of connection, and per value of its window. The times were
+measured on one core of an Intel Xeon server with CPython 3.11, for 4 to 40 kinds and receive
+windows of 45 and 450 packets. [s]
 """
 
 LEAST_VIRTUAL = 2.0
-"""Packets in a class's share of the queue per connection above which overflows keep the queue at
-the share. [packets]
+"""Packets per connection in a class's share of the queue, above which overflows keep the class at
+its share. [packets]
 """
 
 REGULATED = 'algorithm = "regulated"'
 
 HALF = 0.5
-"""Fraction of the window by which Compound, as published, reduces it after a loss. [-]"""
+"""Fraction by which Compound TCP, as published, reduces its window after a loss. [-]"""
 
 
 @dataclass(frozen=True)
 class Solution:
-    """A fixed point; arrays are in the order of the classes of flows.
+    """A fixed point of the model; arrays are in the order of the classes of flows.
 
     Attributes
     ----------
     contention : Contention
     shares : ndarray
-        Shares of the AP's queue, :math:`h_i`. [-]
+        Share of each class in the AP's queue, :math:`h_i`. [-]
     responses : tuple of Response
-        Behaviour of a flow of the class.
+        Behaviour of a flow of each class.
     overflow : ndarray
-        Packets lost at the AP's queue per offered packet, :math:`p_b` or :math:`p_i`. [-]
+        Probability that an arriving packet is lost at the AP's queue, :math:`p_b` or :math:`p_i`.
+        [-]
     occupancy : float
         Mean packets in the AP's queue. [packets]
     rtt_s : ndarray
@@ -73,7 +79,8 @@ class Solution:
     goodput : ndarray
         Delivered segments of one connection, :math:`\\Theta_i`. [1/s]
     episode_rates : ndarray
-        Overflow episodes per round trip, by shared class; 0 unless losses are bursts. [-]
+        Overflow episodes per round trip, by class with a target share; 0 unless losses are bursts.
+        [-]
     """
 
     contention: Contention
@@ -88,17 +95,19 @@ class Solution:
 
 @dataclass(frozen=True)
 class _State:
-    """State that one round of the iteration passes to the next."""
+    """Values that one round of the iteration passes to the next round. A group consists of the
+    classes with a common target share.
+    """
 
     shares: Floats
     replies: Floats
     overflow: Floats
     occupancy: float
-    swing: float  # Variation of the queue, which the timers include. [packets]
-    own: Floats  # Losses of a flow's own growth in an episode, per packet of growth.
-    spread: Floats  # Losses of any packet in an episode, per arriving packet.
+    swing: float  # Oscillation of the queue that RTOs include. [packets]
+    own: Floats  # Losses per packet of a flow's own growth in an overflow episode.
+    spread: Floats  # Losses per arriving packet in an overflow episode.
     rates: Floats  # Loss rates, by group.
-    queued: Floats  # Packets of each group in the queue; only for partitions.
+    queued: Floats  # Packets of each group in the queue, if partitioned.
 
     def moved(self, other: "_State", buffer: int) -> float:
         ours, theirs = vars(self), vars(other)
@@ -108,8 +117,8 @@ class _State:
         return max(most, queued / buffer, abs(self.occupancy - other.occupancy) / buffer)
 
     def towards(self, other: "_State", step: float) -> "_State":
-        """Return a state between this and the other state; rates are guesses and are copied from
-        the other.
+        """Return a state between `self` and `other`. `rates` is copied from `other`, since it is
+        only an initial guess.
         """
         moved = {
             name: value + step * (getattr(other, name) - value)
@@ -119,7 +128,7 @@ class _State:
 
 
 class _Components:
-    """The seven components for one cell, evaluated one after the other."""
+    """The seven components of the model for one cell, which are evaluated one after the other."""
 
     def __init__(self, cell: Cell, options: Options) -> None:
         self.cell, self.options = cell, options
@@ -132,7 +141,7 @@ class _Components:
         self.targets = [1.0]
         self.far = wire_is_long(cell)
         self.mac: Contention | None = None
-        self.unfilled: str | None = None  # Class that has less than its target, and the reason.
+        self.unfilled: str | None = None  # message about a class below its target
         self.losses = options.losses
         if self.losses == "bursts" and (self.uploads.any() or cell.regulated):
             self.losses = "independent"
@@ -209,8 +218,8 @@ class _Components:
         return state, solution
 
     def _round_trip_s(self, at: _State, mac: Contention) -> Floats:
-        """Return the delay of the AP's queue and the wire, and of the station's queue except for
-        the chain. [s]
+        """Return the round-trip time of each class. It includes the AP's queue, the wire and,
+        unless the option `losses` is "chain", the station's queue. [s]
         """
         rtt = np.full(len(self.counts), at.occupancy / mac.service_rate + self.cell.wire_s)
         if self.losses == "chain":
@@ -222,7 +231,9 @@ class _Components:
         return np.asarray(rtt + (waiting / np.maximum(per_station, 1e-12))[self.home])
 
     def _flow(self, k: int, rate: float, at: _State, mac: Contention, rtt: Floats) -> Response:
-        """Return component 1: the window for the losses of the other components."""
+        """Return component 1 of the model: the behaviour of a flow of class `k` under the losses of
+        the other components.
+        """
         flow_class = self.cell.classes[k]
         queued = float(at.occupancy / mac.service_rate / rtt[k])
         growth = increase_per_rtt(flow_class.law, self.levels[k], queued, self.options.increase)
@@ -232,7 +243,7 @@ class _Components:
             window = mean_window(loss, growth / self.levels[k], self.options.mean)
             return Response(window, window, 1.0, window * loss, 0.0, 1.0, 0.0, 0.0, 0.0)
         if flow_class.upload:
-            # Lost ACKs reduce growth, not the number of segments.
+            # Lost ACKs reduce the growth of the window, not the number of segments.
             growth = growth * (1.0 - at.overflow[k])
             hazard = independent(self.levels[k], discard, 0.0)
         elif self.losses == "independent":
@@ -246,10 +257,11 @@ class _Components:
         return respond(growth, flow_class.law.beta, hazard, timer)
 
     def _accepted(self, k: int, flow: Response, at: _State, mac: Contention, rate: float) -> float:
-        """Return the packets of a connection that enter the AP's queue per round trip."""
+        """Return the number of packets of a connection that enter the AP's queue per round trip."""
         lost = float(at.overflow[k]) if self.losses == "bursts" else _probability(rate)
         if self.losses == "chain":
-            lost = 0.0  # Eqs. (17) to (20) count whole windows
+            # In Eqs. (17) to (20) the whole window enters the queue, including lost packets.
+            lost = 0.0
         entering = flow.sent * (1.0 - lost)
         if not self.uploads[k]:
             return entering
@@ -272,12 +284,12 @@ class _Components:
         counts = self.counts
         replies = (1.0 - mac.ap_discards) / self.segments
         passing = (1.0 - mac.station_discards) * (1.0 - overflow)
-        with np.errstate(divide="ignore"):  # A channel that loses every frame delivers nothing.
+        with np.errstate(divide="ignore"):  # for a channel that loses every frame
             replies = np.where(self.uploads, self.segments / passing, replies)
         occupancy, swing = self.limit, 0.5 * VARIATION * self.limit
         queued, targets = self.buffers, self.buffers / self.buffers.sum()
         leaving = np.ones(len(counts))
-        if self.cell.partitioned:  # Only a departing packet of the same partition frees room.
+        if self.cell.partitioned:  # a packet frees room in its partition
             for group in self.groups:
                 leaving[group] = at.shares[group].sum()
         own, spread = np.exp(-mac.contending * leaving), np.zeros(len(counts))
@@ -296,7 +308,8 @@ class _Components:
             queued = np.where(rates > 0.0, queued, np.clip(natural, 1e-3, self.buffers))
             occupancy = float(queued.sum())
         elif not self.cell.targets and rates[0] == 0.0:
-            # Without overflow, the queue holds the packets that are not elsewhere.
+            # Without overflow, the packets of the windows that are not on the wire or at stations
+            # are in the queue.
             offered = float(counts @ accepted) / mac.service_rate
             occupancy = min(max(at.occupancy * offered, 1e-3), float(self.cell.buffer_packets))
         return _State(
@@ -320,10 +333,11 @@ class _Components:
         own: Floats,
         weights: Floats,
     ) -> tuple[Floats, Floats, float, Floats]:
-        """Return the classes that episodes affect, their oscillation, and the free room of each
-        group. [packets]
+        """Return the effects of overflow episodes. These are the losses of a flow's own growth, the
+        losses of any packet, the oscillation of the queue, and the mean free room of each group.
+        [packets]
 
-        A queue that all groups share has the sum of the groups' free room.
+        If all groups share one queue, its free room is assigned to the first group.
         """
         counts = self.counts
         own, spread = own.copy(), np.zeros(len(counts))
@@ -339,8 +353,8 @@ class _Components:
             arriving = sum(counts[k] * flows[k].sent * weights[k] for k in group)
             if self.far:
                 own[group] = growing / (growing + arriving)
-            # The growth of other classes affects every class above its share, unless each class has
-            # a buffer.
+            # The growth of other classes also causes losses in a group, unless each group has its
+            # own buffer.
             spill = (growing if self.cell.partitioned else growth.sum()) - own[group[0]] * growing
             spread[group] = spill * weights[group] / arriving
             if rate > 0.0:
@@ -356,7 +370,7 @@ class _Components:
             full = freed > 0.0
             deficits[full] = 0.5 * np.maximum(1.0 - rates[full], 0.0) * squares[full] / freed[full]
             return own, spread, float(np.sqrt((freed**2).sum())), deficits
-        # All classes refill a common queue, whichever class an episode has affected.
+        # All classes refill a common queue, whichever class lost packets in an episode.
         swing = float(rates @ freed / rates.sum())
         deficit = 0.5 * np.prod(np.maximum(1.0 - rates, 0.0)) * (rates @ squares) / (rates @ freed)
         deficits[0] = deficit
@@ -377,7 +391,7 @@ class _Components:
         return np.asarray(np.where(self.uploads, uploaded, delivered))
 
     def _cannot_fill(self, index: int, held: float, mac: Contention) -> str:
-        """Return the reason why the connections of a class do not reach their target."""
+        """Return a message why the connections of a class do not reach their target share."""
         group, room = self.groups[index], self.targets[index] * self.limit
         windows = sum(self.counts[k] * self.cell.classes[k].law.limit for k in group)
         discards = max(float(mac.ap_discards[k]) for k in group)
@@ -391,7 +405,7 @@ class _Components:
         )
 
     def _cannot_hold(self, index: int, why: str) -> str:
-        """Return which class's windows no loss rate reduces to its target."""
+        """Return a message about a class whose windows no loss rate reduces to its target share."""
         if not self.cell.targets:
             return why
         group = self.groups[index]
@@ -430,7 +444,9 @@ def wire_packets(cell: Cell) -> float:
 
 
 def wire_is_long(cell: Cell) -> bool:
-    """Return whether the wire holds more than two runs of a connection's packets in the queue."""
+    """Return whether the wire carries more than twice as many packets as a connection has on
+    average.
+    """
     held = wire_packets(cell)
     return held > 2.0 * (cell.buffer_packets + held) / float(cell.counts.sum())
 
@@ -440,7 +456,7 @@ def _probability(rate: float) -> float:
 
 
 def _buffers(cell: Cell) -> Floats:
-    """Return the room in packets of each group's partition, or of the whole buffer without
+    """Return the size in packets of each group's part of the buffer, or of the whole buffer without
     targets.
     """
     targets = np.array(cell.targets or (1.0,))
@@ -449,7 +465,9 @@ def _buffers(cell: Cell) -> Floats:
 
 
 def starts(cell: Cell) -> Iterator[_State]:
-    """Yield the starting points: all connections equal, then most of the queue with one class."""
+    """Yield the starting points: first equal shares for all connections, then points at which one
+    class has most of the queue.
+    """
     counts = cell.counts
     size = len(counts)
     groups = max(len(cell.targets), 1)
@@ -479,7 +497,8 @@ def starts(cell: Cell) -> Iterator[_State]:
 
 
 def scattered(cell: Cell, count: int, seed: int = 1) -> Iterator[_State]:
-    """Yield random starting points: shares, losses over four decades, occupancy, timers.
+    """Yield starting points with random shares, losses (over four decades), occupancy and queue
+    oscillation.
 
     Parameters
     ----------
@@ -505,14 +524,14 @@ def scattered(cell: Cell, count: int, seed: int = 1) -> Iterator[_State]:
 
 
 def solve_from(cell: Cell, options: Options, start: _State) -> Solution:
-    """Iterate the components from one starting point.
+    """Return the fixed point that the iteration reaches from a starting point.
 
     Raises
     ------
     ModelError
-        If they converge to a state in which a class does not fill its share.
+        If the iteration converges to a state in which a class does not reach its target share.
     ConvergenceError
-        If they do not converge.
+        If the iteration does not converge.
     """
     components = _Components(cell, options)
     state, settled = start, True
@@ -525,7 +544,8 @@ def solve_from(cell: Cell, options: Options, start: _State) -> Solution:
     else:
         settled = False
     if components.unfilled is not None and len(cell.targets) == 1:
-        # A single class that does not fill its share is never blocked, as in a drop-tail queue.
+        # A single class that does not fill its share is never blocked; the queue then acts as a
+        # drop-tail queue.
         room = max(int(cell.occupancy * cell.buffer_packets), 1)
         return solve_from(replace(cell, targets=(), buffer_packets=room), options, start)
     if components.unfilled is not None:
@@ -536,7 +556,8 @@ def solve_from(cell: Cell, options: Options, start: _State) -> Solution:
 
 
 def solutions(cell: Cell, options: Options) -> list[Solution]:
-    """Return all different fixed points of the starting points, that of equal shares first.
+    """Return all different fixed points that the starting points lead to. The fixed point from
+    equal shares is the first.
 
     Raises
     ------

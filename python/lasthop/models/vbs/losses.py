@@ -1,13 +1,14 @@
-r"""Losses of a growing flow: hazards, bursts, and the packets that the AP's buffer loses.
+r"""Losses of a growing flow: probability of a loss event, number of losses in a burst, and losses
+at the AP's buffer.
 
 A full drop-tail buffer loses one packet for each packet by which the windows grow, until the first
 sender detects its loss. These *episodes* last about one round trip, and there are :math:`\varphi`
 of them per round trip. In an episode a flow loses
 
 - with probability a the additional packet of its own growth. This packet arrives immediately after
-  another packet and finds the buffer full if no station has an ACK waiting, :math:`a = e^{-\rho}`
-  for :math:`\rho` contending stations;
-- a fraction of all other lost packets that equals its fraction of all arrivals.
+  another packet and finds the buffer full if no station has an ACK to send. For :math:`\rho`
+  contending stations, :math:`a = e^{-\rho}`;
+- a fraction of all other lost packets that equals the flow's fraction of all arrivals.
 """
 
 from dataclasses import dataclass
@@ -18,19 +19,19 @@ import numpy as np
 from lasthop.models.vbs.chain import Floats
 
 MOST_LOST = 16
-"""Largest number of losses of one flow in one burst that is distinguished. [packets]"""
+"""Largest number of losses of one flow in one episode; larger numbers are neglected. [packets]"""
 
 ROWS = np.arange(MOST_LOST + 1)
 FACTORIALS = np.array([float(factorial(k)) for k in ROWS])
-"""Numbers of losses, and their factorials. [packets], [-]"""
+"""Factorials of the numbers of losses in `ROWS`. [-]"""
 
 CERTAIN = 0.999
-"""Largest loss probability that is used in the chain. [-]"""
+"""Upper bound of the loss probability of a packet. [-]"""
 
 
 @dataclass(frozen=True)
 class Hazard:
-    """Losses of a flow's packets, by the flow's window.
+    """Losses of a flow's packets, for each value of the flow's window.
 
     Attributes
     ----------
@@ -39,9 +40,9 @@ class Hazard:
     overflow : ndarray
         Fraction of the loss events that the AP's buffer causes. [-]
     lost : ndarray, MOST_LOST rows
-        Row k: probability that a loss event has k + 1 losses. [-]
+        Row k has the probability that a loss event has k + 1 losses. [-]
     overflow_losses : ndarray
-        Mean packets that a loss event loses at the buffer. [packets]
+        Mean number of packets that the AP's buffer loses in a loss event. [packets]
     """
 
     loss: Floats
@@ -52,16 +53,16 @@ class Hazard:
 
 @dataclass(frozen=True)
 class Episodes:
-    """Effect of one overflow of the AP's buffer on a flow.
+    """Effect of overflow episodes of the AP's buffer on a flow.
 
     Attributes
     ----------
     rate : float
         Episodes per round trip, :math:`\\varphi`. [-]
     own : float
-        Probability that the additional packet of the flow's own growth is lost, a. [-]
+        Probability a that the additional packet of the flow's own growth is lost. [-]
     spread : float
-        Losses per episode that affect all packets equally, per packet that arrives in it. [-]
+        Losses that affect all packets equally, per packet that arrives in an episode. [-]
     """
 
     rate: float
@@ -70,15 +71,17 @@ class Episodes:
 
 
 def losses_in_episode(own: Floats, spread: Floats) -> Floats:
-    """Return the distribution of a flow's losses in one episode; row k is the probability of k. [-]
+    """Return the distribution of the number of a flow's losses in an episode; row k has the
+    probability of k losses. [-]
 
     Parameters
     ----------
     own : ndarray
-        Mean losses of the flow's own growth. The integer part is certain; the fraction is the
-        probability of one more loss.
+        Mean number of losses of the flow's own growth. The integer part is certain; the fractional
+        part is the probability of one more loss.
     spread : ndarray
-        Mean losses among those that affect any packet; their number is Poisson.
+        Mean number of the flow's losses among losses that affect all packets equally; the number is
+        Poisson.
     """
     poisson = np.exp(-spread) * spread ** ROWS[:, None] / FACTORIALS[:, None]
     total = np.floor(own).astype(int)
@@ -93,16 +96,16 @@ def losses_in_episode(own: Floats, spread: Floats) -> Floats:
 
 
 def in_episodes(window: Floats, growth: Floats, discard: float, episodes: Episodes) -> Hazard:
-    r"""Return the hazard of a flow at a buffer that overflows in episodes.
+    r"""Return the loss probabilities of a flow at a buffer that overflows in episodes.
 
     .. math:: x_\ell = p_d + \varphi\, q_\ell / \ell, \qquad q_\ell = \Pr(K_\ell > 0)
 
     Parameters
     ----------
     window, growth : ndarray
-        Windows, and their growth per round trip. [packets]
+        Values :math:`\ell` of the window, and growth of each window per round trip. [packets]
     discard : float
-        Probability that the MAC layer gives a packet up, :math:`p_d`. [-]
+        Probability that the MAC layer discards a packet, :math:`p_d`. [-]
     episodes : Episodes
     """
     counts = losses_in_episode(episodes.own * growth, episodes.spread * window)
@@ -117,20 +120,20 @@ def in_episodes(window: Floats, growth: Floats, discard: float, episodes: Episod
 
 
 def independent(window: Floats, discard: float, overflow: float) -> Hazard:
-    r"""Return the hazard of a flow whose packets are lost independently of each other.
+    r"""Return the loss probabilities of a flow whose packets are lost independently of each other.
 
     Parameters
     ----------
-    Window of the flow. [packets]
-        [packets]
+    window : ndarray
+        Values of the flow's window. [packets]
     discard, overflow : float
         Probabilities that a packet is lost at the MAC layer, :math:`p_d`, and at the AP's buffer,
         :math:`p_b`. [-]
 
     Notes
     -----
-    :math:`p_m = p_b + (1 - p_b) p_d`, as in Eq. (19). Further losses in the round trip until the
-    first is detected are Poisson.
+    The loss probability of a packet is :math:`p_m = p_b + (1 - p_b) p_d`, as in Eq. (19). The
+    number of further losses in the round trip until the first loss is detected is Poisson.
     """
     loss = float(np.clip(overflow + (1.0 - overflow) * discard, 1e-12, CERTAIN))
     part = np.full(len(window), min(overflow / loss, 1.0))

@@ -1,4 +1,4 @@
-"""Choices that the paper leaves open or prints incorrectly."""
+"""Options of the vbs model, for statements that paper 000 leaves open or prints incorrectly."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -11,7 +11,7 @@ Mean = Literal["time", "jumps"]
 
 @dataclass(frozen=True)
 class Options(Choices):
-    r"""Readings of the paper. The defaults are the engine's rules.
+    r"""Readings of paper 000. The defaults are the rules of lasthop's simulation engine.
 
     Attributes
     ----------
@@ -21,22 +21,23 @@ class Options(Choices):
         per round trip, as in Eq. (23). ``"printed"``: :math:`\alpha W^\kappa` per ACK, exactly as
         in Eq. (2).
     losses : "bursts", "independent" or "chain"
-        Model of losses. ``"bursts"``: the AP's buffer overflows in episodes of a round trip that
-        affect growing flows; recovery and timeouts take time. ``"independent"``: every packet is
-        lost with the same probability; recovery and timeouts take time. ``"chain"``: the window
-        chain of Eq. (3), which halves at each loss and has no time. If uploads share the buffer,
-        ``"bursts"`` becomes ``"independent"``: their surplus of ACKs affects all packets equally.
+        Model of losses. ``"bursts"``: the AP's buffer overflows in episodes that last a round trip
+        and affect growing flows; recovery and timeouts take time. ``"independent"``: every packet
+        is lost with the same probability; recovery and timeouts take time. ``"chain"``: the Markov
+        chain of Eq. (3), in which the window halves at each loss and recovery takes no time. If
+        uploads share the buffer, ``"independent"`` replaces ``"bursts"``, since the additional ACKs
+        of uploads affect all packets equally.
     mean : "time" or "jumps"
-        Mean of the chain of Eq. (3): the window over time, or over its changes as printed in Eq.
-        (4).
+        Mean window of the chain of Eq. (3): averaged over time, or over the changes of the window
+        as printed in Eq. (4).
     collisions : "draining" or "mean"
         Collisions of the AP's attempts. ``"draining"``: stations that have sent their ACK stop
-        contending, so that later attempts at a packet collide less. ``"mean"``: equal for all
-        attempts, (13).
+        contending, so that later attempts at a packet collide less. ``"mean"``: the collision
+        probability is equal for all attempts, as in Eq. (13).
     slots : "scenario" or "bianchi"
-        Whether counters fall in busy slots: as set by `cell.countdown`, or always.
+        Whether backoff counters fall in busy slots: as set by `cell.countdown`, or always.
     ack_balance : "served" or "printed"
-        Terms that balance in Eq. (12): packets that leave a queue, or attempts as printed.
+        Quantities that are equal in Eq. (12): packets that leave a queue, or attempts as printed.
     goodput : "segments" or "acks"
         Segments that count as goodput: delivered segments, as in a simulation, or segments whose
         acknowledgement returns, :math:`\Theta_i` in Eq. (5).
@@ -52,4 +53,6 @@ class Options(Choices):
 
 
 PAPER = Options(losses="chain", mean="jumps", collisions="mean", slots="bianchi")
-"""The paper's own model with corrections: chain of Eq. (3), averages of Eqs. (4) to (16)."""
+"""Options for the model of paper 000 itself, with corrections: the Markov chain of Eq. (3) and the
+averages of Eqs. (4) to (16).
+"""

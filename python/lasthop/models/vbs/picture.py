@@ -1,4 +1,4 @@
-"""Conversion of a normalised scenario to the model's terms."""
+"""Conversion of a normalised scenario to a cell of the vbs model."""
 
 from collections import Counter
 from collections.abc import Hashable, Mapping
@@ -14,21 +14,23 @@ from lasthop.scenario.transports import Tcp
 from lasthop.scenario.typed import CellScenario, Flow, SensorFlow, Station, TcpFlow
 
 NO_SHARING = 0.6
-"""Occupancy of a cell whose queue is not shared; it has no effect there. [-]"""
+"""Arbitrary value of `Cell.occupancy` for a cell without virtual buffer sharing. [-]
+"""
 
 
 @dataclass(frozen=True)
 class Picture:
-    """A cell, with the place of the scenario's flows and stations in it.
+    """A cell of the model, with the class of each flow and the group of each station of the
+    scenario.
 
     Attributes
     ----------
     cell : Cell
     class_of : Mapping
-        Index of each flow's class, by the name of the flow.
+        Index of each flow's class in `cell.classes`, by the name of the flow.
     station_of : Mapping
-        Index of each station's kind, by the name of the station; stations without flows are left
-        out.
+        Index of each station's group in `cell.stations`, by the name of the station; stations
+        without flows are left out.
     """
 
     cell: Cell
@@ -37,7 +39,7 @@ class Picture:
 
 
 def connections(scenario: CellScenario) -> list[Flow]:
-    """Return all flows except for the rare reports of sensors, whose load is negligible."""
+    """Return all flows except those of sensors, whose load is negligible."""
     return [flow for flow in scenario.flows if not isinstance(flow, SensorFlow)]
 
 
@@ -111,7 +113,7 @@ def picture_of(scenario: CellScenario) -> Picture:
 
 
 def _sharing(scenario: CellScenario) -> dict[str, int]:
-    """Return the index of the class that shares the AP's queue, by flow."""
+    """Return the index of each flow's class in virtual buffer sharing, by the name of the flow."""
     if not isinstance(scenario.cell.ap.queue, Vbs):
         return {}
     classes = scenario.cell.vbs_classes
@@ -119,7 +121,9 @@ def _sharing(scenario: CellScenario) -> dict[str, int]:
 
 
 def _station_likeness(node: Station) -> Hashable:
-    """Return the properties that equal stations have in common, without their connections."""
+    """Return the properties of a station, except for its connections, that must be equal within a
+    group.
+    """
     return (
         node.rate_bps,
         node.downlink_rate_bps,
@@ -136,7 +140,7 @@ def _station_likeness(node: Station) -> Hashable:
 
 
 def _likeness(flow: TcpFlow, sharing: Mapping[str, int]) -> Hashable:
-    """Return the properties that equal connections have in common."""
+    """Return the properties of a connection that must be equal within a class."""
     tcp = flow.tcp
     return (
         flow.direction,
@@ -204,8 +208,8 @@ def _frame(
 
 
 def _law(tcp: Tcp) -> Law:
-    """Return the growth and reduction of the window; Reno's equals Compound's without its delay
-    window.
+    """Return the growth and reduction of a connection's window. Reno is treated as Compound TCP
+    without the delay window.
     """
     is_compound, compound = tcp.congestion == "compound", tcp.compound
     return Law(

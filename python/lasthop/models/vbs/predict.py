@@ -27,20 +27,20 @@ def predict(scenario: Readable, options: Options | None = None) -> Quantities:
     Parameters
     ----------
     scenario : Scenario or Mapping
-        Normalised scenario, read or to be read.
+        Normalised scenario, as a `Scenario` or a mapping.
     options : Options, optional
-        Readings of the paper; by default the engine's rules.
+        Readings of the paper; by default the rules of lasthop's simulation engine.
 
     Returns
     -------
     dict
         A result of kind ``"prediction"``. Flows have ``goodput_bps`` [bit/s], ``goodput_share``
         [-], ``cwnd_packets`` [packets], ``loss_probability`` [-] and ``rtt_s`` [s]. Stations and
-        the AP have ``collision_rate``, ``frame_failure_rate`` and ``discard_probability`` [-], the
-        AP and its queue also the mean occupancy [packets] and ``drop_probability``. The cell has
-        ``goodput_bps``, ``jain``, ``updown_ratio`` and ``active_stations``, and classes that share
-        the AP's queue have their shares. Other values are ``solutions`` (number of fixed points
-        that the starting points lead to), ``options``, and the lists ``assumptions`` and
+        the AP have ``collision_rate``, ``frame_failure_rate`` and ``discard_probability`` [-], and
+        the AP and its queue also have the mean occupancy [packets] and ``drop_probability``. The
+        cell has ``goodput_bps``, ``jain``, ``updown_ratio`` and ``active_stations``, and classes
+        that share the AP's queue have their shares. Other values are ``solutions`` (number of fixed
+        points that the starting points lead to), ``options``, and the lists ``assumptions`` and
         ``warnings``.
 
     Raises
@@ -102,7 +102,7 @@ def suits(scenario: Scenario) -> bool:
 
 
 def loses_frames(station: Station) -> bool:
-    """Return whether the channel destroys some kind of a station's frames."""
+    """Return whether the channel destroys some frames of a station."""
     errors = (station.error_up, station.error_down, station.ack_error_up, station.ack_error_down)
     return any(error > 0.0 for error in errors)
 
@@ -190,7 +190,7 @@ def _classes(
     goodput = {flow.name: goodput_bps for flow, goodput_bps, _ in values.flows}
     items: list[Quantities] = []
     for each in classes:
-        # Without the reports of sensors.
+        # Flows of sensors have no goodput here and are left out.
         members = [name for name in each.flows if name in goodput]
         if not members:
             continue

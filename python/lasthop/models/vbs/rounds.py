@@ -1,10 +1,11 @@
-r"""A flow over many loss events: growth, detection, recovery and timeouts, in round trips.
+r"""Behaviour of a flow over many loss events: growth, loss detection, recovery and timeouts,
+measured in round trips.
 
-The chain of Eq. (3) counts changes of the window. Here each loss event also takes time. In the
-round trip until the third duplicate ACK the window still grows. Recovery takes a round trip for
-each lost packet (NewReno without SACK). A timeout follows if a retransmission is lost too, if fewer
-than three duplicate ACKs return, or if recovery takes longer than the timer. The first partial ACK
-restarts the timer; later ACKs do not.
+The Markov chain of paper 000, Eq. (3), counts changes of the window. In this module each loss event
+also takes time. In the round trip until the third duplicate ACK the window still grows. Recovery
+takes a round trip for each lost packet (NewReno without SACK). A timeout follows if a
+retransmission is also lost, if fewer than three duplicate ACKs return, or if recovery takes longer
+than the RTO. The first partial ACK restarts the retransmission timer; later ACKs do not.
 """
 
 from dataclasses import dataclass
@@ -18,8 +19,8 @@ DUPACKS = 3
 """Number of duplicate ACKs that indicate a loss (RFC 5681). [-]"""
 
 VARIATION = 0.4
-"""Width of the distribution of round-trip times divided by their mean. Its standard deviation,
-0.12, is that of a buffer of 100 packets filled by ten connections. [-]
+"""Width of the uniform distribution of round-trip times, divided by their mean. The standard
+deviation is 0.12, as for a buffer of 100 packets that ten connections fill. [-]
 """
 
 LEAST_SSTHRESH = 2.0
@@ -33,7 +34,7 @@ class Timer:
     Attributes
     ----------
     rto : float
-        Timeout in round trips. [-]
+        Retransmission timeout divided by the round-trip time. [-]
     retransmission_loss : float
         Probability that a retransmitted segment is lost. [-]
     """
@@ -42,24 +43,25 @@ class Timer:
     retransmission_loss: float
 
     def in_time(self, holes: Floats) -> Floats:
-        r"""Return the probability that recovery fills this number of holes before the timer
+        r"""Return the probability that recovery retransmits `holes` lost segments before the timer
         expires. [-]
 
-        The k-th hole is filled k round trips after the first retransmission, and the timer started
-        one round trip after it. The hole is filled in time if k < 1 + RTO. Round trips vary, here
-        uniformly by `VARIATION`.
+        The k-th lost segment is acknowledged k round trips after the first retransmission. The
+        timer starts one round trip after the first retransmission. Recovery is in time if k < 1 +
+        RTO, with the RTO in round trips. Round-trip times are assumed to be uniform with the
+        relative width `VARIATION`.
         """
         return np.asarray(np.clip(0.5 + (1.0 + self.rto - holes) / VARIATION, 0.0, 1.0))
 
     def timeout(self) -> float:
-        r"""Return the mean time without progress after the beginning of a timeout, in round trips.
-        [-]
+        r"""Return the mean time without progress after a timeout begins, in round trips. [-]
 
         .. math:: RTO\, \frac{f(p)}{1 - p}, \qquad f(p) = 1 + p + 2p^2 + 4p^3 + \dots + 32 p^6
 
         Notes
         -----
-        Padhye et al. 2000: successive timeouts double up to a factor of 64.
+        Successive timeouts double up to a factor of 64, as in Padhye et al. 2000. p is the loss
+        probability of a retransmission.
         """
         p = self.retransmission_loss
         doubling = 1.0 + p + 2 * p**2 + 4 * p**3 + 8 * p**4 + 16 * p**5 + 32 * p**6
@@ -68,7 +70,7 @@ class Timer:
 
 @dataclass(frozen=True)
 class Response:
-    """Behaviour of a flow under given losses.
+    """Behaviour of a flow under given losses, averaged over time.
 
     Attributes
     ----------
@@ -103,19 +105,21 @@ class Response:
 
 
 def respond(growth: Floats, decrease: float, hazard: Hazard, timer: Timer) -> Response:
-    """Return averages of a flow over its loss events (renewal reward).
+    """Return the mean behaviour of a flow, averaged over its loss events by the renewal-reward
+    theorem.
 
     Parameters
     ----------
     growth : ndarray
-        Increase per round trip at windows 1, 2, ... up to the receive window. [packets]
+        Increase of the window per round trip, at windows 1, 2, ... up to the receive window.
+        [packets]
     decrease : float
         Fraction of the window by which a loss event reduces it. [-]
     hazard : Hazard
     timer : Timer
     """
     window = np.arange(1.0, len(growth) + 1.0)
-    # The window is the integer part of a real number, which is larger by half a step on average.
+    # `window` is the integer part of the real window, which is larger by half a packet on average.
     climb = (1.0 - hazard.loss) ** ((window + 0.5) / growth)
     packets = (1.0 - climb) / hazard.loss
     result = np.minimum(window + growth, window[-1])
@@ -143,7 +147,7 @@ def respond(growth: Floats, decrease: float, hazard: Hazard, timer: Timer) -> Re
     growing = float(grown @ (packets / window) + events.sum())
     total = growing + float(events @ event_rounds)
     sent = float(grown @ packets + events @ event_packets)
-    # Recovery inflates the window by the amount of the reduction.
+    # During recovery cwnd is inflated by the amount of its reduction.
     windows = grown @ (packets * (window + 0.5) / window) + events @ (
         (result + 0.5) * (1.0 + recovery + timeout * (1.0 + timer.timeout())) + timeout * landing
     )

@@ -1,4 +1,4 @@
-r"""Section IV-C: shares of the AP's queue, and its losses."""
+r"""Shares of the classes in the AP's queue, and losses of the queue (paper 000, section IV-C)."""
 
 from collections.abc import Callable
 
@@ -9,10 +9,10 @@ from lasthop.models.errors import ConvergenceError
 from lasthop.models.vbs.chain import Floats
 
 LEAST, MOST = 1e-9, 1e3
-"""Range in which the loss rate is searched. [-]"""
+"""Lower and upper limit of the search for the loss rate. [-]"""
 
 NEAR = 0.01
-"""Relative distance from the guess at which the search begins. [-]"""
+"""Relative distance from the initial guess at which the search for the loss rate begins. [-]"""
 
 
 def head_of_line_shares(counts: Floats, in_flight: Floats) -> Floats:
@@ -25,34 +25,37 @@ def head_of_line_shares(counts: Floats, in_flight: Floats) -> Floats:
     counts : ndarray
         Connections of each class, :math:`n_i`. [connections]
     in_flight : ndarray
-        Packets of each class in the network, or any measure of its arrivals at the AP. [packets]
+        Mean packets per connection of each class in the network, :math:`E[W_i]`, or any measure of
+        its arrivals at the AP. [packets]
 
     Notes
     -----
-    Eq. (17), if all connections have the same round-trip time.
+    The formula is Eq. (17), which applies if all connections have the same round-trip time.
     """
     offered = counts * in_flight
     return np.asarray(offered / offered.sum())
 
 
 def shares_of_throughput(counts: Floats, goodput: Floats, discards: Floats) -> Floats:
-    r"""Return the shares of the AP's queue from delivered packets. [-]
+    r"""Return the shares of the classes in the AP's queue, computed from delivered packets. [-]
 
     .. math:: h_i = \frac{n_i \Theta_i / (1 - p_{d,i})}{\sum_j n_j \Theta_j / (1 - p_{d,j})}
 
     Notes
     -----
-    Eq. (17), last form; it is printed with :math:`1 + p_{d,i}` instead of :math:`1/(1 - p_{d,i})`.
+    The formula is the last form of Eq. (17), where the paper prints :math:`1 + p_{d,i}` instead of
+    :math:`1/(1 - p_{d,i})`. :math:`n_i` is the number of connections, :math:`\Theta_i` their
+    goodput, and :math:`p_{d,i}` the discard probability.
     """
     return head_of_line_shares(counts, goodput / (1.0 - discards))
 
 
 def packets_offered(counts: Floats, windows: Floats) -> float:
-    r"""Return the packets in flight for all windows, :math:`\sum_i n_i E[W_i]`. [packets]
+    r"""Return the packets in flight of all connections, :math:`\sum_i n_i E[W_i]`. [packets]
 
     Notes
     -----
-    Eq. (18).
+    The sum is Eq. (18): :math:`n_i` connections of class i with the mean window :math:`E[W_i]`.
     """
     return float(counts @ windows)
 
@@ -74,19 +77,19 @@ def packets_held(buffer: float, counts: Floats, goodput: Floats, wire_s: float) 
 
     Notes
     -----
-    Left side of Eq. (20), and of Eq. (19) without delay.
+    The sum is the left side of Eq. (20) and, without delay, of Eq. (19).
     """
     return buffer + float(counts @ goodput) * wire_s
 
 
 def loss_rate(excess: Callable[[float], float], guess: float) -> float:
-    """Return the loss rate at which offered and held packets are equal; 0 if the offer is never
-    larger.
+    """Return the loss rate at which offered packets equal held packets; 0 if offered packets never
+    exceed held packets.
 
     Parameters
     ----------
     excess : callable
-        Offered less held packets, as a decreasing function of the loss rate.
+        Function of the loss rate that returns offered packets less held packets; it decreases.
     guess : float
         Initial guess.
 

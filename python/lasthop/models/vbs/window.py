@@ -1,4 +1,4 @@
-r"""Congestion window of Compound TCP: growth, and the chain of section IV-A."""
+r"""Congestion window of Compound TCP: growth, and the Markov chain of paper 000, section IV-A."""
 
 from dataclasses import dataclass
 
@@ -20,8 +20,8 @@ class Law:
     limit : int
         Receive window, :math:`W_{max}`. [packets]
     alpha, kappa, beta : float
-        Scalability, exponent and decrease of Compound TCP, :math:`\alpha, \kappa, \beta`. Reno is
-        ``alpha = 0`` with a decrease of one half. [-]
+        Scalability, exponent and decrease of Compound TCP, :math:`\alpha, \kappa, \beta`. Reno has
+        ``alpha = 0`` and a decrease of one half. [-]
     gamma : float
         Number of the flow's packets in the queue above which its delay window decreases. [packets]
     segments_per_ack : int
@@ -43,22 +43,23 @@ def increase_per_rtt(law: Law, window: Floats, queued: float, variant: Increase)
               \alpha W^\kappa \;\text{(compound)}, \quad
               \alpha W^{\kappa+1} \;\text{(printed)}
 
-    divided by the segments per ACK, since windows grow per ACK.
+    The result is divided by the segments per ACK, since windows grow per ACK.
 
     Parameters
     ----------
     law : Law
     window : ndarray
-        :math:`W`. [packets]
+        Window, :math:`W`. [packets]
     queued : float
-        Fraction of a flow's packets that wait in queues, :math:`1 - RTT_b/RTT`. If ``queued`` W
-        reaches gamma, the variant ``"engine"`` has the increase 1. [-]
+        Fraction of a flow's packets that wait in queues, :math:`1 - RTT_b/RTT`. If ``queued`` * W
+        reaches ``gamma``, the increase is 1 with the variant ``"engine"``. [-]
     variant : "engine", "compound" or "printed"
 
     Notes
     -----
-    Eqs. (1) and (2). Eq. (2) has :math:`\alpha W^\kappa` per ACK. However, this is the increase per
-    round trip; the increase per ACK is :math:`\alpha W^{\kappa-1}`, as in Eq. (23).
+    The growth is that of Eqs. (1) and (2). Eq. (2) states :math:`\alpha W^\kappa` as the increase
+    per ACK. However, :math:`\alpha W^\kappa` is the increase per round trip; the increase per ACK
+    is :math:`\alpha W^{\kappa-1}`, as in Eq. (23).
     """
     power = law.alpha * window**law.kappa
     if variant == "printed":
@@ -77,25 +78,29 @@ def climb_prob(loss_prob: float, increase_per_ack: Floats) -> Floats:
 
     Notes
     -----
-    Eq. (3), first line; the second line is the complement.
+    The probability is the first line of Eq. (3); the second line is its complement. :math:`p_m` is
+    the loss probability of a packet, and :math:`\delta(\ell)` the increase per ACK at window
+    :math:`\ell`.
     """
     return np.asarray((1.0 - loss_prob) ** (1.0 / increase_per_ack), dtype=np.float64)
 
 
 def window_chain(loss_prob: float, increase_per_ack: Floats) -> Visits:
-    r"""Return the stationary distribution of the window's changes, :math:`\Pi_w`, not normalised.
-    [-]
+    r"""Return the stationary distribution of the window after its changes, :math:`\Pi_w`, not
+    normalised. [-]
 
     Parameters
     ----------
     loss_prob : float
         Loss probability of a packet by any cause, :math:`p_m`, above 0. [-]
     increase_per_ack : ndarray
-        :math:`\delta(\ell)` at :math:`\ell = 1, 2, \dots, W_{max}`. [packets]
+        Window increase per ACK, :math:`\delta(\ell)`, at windows :math:`\ell = 1, 2, \dots,
+        W_{max}`. [packets]
 
     Notes
     -----
-    Eq. (3): a loss at :math:`\ell` leads to :math:`\lceil \ell/2 \rceil`.
+    The chain is that of Eq. (3): after a loss at window :math:`\ell` the window is :math:`\lceil
+    \ell/2 \rceil`.
     """
     levels = np.arange(1.0, len(increase_per_ack) + 1.0)
     climb = climb_prob(loss_prob, increase_per_ack)
@@ -109,21 +114,21 @@ def mean_window(loss_prob: float, increase_per_ack: Floats, mean: Mean) -> float
               E[W] = \frac{\sum_\ell \Pi_w(\ell) A_\ell}{\sum_\ell \Pi_w(\ell) A_\ell / \ell}
               \;\text{(time)}, \qquad A_\ell = \frac{1 - (1-p_m)^{1/\delta(\ell)}}{p_m}
 
-    with :math:`A_\ell` the packets sent at window :math:`\ell`, which take :math:`A_\ell/\ell`
-    round trips.
+    :math:`A_\ell` is the mean number of packets sent at window :math:`\ell`, which take
+    :math:`A_\ell/\ell` round trips. :math:`\Pi_w` is the distribution from `window_chain`.
 
     Parameters
     ----------
     loss_prob : float
-        :math:`p_m`. [-]
+        Loss probability of a packet, :math:`p_m`. [-]
     increase_per_ack : ndarray
-        :math:`\delta(\ell)`. [packets]
+        Window increase per ACK, :math:`\delta(\ell)`. [packets]
     mean : "time" or "jumps"
 
     Notes
     -----
-    Eq. (4) gives every change of the window the same weight, however long the window stays
-    afterwards.
+    In Eq. (4) every change of the window has the same weight, however long the window remains at
+    this value.
     """
     levels = np.arange(1.0, len(increase_per_ack) + 1.0)
     if loss_prob <= 0.0:

@@ -1,4 +1,4 @@
-"""Base class of fluid models: states, parameters, equilibrium, delays and rates."""
+"""Base class of fluid models: states, parameters, equilibrium, delays and time derivatives."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -15,20 +15,21 @@ from lasthop.stability.windows import RULES, WindowRule
 
 @dataclass(kw_only=True)
 class Derived:
-    """Constants that follow from the parameters of a case; values may be arrays, one per case.
+    """Constants of a model that follow from the parameters of a case. Values may be arrays with one
+    element per case.
 
     Attributes
     ----------
     values : mapping
         Values of the parameters, which window rules read.
     rule : WindowRule
-        Window rule.
+        Growth and reduction of windows.
     rtts : list
         Round-trip times without queueing. [s]
     kappa : float
-        Common factor of all rates, kappa. [-]
+        Common factor of all time derivatives, kappa. [-]
     constrained : bool
-        Whether queues and probabilities stay in their ranges.
+        Whether queues and probabilities are limited to their ranges.
     """
 
     values: Mapping[str, Any]
@@ -39,20 +40,20 @@ class Derived:
 
     @property
     def decided(self) -> Mapping[str, Any]:
-        """Values of parameters that others may override, as they take effect."""
+        """Effective values of parameters that other parameters may override."""
         return {}
 
     def balance(self, windows: Any) -> Any:
-        """Return the loss probability at which windows neither grow nor shrink. [-]"""
+        """Return the loss probability at which the given windows neither grow nor shrink. [-]"""
         return self.rule.balance(windows, self.values)
 
     def change(self, window: Any, loss: Any) -> Any:
-        """Return the mean change of a window per packet at a loss probability. [packets]"""
+        """Return the mean change of a window per packet for a loss probability. [packets]"""
         rule, values = self.rule, self.values
         return rule.increase(window, values) * (1.0 - loss) - rule.decrease(window, values) * loss
 
     def within_constraints(self, constrained: bool) -> Self:
-        """Return these constants with constraints or without, as plain numbers.
+        """Return the constants as plain numbers, with or without constraints.
 
         Arithmetic is fastest with plain numbers.
         """
@@ -64,7 +65,9 @@ D = TypeVar("D", bound=Derived)
 
 
 def plain(value: Any) -> Any:
-    """Return a number, or the numbers of lists and dataclasses, as plain numbers."""
+    """Return a value with all its numbers, including those of lists and dataclasses, converted to
+    Python's own types.
+    """
     if isinstance(value, np.ndarray | np.floating):
         return float(value)
     if isinstance(value, list):
@@ -77,19 +80,19 @@ def plain(value: Any) -> Any:
 
 
 def shape_of(values: Mapping[str, Any]) -> Any:
-    """Return an array of the common shape of all values."""
+    """Return an array that has the common shape of all parameter values."""
     return sum(np.asarray(v) for v in values.values() if isinstance(v, (float, np.ndarray)))
 
 
 State = Sequence[Any]
-"""One value for each state: numbers, arrays or series."""
+"""State of a system: one value per state variable. Values are numbers, arrays or series."""
 
 HALVINGS = 64
-"""Number of bisections in the logarithm, which reach the last bit of a double."""
+"""Number of bisections in the logarithm, which suffice for the precision of a double."""
 
 
 class Model(ABC, Generic[D]):
-    """A system of delay differential equations.
+    """A fluid model: a system of delay differential equations.
 
     Formulas of a model use only ordinary operators. Therefore they accept numbers (time
     integration), arrays (charts) and `Series` (derivatives).
@@ -100,16 +103,16 @@ class Model(ABC, Generic[D]):
     title: str
     """Title of the model, in a few words."""
     states: tuple[str, ...]
-    """Names of the states. Windows come first."""
+    """Names of the state variables, windows first."""
     parameters: tuple[Parameter, ...]
     """Parameters of the model."""
     overrides: Mapping[str, str] = {}
-    """Name of the overriding parameter, by the name of the overridden parameter. It takes effect if
-    it is not 0.
+    """Name of the overriding parameter, by the name of the overridden parameter. An overriding
+    parameter takes effect if its value is not 0.
     """
 
     def cleared(self, changes: Collection[str]) -> dict[str, float]:
-        """Return the parameters that must be set to 0 so that the changed parameters take
+        """Return the overriding parameters, which must be 0 so that the changed parameters take
         effect.
         """
         results = {self.overrides[name]: 0.0 for name in changes if name in self.overrides}
@@ -117,28 +120,29 @@ class Model(ABC, Generic[D]):
 
     @abstractmethod
     def solve(self, values: Mapping[str, Any]) -> tuple[D, NDArray[np.float64]]:
-        """Return derived parameters and the equilibrium, one row per state; NaN without an
+        """Return derived constants and the equilibrium, one row per state; NaN without an
         equilibrium.
         """
 
     @abstractmethod
     def refusal(self, values: Mapping[str, Any]) -> str:
-        """Return why there is no equilibrium with these values."""
+        """Return the reason why there is no equilibrium with the given parameters."""
 
     @abstractmethod
     def delays(self, p: D, now: State) -> list[Any]:
         """Return the delays, which may depend on the present state. [s]"""
 
     def bounds(self, p: D) -> dict[str, tuple[float, float]]:
-        """Return the least and the largest value of states with constraints. [packets]"""
+        """Return the least and the largest value of windows and queues, by state. [packets]"""
         ends = float(p.values["least_window"]), float(p.values["most_window"] or inf)
         windows = {name: ends for name in self.states if name.startswith("window")}
         return windows | {name: (0.0, inf) for name in self.states if name.startswith("queue")}
 
     def pieces(self, p: D, rest: NDArray[np.float64]) -> NDArray[np.int64]:
-        """Return the piece of the equations of each equilibrium.
+        """Return the index of the smooth piece of the equations to which each equilibrium belongs.
 
-        The equations have a corner where the window rule has one, and models add corners.
+        Pieces are separated by corners, where derivatives jump. Window rules may have a corner, and
+        models may have further corners.
         """
         windows = rest[[name.startswith("window") for name in self.states]]
         corner = p.rule.corner(p.values)
@@ -146,8 +150,8 @@ class Model(ABC, Generic[D]):
 
     @abstractmethod
     def rates(self, p: D, now: State, lagged: Sequence[State]) -> list[Any]:
-        """Return the time derivative of each state, from the present state and the state at each
-        delay.
+        """Return the time derivative of each state, computed from the present state and from the
+        delayed states (one per delay).
         """
 
     @abstractmethod
@@ -162,12 +166,12 @@ def window_rule(values: Mapping[str, Any]) -> WindowRule:
 
 
 def range_of(rule: WindowRule, low: float, high: float) -> tuple[float, float]:
-    """Return the range of windows in which an equilibrium is searched. [packets]"""
+    """Return the range in which the window at equilibrium is searched. [packets]"""
     return max(low, rule.valid_from), min(high, rule.valid_to)
 
 
 def beyond(model: Model[Any], values: Mapping[str, Any]) -> str:
-    """Return why no window in the range of the rule is an equilibrium."""
+    """Return the reason why no window in the range of the window rule is an equilibrium."""
     rule = window_rule(values)
     low, high = rule.valid_from, rule.valid_to
     if not low and high == inf:
@@ -182,7 +186,7 @@ def beyond(model: Model[Any], values: Mapping[str, Any]) -> str:
 def bisected(increasing: Callable[[Any], Any], low: float, high: float, like: Any) -> Any:
     """Return the zero of an increasing function between `low` and `high`; NaN if there is none.
 
-    The bisection is in the logarithm and works on arrays with the shape of `like`.
+    The bisection is in the logarithm and is applied to arrays with the shape of `like`.
     """
     lows = np.full(np.shape(like), np.log(low))
     highs = np.full(np.shape(like), np.log(high))

@@ -1,5 +1,5 @@
-"""RED's drop probability as a function of the average queue (004, eqs. 6, 7, 25), and its
-settings.
+"""RED's drop probability as a function of the average queue (paper 004, eqs. 6, 7, 25), and RED's
+parameters.
 """
 
 from collections.abc import Mapping
@@ -11,7 +11,9 @@ import numpy as np
 from lasthop.stability.parameters import Choice, Number, Parameter
 
 ROUNDING = 1e-12
-"""Relative change of a queue by rounding when its unit is converted and converted back. [-]"""
+"""Relative tolerance for the rounding errors of a queue that is converted to another unit and back.
+[-]
+"""
 
 FLOWS = Number(
     "flows",
@@ -47,12 +49,12 @@ RED: tuple[Parameter, ...] = (
         "whether the round-trip time is only rtt, as in the papers, or rtt and the queueing delay",
     ),
 )
-"""Parameters of RED; the defaults are those of the paper's section II-C."""
+"""Parameters of RED. The defaults are those of paper 004, section II-C."""
 
 
 @dataclass(frozen=True)
 class Law:
-    r"""RED's drop probability, with its slopes and scale.
+    r"""RED's drop function, with its slopes and its scale.
 
     .. math:: \rho = \bar p / (\bar b - \underline b), \quad \eta = (1 - \bar p) / \bar b
 
@@ -61,16 +63,18 @@ class Law:
     min_th, max_th, max_p, drop
         Parameters of RED.
     rho, eta : float
-        Slopes below and above the upper threshold. [1/packet]
+        Slopes of the drop function below and above the upper threshold. [1/packet]
     scale : float
-        Ratio of the queue that the thresholds refer to and the queue per flow, which is the state
-        of the models.
+        Ratio of the queue to which the thresholds refer to the queue per flow, which is a state of
+        the models.
     slope, offset : float
-        Coefficients of the linear piece at an equilibrium: slope * queue - offset.
+        Coefficients of the linear piece at the equilibrium: the probability is slope * queue -
+        offset.
 
     Notes
     -----
-    Manjunath & Raina, after Eq. (6).
+    The slopes are defined by Manjunath & Raina after Eq. (6). :math:`\bar p` is `max_p`, and
+    :math:`\underline b` and :math:`\bar b` are `min_th` and `max_th`.
     """
 
     min_th: Any
@@ -85,7 +89,7 @@ class Law:
 
     @staticmethod
     def of(values: Mapping[str, Any]) -> "Law":
-        """Return RED's drop function for a case."""
+        """Return RED's drop function for the parameters of a case."""
         low, high, most = values["min_th"], values["max_th"], values["max_p"]
         with np.errstate(divide="ignore", invalid="ignore"):
             slope = np.divide(most, np.subtract(high, low))
@@ -101,13 +105,13 @@ class Law:
         return None
 
     def smooth(self) -> "Law":
-        """Return the drop function without the jump of a strict RED."""
+        """Return the drop function without the jump of strict RED: gentle RED instead."""
         return replace(self, drop="gentle") if self.drop == "strict" else self
 
     def queue_at(self, loss: Any) -> Any:
-        """Return the queue per flow at which packets are dropped with probability `loss`.
+        """Return the queue per flow at which packets are dropped with probability `loss`. [packets]
 
-        NaN if no queue has this drop probability. [packets]
+        The result is NaN if no queue has this drop probability.
         """
         linear = self.min_th + loss / self.rho
         if self.drop == "linear":
@@ -119,22 +123,24 @@ class Law:
         return np.where(loss <= self.max_p, linear, beyond) / self.scale
 
     def piece(self, loss: Any) -> Any:
-        """Return 1 if the average is above the upper threshold, on the second piece, else 0."""
+        """Return the index of the piece of the drop function: 1 if the average queue is above the
+        upper threshold, or 0.
+        """
         beyond = (self.drop == "gentle") & (np.asarray(loss) > self.max_p)
         return np.asarray(beyond, dtype=np.int64)
 
     def at(self, loss: Any) -> "Law":
-        """Return the drop function with its piece at the equilibrium."""
+        """Return the drop function with the coefficients of its linear piece at the equilibrium."""
         gentle = self.piece(loss) > 0
         slope = np.where(gentle, self.eta, self.rho)[()]
         offset = np.where(gentle, 1.0 - 2.0 * self.max_p, self.rho * self.min_th)[()]
         return replace(self, slope=slope * self.scale, offset=offset)
 
     def probability(self, average: Any, constrained: bool) -> Any:
-        """Return the drop probability at an average queue per flow. [-]
+        """Return the drop probability for an average queue per flow. [-]
 
-        The probability follows the piece at the equilibrium; if `constrained`, it follows all of
-        (6).
+        The probability is that of the linear piece at the equilibrium; if `constrained`, it is the
+        whole function of Eq. (6).
         """
         if not constrained:
             return self.slope * average - self.offset

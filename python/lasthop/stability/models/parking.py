@@ -1,4 +1,4 @@
-"""Two RED queues in series: the parking lot of 004's figure 16 as a fluid model."""
+"""Two RED queues in series: fluid model of the parking lot in figure 16 of paper 004."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,27 +17,27 @@ from lasthop.stability.series import unit_lines
 STEPS = 100
 """Largest number of Newton steps for the equilibrium."""
 CLOSE = 1e-13
-"""Largest last step, in logarithms of windows, of a converged equilibrium."""
+"""Largest last Newton step, in logarithms of windows, of a converged equilibrium."""
 
 
 @dataclass(kw_only=True)
 class LotDerived(Derived):
-    """Constants of two RED queues in a row.
+    """Constants of two RED queues in series.
 
     Attributes
     ----------
     law : Law
         Drop function of both queues.
     pieces : list of Law
-        Drop function with its piece at the equilibrium of each queue.
+        Drop function of each queue, with the coefficients of its linear piece at the equilibrium.
     capacities : list
         Capacity of each queue per long flow. [packets/s]
     gains : list
-        Averaging rate of each queue; empty without averages. [1/s]
+        Averaging rate of each queue; empty if RED does not average. [1/s]
     local_flows : float
-        Number of local flows of each queue, per long flow. [-]
+        Number of local flows of each queue per long flow. [-]
     served : float
-        0 if dropped packets are marked and served instead, else 1.
+        1 if packets are dropped, or 0 if they are marked and served instead.
     """
 
     law: Law
@@ -56,7 +56,10 @@ class ParkingLot(Model[LotDerived]):
         \dot q_1 &= \kappa [(1 - p_1)(w_0/\tau_0 + n w_1/\tau_1) - C_1] \\
         \dot q_2 &= \kappa [(1 - p_2)((1 - p_1) w_0/\tau_0 + n w_2/\tau_2) - C_2]
 
-    Windows obey (9), long windows with :math:`1 - (1 - p_1)(1 - p_2)` as their loss probability.
+    :math:`q_j`, :math:`p_j` and :math:`C_j` are the length, the drop probability and the capacity
+    of queue j. :math:`w_0` and :math:`\tau_0` are the window and the round-trip time of the long
+    flows, and :math:`w_j` and :math:`\tau_j` those of the local flows of queue j. Windows follow
+    Eq. (9), where long flows have the loss probability :math:`1 - (1 - p_1)(1 - p_2)`.
 
     Parameters
     ----------
@@ -65,10 +68,11 @@ class ParkingLot(Model[LotDerived]):
 
     Notes
     -----
-    Beyond the paper. Queues, thresholds and capacities are per long flow; each queue has n local
-    flows per long flow. The model assumes that the first queue does not change the traffic pattern
-    of the packets that it forwards. It also assumes that a loss is reported one round-trip time
-    later, in whichever queue it occurred. Both assumptions are usual in fluid models of networks.
+    The model is not in the paper. Queues, thresholds and capacities are per long flow; each queue
+    has n local flows per long flow. The model assumes that the first queue does not change the
+    traffic pattern of the packets that it forwards. It also assumes that a loss is reported one
+    round-trip time later, in whichever queue it occurred. Both assumptions are usual in fluid
+    models of networks.
     """
 
     def __init__(self, *, averaged: bool) -> None:
@@ -92,7 +96,7 @@ class ParkingLot(Model[LotDerived]):
         self.overrides = {"gamma": "queue_weight"} if averaged else {}
 
     def solve(self, values: Mapping[str, Any]) -> tuple[LotDerived, NDArray[np.float64]]:
-        """Return derived parameters and the equilibrium, by Newton's method."""
+        """Return derived constants and the equilibrium, by Newton's method."""
         law, capacities = Law.of(values), [values["capacity_1"], values["capacity_2"]]
         p = LotDerived(
             values=values,
@@ -116,7 +120,9 @@ class ParkingLot(Model[LotDerived]):
         return p, np.where(sound, point, np.nan)
 
     def _guess(self, p: LotDerived) -> NDArray[np.float64]:
-        """Return logarithms of windows with which all flows of a queue have equal rates."""
+        """Return the initial guess: logarithms of windows with which all flows of a queue have
+        equal rates.
+        """
         rate = np.minimum(*p.capacities) / (1.0 + p.local_flows)
         shape = np.shape(shape_of(p.values))
         return np.stack(
@@ -124,8 +130,8 @@ class ParkingLot(Model[LotDerived]):
         )
 
     def _balance(self, logs: Sequence[Any], p: LotDerived) -> list[Any]:
-        """Return the residuals of the equilibrium: the long flow's loss and the balance of both
-        queues.
+        """Return the residuals of the equilibrium equations: that of the long flow's loss
+        probability, and those of both queues.
         """
         windows = [each.exp() for each in logs]
         loss, loss_1, loss_2 = (p.balance(w) for w in windows)
@@ -140,7 +146,7 @@ class ParkingLot(Model[LotDerived]):
         ]
 
     def refusal(self, values: Mapping[str, Any]) -> str:
-        """Return why there is no equilibrium."""
+        """Return the reason why there is no equilibrium."""
         red = Law.of(values)
         if red.fault:
             return red.fault
@@ -158,12 +164,14 @@ class ParkingLot(Model[LotDerived]):
         )
 
     def pieces(self, p: LotDerived, rest: NDArray[np.float64]) -> NDArray[np.int64]:
-        """Return the piece of each equilibrium: of the window rule and of both drop functions."""
+        """Return the index of the smooth piece at each equilibrium, for the window rule and both
+        drop functions together.
+        """
         first, second = (p.law.piece(p.balance(w)) for w in rest[1:3])
         return np.asarray(4 * super().pieces(p, rest) + 2 * first + second)
 
     def delays(self, p: LotDerived, now: State) -> list[Any]:
-        """Return the round-trip time of each kind of flow. [s]"""
+        """Return the round-trip times of long flows, and of local flows of each queue. [s]"""
         del now
         return p.rtts
 
@@ -173,7 +181,7 @@ class ParkingLot(Model[LotDerived]):
         return [law.probability(average, p.constrained) for law, average in laws]
 
     def rates(self, p: LotDerived, now: State, lagged: Sequence[State]) -> list[Any]:
-        """Return the right-hand sides."""
+        """Return the right-hand sides of the equations."""
         kappa, served, n = p.kappa, p.served, p.local_flows
         rates: list[Any] = []
         for flow, before in enumerate(lagged):
@@ -200,7 +208,8 @@ class ParkingLot(Model[LotDerived]):
 def newton(
     residual: Callable[[Sequence[Any]], list[Any]], start: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Return the root of a system of equations near `start`; NaN if it is not found.
+    """Return the root of a system of equations near `start`, by Newton's method; NaN if it is not
+    found.
 
     `start` has one row per unknown. Derivatives are computed with `Series`.
     """

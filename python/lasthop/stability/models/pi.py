@@ -1,4 +1,5 @@
-"""Flows of one or several round-trip times through a queue with a proportional-integral controller.
+"""Flows with one or several round-trip times through a queue with a proportional-integral
+controller.
 
 C. V. Hollot, V. Misra, D. Towsley, W. Gong, "On designing improved controllers for AQM routers
 supporting TCP flows", INFOCOM 2001.
@@ -17,7 +18,7 @@ from lasthop.stability.models.red import Red, RedDerived
 from lasthop.stability.parameters import COMPOUND, KAPPA, Choice, Number, Parameter
 
 STEEP = 1e100
-"""Slope of a RED function that is so steep that the queue stays at the lower threshold.
+"""Slope of a RED drop function that is so steep that the equilibrium queue is the lower threshold.
 [1/packet]
 """
 
@@ -27,7 +28,7 @@ CONTROLLER: tuple[Parameter, ...] = (
     Number("b", 1.816e-5, "-", "weight of the distance a step before", closed=True, high=1.0),
     Number("update", 1.0 / 160.0, "s", "time between steps"),
 )
-"""Parameters of the controller; the defaults are those of the paper's section V."""
+"""Parameters of the controller. The defaults are those of Hollot et al., section V."""
 
 SHARED: tuple[Parameter, ...] = tuple(
     replace(each, default=each.allowed[-1])
@@ -36,14 +37,16 @@ SHARED: tuple[Parameter, ...] = tuple(
     for each in drop.RED
     if each.name in ("queue", "flows", "feedback", "delay")
 )
-"""Parameters that RED has as well. By default, the queue is that of all flows and the queueing
-delay is included.
+"""Parameters that the model of RED also has. By default, the queue is that of all flows, and the
+queueing delay is included.
 """
 
 
 @dataclass(kw_only=True)
 class PiDerived(RedDerived):
-    """Constants of a queue with a controller: its target, integral and proportional gains."""
+    """Constants of a queue with a PI controller: its target, and its integral and proportional
+    gains.
+    """
 
     target: Any
     integral: Any
@@ -56,7 +59,8 @@ class Pi(Red):
     .. math:: \dot p = \kappa K (q - q_{ref}) + \frac{K}{z} \dot q,
         \qquad K = \frac{a - b}{T}, \quad \frac{K}{z} = \frac{a + b}{2}
 
-    with windows and queue as for RED.
+    :math:`q` is the queue, :math:`q_{ref}` its target, and :math:`T` the update interval of the
+    controller. Windows and queue follow the equations of RED.
 
     Parameters
     ----------
@@ -65,10 +69,10 @@ class Pi(Red):
 
     Notes
     -----
-    Hollot et al. 2001: :math:`C_{PI}(s) = K (s/z + 1)/s`, whose bilinear transform at steps
-    :math:`T` apart is :math:`p(k) = p(k-1) + a (q(k) - q_{ref}) - b (q(k-1) - q_{ref})`. The
-    linear system is theirs but for terms of :math:`1/w^2` and, unless packets are marked, of what
-    is lost.
+    The controller of Hollot et al. 2001 is :math:`C_{PI}(s) = K (s/z + 1)/s`. Its bilinear
+    transform with the interval :math:`T` is :math:`p(k) = p(k-1) + a (q(k) - q_{ref}) - b (q(k-1) -
+    q_{ref})`. The linearised system equals theirs except for terms of the order :math:`1/w^2` and,
+    unless packets are marked, for the effect of lost packets.
     """
 
     def __init__(self, *, groups: int = 1) -> None:
@@ -79,7 +83,7 @@ class Pi(Red):
         self.parameters = (*COMPOUND, *self._own(), *CONTROLLER, *SHARED, KAPPA)
 
     def solve(self, values: Mapping[str, Any]) -> tuple[PiDerived, NDArray[np.float64]]:
-        """Return derived parameters and the equilibrium, at which the queue is at its target."""
+        """Return derived constants and the equilibrium, at which the queue is at its target."""
         line, rest = super().solve(self._line(values))
         a, b = np.asarray(values["a"]), values["b"]
         p = PiDerived(
@@ -93,7 +97,7 @@ class Pi(Red):
 
     @staticmethod
     def _line(values: Mapping[str, Any]) -> dict[str, Any]:
-        """Return parameters of a RED queue whose equilibrium is at the target for every drop
+        """Return the parameters of a RED queue whose equilibrium queue is the target for every drop
         probability.
         """
         low = values["target"]
@@ -101,27 +105,31 @@ class Pi(Red):
         return {**values, **law}
 
     def refusal(self, values: Mapping[str, Any]) -> str:
-        """Return why there is no equilibrium."""
+        """Return the reason why there is no equilibrium."""
         a, b = values["a"], values["b"]
         if a <= b:
             return f"a = {a:g} is not above b = {b:g}: nothing holds the target"
         return super().refusal(self._line(values))
 
     def bounds(self, p: RedDerived) -> dict[str, tuple[float, float]]:
-        """Return the least and the largest value of the states. [packets], [-]"""
+        """Return the least and the largest value of each state, such as the queue [packets] and the
+        drop probability [-].
+        """
         return super().bounds(p) | {"probability": (0.0, 1.0)}
 
     def _early(self, p: RedDerived, now: State) -> Any:
-        """Return the drop probability of the controller. [-]"""
+        """Return the drop probability that the controller sets. [-]"""
         return now[-1]
 
     def rates(self, p: RedDerived, now: State, lagged: Sequence[State]) -> list[Any]:
-        """Return the right-hand sides: RED's of windows and queue, then the controller's."""
+        """Return the right-hand sides of the equations: those of windows and queue as for RED, then
+        that of the controller.
+        """
         assert isinstance(p, PiDerived)
         rates, queue = super().rates(p, now, lagged), now[self.groups]
         moves = rates[-1]
         if p.constrained and ((queue <= 0.0 and moves < 0.0) or (queue >= p.full and moves > 0.0)):
-            moves = 0.0  # The state is held at an end of its range.
+            moves = 0.0  # the state is at an end of its range
         above = p.kappa * (queue - p.target / p.law.scale)
         rates.append(p.law.scale * (p.integral * above + p.proportional * moves))
         return rates

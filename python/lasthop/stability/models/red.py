@@ -1,4 +1,4 @@
-"""Flows of one or several round-trip times through a RED queue (004, eqs. 9, 19 and 26)."""
+"""Flows with one or several round-trip times through a RED queue (paper 004, eqs. 9, 19 and 26)."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -52,12 +52,12 @@ NARROWEST = 1e-9
 
 @dataclass(kw_only=True)
 class RedDerived(Derived):
-    """Constants of a RED queue.
+    """Constants of the model of a RED queue.
 
     Attributes
     ----------
     law : Law
-        Drop function.
+        RED's drop function.
     shares : list
         Fraction of the flows in each group. [-]
     capacity : float
@@ -65,11 +65,11 @@ class RedDerived(Derived):
     gamma : float
         Gain of the average, gamma. [-]
     served : float
-        0 if dropped packets are marked and served instead, else 1.
+        1 if packets are dropped, or 0 if they are marked and served instead.
     queueing : float
-        1 if the queueing delay is included, else 0.
+        1 if the queueing delay is included in round-trip times, or 0.
     full : float
-        Queue per flow of a full buffer. [packets]
+        Queue per flow if the buffer is full. [packets]
     """
 
     law: Law
@@ -82,7 +82,7 @@ class RedDerived(Derived):
 
     @property
     def decided(self) -> Mapping[str, Any]:
-        """Capacity and gain, as they take effect; other parameters may override them."""
+        """Effective capacity and gain, which other parameters may override."""
         return {"capacity": self.capacity, "gamma": self.gamma}
 
 
@@ -112,16 +112,17 @@ def ewma_gain(weight: Any, flows: Any, capacity: Any) -> Any:
 
     Notes
     -----
-    A RED queue averages at every arrival, :math:`N C` times per second. Therefore the average of
-    (5) moves at the rate :math:`w_q N C = \gamma C`.
+    A RED queue updates its average at every arrival, :math:`N C` times per second, with the
+    capacity per flow :math:`C`. Therefore the average of Eq. (5) approaches the queue at the rate
+    :math:`w_q N C = \gamma C`.
     """
     automatic = -np.expm1(-1.0 / (np.asarray(flows) * capacity))
     return (flows * np.where(np.asarray(weight) < 0.0, automatic, weight))[()]
 
 
 def gamma_of(values: Mapping[str, Any], capacity: Any) -> Any:
-    """Return the gain of the average; if the weight of an arrival is given, the gain follows from
-    it. [-]
+    """Return the gain gamma of the average. If the weight of an arrival is given, the gain follows
+    from the weight. [-]
     """
     weight = np.asarray(values["queue_weight"])
     gain = ewma_gain(weight, values["flows"], capacity)
@@ -138,7 +139,10 @@ class Red(Model[RedDerived]):
         \dot q &= \kappa \left[ (1 - p) \sum_g s_g w_g / \tau_g - C \right] \\
         \dot r &= -\kappa \gamma C (r - q)
 
-    with :math:`p` RED's function of the average :math:`r`, or of :math:`q` itself without average.
+    :math:`w_g`, :math:`\tau_g` and :math:`s_g` are the window, the round-trip time and the share of
+    the flows of group g. :math:`q` is the queue, :math:`C` the capacity, and :math:`i` and
+    :math:`d` the growth and reduction of a window. :math:`p` is RED's drop function of the average
+    :math:`r`, or of :math:`q` itself if RED does not average.
 
     Parameters
     ----------
@@ -149,10 +153,11 @@ class Red(Model[RedDerived]):
 
     Notes
     -----
-    Manjunath & Raina, Eqs. (9), (19), (26), with the state r in place of p = rho (r - b). With
-    ``feedback = "ecn"`` every packet is served, so the factor 1 - p of the arrivals is absent. With
-    ``delay = "queueing"`` each round-trip time is tau_g + q/C at the moment of sending. With
-    constraints, (4) and (6), a full queue of ``buffer`` packets drops the excess.
+    The equations are those of Manjunath & Raina, Eqs. (9), (19), (26), with the state r in place of
+    p = rho (r - b). With ``feedback = "ecn"`` every packet is served, so that the factor 1 - p of
+    the arrivals is absent. With ``delay = "queueing"`` each round-trip time is tau_g + q/C at the
+    time of sending. With the constraints of Eqs. (4) and (6), a full queue of ``buffer`` packets
+    drops the excess packets.
     """
 
     def __init__(self, *, averaged: bool, groups: int = 1) -> None:
@@ -180,12 +185,12 @@ class Red(Model[RedDerived]):
         return [*own, CAPACITY, LINK, BUFFER, *((GAMMA, WEIGHT) if self.averaged else ())]
 
     def solve(self, values: Mapping[str, Any]) -> tuple[RedDerived, NDArray[np.float64]]:
-        """Return derived parameters and the equilibrium, Eq. (10)."""
+        """Return derived constants and the equilibrium, Eq. (10)."""
         law, capacity = Law.of(values), per_flow(values)
         first = [values[f"share_{g}"] for g in range(1, self.groups)]
         buffer = np.asarray(values["buffer"])
         full = np.where(buffer > 0.0, buffer, np.inf)
-        if law.drop == "strict" and not self.averaged:  # All packets are dropped there.
+        if law.drop == "strict" and not self.averaged:  # max_th limits the queue
             full = np.minimum(full, law.max_th)
         p = RedDerived(
             values=values,
@@ -203,7 +208,9 @@ class Red(Model[RedDerived]):
         p.values = {**values, **p.decided}
 
         def surplus(w: Any) -> Any:
-            """Return arrivals less departures, which increases with the window."""
+            """Return the arrivals less the departures for a window w. The result increases with the
+            window.
+            """
             loss = p.balance(w)
             wait = p.queueing * law.smooth().queue_at(loss) / p.capacity
             turns = sum(s / (rtt + wait) for s, rtt in zip(p.shares, p.rtts, strict=True))
@@ -220,7 +227,7 @@ class Red(Model[RedDerived]):
         return p, np.where(np.all(np.isfinite(point), axis=0), point, np.nan)
 
     def refusal(self, values: Mapping[str, Any]) -> str:
-        """Return why there is no equilibrium."""
+        """Return the reason why there is no equilibrium."""
         if fault := Law.of(values).fault:
             return fault
         if sum(values[f"share_{g}"] for g in range(1, self.groups)) > 1.0:
@@ -242,7 +249,9 @@ class Red(Model[RedDerived]):
         )
 
     def pieces(self, p: RedDerived, rest: NDArray[np.float64]) -> NDArray[np.int64]:
-        """Return the piece of each equilibrium: of the window rule and of RED's drop function."""
+        """Return the index of the smooth piece at each equilibrium, for the window rule and RED's
+        drop function together.
+        """
         loss = p.balance(rest[0])
         return np.asarray(2 * super().pieces(p, rest) + p.law.piece(loss))
 
@@ -252,17 +261,17 @@ class Red(Model[RedDerived]):
         return [rtt + wait for rtt in p.rtts]
 
     def _wait(self, p: RedDerived, at: State) -> Any:
-        """Return the queueing delay, or 0 if it is not included. [s]"""
+        """Return the queueing delay, or 0 if round-trip times do not include it. [s]"""
         return at[self.groups] / p.capacity if p.queueing else 0.0
 
     def bounds(self, p: RedDerived) -> dict[str, tuple[float, float]]:
-        """Return the least and the largest value of the states; the queue ends at the buffer size.
-        [packets]
+        """Return the least and the largest value of windows and queues, by state. The queue is at
+        most the buffer size. [packets]
         """
         return super().bounds(p) | {"queue": (0.0, float(p.full))}
 
     def loss(self, p: RedDerived, now: State) -> list[Any]:
-        """Return RED's drop probability, including the excess of a full buffer. [-]"""
+        """Return the drop probability of the queue: that of RED, and of a full buffer. [-]"""
         early = self._early(p, now)
         if not p.constrained or now[self.groups] < p.full:
             return [early]
@@ -271,7 +280,7 @@ class Red(Model[RedDerived]):
         return [1.0 - (1.0 - early) * (1.0 - lost)]
 
     def _early(self, p: RedDerived, now: State) -> Any:
-        """Return the drop probability of RED's function only. [-]"""
+        """Return the drop probability of RED's drop function, without that of a full buffer. [-]"""
         is_limited = p.constrained and not self.averaged
         return p.law.probability(min(now[-1], p.full) if is_limited else now[-1], p.constrained)
 

@@ -1,8 +1,8 @@
 """Compound TCP over a small drop-tail buffer: threshold policy and virtual buffer sharing.
 
-The threshold policy (004, section VI) drops packets that find `q_th` packets in the queue. Virtual
-buffer sharing (000, appendix) limits a device to a small share of an access point's buffer. Both
-lead to the same equation.
+The threshold policy (paper 004, section VI) drops packets that find `q_th` packets in the queue.
+Virtual buffer sharing (paper 000, appendix) limits a device to a small share of an access point's
+buffer. Both have the same equation.
 """
 
 from abc import abstractmethod
@@ -30,8 +30,8 @@ from lasthop.stability.parameters import COMPOUND, KAPPA, Number, renamed
 
 @dataclass(kw_only=True)
 class SmallDerived(Derived):
-    """Constants of a small buffer: capacity per flow, packets in flight on the path, size of the
-    buffer.
+    """Constants of a small buffer: capacity per flow, bandwidth-delay product per flow, and size of
+    the buffer.
     """
 
     capacity: Any
@@ -40,12 +40,12 @@ class SmallDerived(Derived):
 
     @property
     def decided(self) -> Mapping[str, Any]:
-        """Capacity, as it takes effect; other parameters may override it."""
+        """Effective capacity, which another parameter may override."""
         return {"capacity": self.capacity}
 
 
 class SmallBuffer(Model[SmallDerived]):
-    r"""A window whose losses are those of a small buffer.
+    r"""Fluid model of a window with the losses of a small buffer.
 
     .. math::
 
@@ -64,7 +64,7 @@ class SmallBuffer(Model[SmallDerived]):
         return values["capacity"]
 
     def solve(self, values: Mapping[str, Any]) -> tuple[SmallDerived, NDArray[np.float64]]:
-        """Return derived parameters and the equilibrium, 004, Eq. (37)."""
+        """Return derived constants and the equilibrium of paper 004, Eq. (37)."""
         capacity, rtt = self.capacity(values), values["rtt"]
         p = SmallDerived(
             values={**values, "capacity": capacity},
@@ -77,8 +77,8 @@ class SmallBuffer(Model[SmallDerived]):
         )
 
         def excess(w: Any) -> Any:
-            """Return the logarithm of the loss at a window divided by the loss that balances the
-            window.
+            """Return the logarithm of the ratio of the loss probability at a window w to the loss
+            probability at which the window is in equilibrium.
             """
             return p.room * np.log(w / p.pipe) - np.log(p.balance(w))
 
@@ -86,7 +86,7 @@ class SmallBuffer(Model[SmallDerived]):
         return p, np.asarray(w, dtype=np.float64)[np.newaxis]
 
     def refusal(self, values: Mapping[str, Any]) -> str:
-        """Return why there is no equilibrium."""
+        """Return the reason why there is no equilibrium."""
         return beyond(self, values)
 
     def delays(self, p: SmallDerived, now: State) -> list[Any]:
@@ -100,17 +100,17 @@ class SmallBuffer(Model[SmallDerived]):
         return [min(1.0, loss)] if p.constrained else [loss]
 
     def rates(self, p: SmallDerived, now: State, lagged: Sequence[State]) -> list[Any]:
-        """Return the right-hand side of 004, Eq. (36)."""
+        """Return the right-hand side of paper 004, Eq. (36)."""
         [loss], [before] = self.loss(p, lagged[0]), lagged[0]
         return [p.kappa * (p.change(now[0], loss) * before / p.rtts[0])]
 
 
 class Threshold(SmallBuffer):
-    """The threshold policy.
+    """Fluid model of the threshold policy.
 
     Notes
     -----
-    Manjunath & Raina, Eq. (36).
+    The equation is Manjunath & Raina, Eq. (36).
     """
 
     name = "threshold"
@@ -133,16 +133,17 @@ class Threshold(SmallBuffer):
         return per_flow(values)
 
     def room(self, values: Mapping[str, Any]) -> Any:
-        """Return the threshold of the queue."""
+        """Return the threshold of the queue. [packets]"""
         return values["q_th"]
 
 
 class Vbs(SmallBuffer):
-    """Compound TCP with virtual buffer sharing at an access point.
+    """Fluid model of Compound TCP with virtual buffer sharing at an access point.
 
     Notes
     -----
-    Paper 000, Eqs. (21) and (23); kappa there is k here.
+    The equations are Eqs. (21) and (23) of paper 000. The exponent kappa of that paper is the
+    parameter k of this model.
     """
 
     name = "vbs"
@@ -158,5 +159,7 @@ class Vbs(SmallBuffer):
     )
 
     def room(self, values: Mapping[str, Any]) -> Any:
-        """Return the device's share of the buffer, c h* B. [packets]"""
+        """Return the buffer share of the device, c h* B: occupancy times target share times buffer
+        size. [packets]
+        """
         return values["part"] * values["share"] * values["buffer"]
