@@ -86,8 +86,8 @@ def v6(number: int) -> str:
 
 
 def number_of(own: str) -> int | None:
-    """Return the number of an address of the device. The first address has number 0; None means
-    that the address belongs to another machine.
+    """Return the index of an address among the addresses of the device. The first address has index
+    0. Return None if the address belongs to another machine.
     """
     if own in (DEVICE_V4, DEVICE_V6):
         return 0

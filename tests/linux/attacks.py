@@ -13,8 +13,8 @@ SERVER --- ISP --- wan GATEWAY lan --- AP (bridge, 20 Mbit/s per direction) --- 
 An honest guest downloads by TCP. The device next to it receives 18 Mbit/s from the server, or sends
 18 Mbit/s. The device uses any MAC addresses, IP addresses and protocols: this script makes all its
 frames, and answers ARP and neighbour solicitations for all its addresses. C is 12 Mbit/s, or
-estimated. The honest guest and the victim are listed with their MAC addresses. The gateway has
-found the device, and the device's quarantine is over.
+estimated. The honest guest and the victim are listed with their MAC addresses. Before the attack,
+the gateway finds the device, and the quarantine of the device ends.
 
 A row fails if an honest guest gets less than 90 % of its goodput in the control row. In that row
 the device uses plain UDP in the same direction and at the same rate. In rows with floods the
@@ -227,9 +227,10 @@ class Result:
     device_bps: float
     """Rate that reached the device, or that the device sent beyond `wan`. [bit/s]"""
     names: float | None
-    """Fraction of the name lookups that were answered. [-]"""
+    """Fraction of the name lookups that were answered; None if the row has no lookups. [-]"""
     counted: dict[str, float]
-    """Ratio of bytes counted at the filters to bytes that nftables counts at `lan`, by direction.
+    """Bytes counted by the filters, divided by the bytes that nftables counts at `lan`, by
+    direction. [-]
     """
     largest: list[str]
     """Stations with the largest rates, as `status` reports them."""
@@ -363,8 +364,8 @@ def count_at_lan(*, bridge: bool) -> None:
 
 
 def at_lan() -> dict[str, int]:
-    """Return the bytes that arrived at `lan`, and the bytes that were to leave there, by
-    direction.
+    """Return the bytes that arrived at `lan`, and the bytes that the gateway forwarded to `lan`, by
+    direction. Bytes that its leaves then dropped are included.
     """
     with entered(GATEWAY):
         listed = json.loads(sh("nft -j list ruleset"))["nftables"]

@@ -45,7 +45,7 @@ DAMAGES = {
     "the hooks are removed": "tc qdisc del dev lan clsact",
     "the IFB is down": "ip link set lh-lan down",
     "the IFB is removed": "ip link del lh-lan",
-    # A fast gateway may set up the IFB again before its name can be changed.
+    # Up to nine attempts: a fast gateway may set the IFB up again before its name can be changed.
     "the IFB has another name": "for k in 1 2 3 4 5 6 7 8 9; do ip link set lh-lan down; "
     "ip link set lh-lan name odd 2> /dev/null && exit; done; exit 1",
     "receive offload": GRO_ON,

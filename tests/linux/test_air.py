@@ -53,8 +53,8 @@ with socket.create_connection(("server", 80)) as one:
     one.shutdown(socket.SHUT_WR)
     print(sum(map(len, iter(lambda: one.recv(65536), b""))))
 """
-# The first rule marks every packet that waits. The second rule marks two of three packets that find
-# forty packets waiting.
+# The queue of the first cell marks every packet that waits. The queue of the second cell marks two
+# of three packets that arrive when forty packets wait.
 SINGLE = (
     'cell = { phy = "802.11b", rate = "5.5 Mbps", '
     'ap_queue = { limit = 60, codel = { ecn = true, ce_threshold = "10 us" } } }'

@@ -90,7 +90,8 @@ def test_frames_without_a_station_pass_through_the_unclassified_leaf(shaper: Sha
     unknown = ipv4(17, udp(4433), "192.0.2.1")
     before = passed(shaper)
     send(unknown, INVENTED)
-    # Using the IP address of a station that has a separate MAC address has no effect.
+    # The unknown sender uses the IP address of a station that is classified by its MAC address. The
+    # packet is unclassified, too.
     send(ipv4(17, udp(4433), HERE_V4[1]), INVENTED)
     assert growth(shaper, before) == {"unclassified": 2 * COUNT}
 
@@ -121,7 +122,7 @@ def test_a_flood_of_exempt_packets_uses_up_its_senders_allowance_only(
     send(EXEMPT_PACKETS[kind], MACS[0], count=500)
     grown, free = growth(shaper, before), exempt() - at_first
     assert list(grown) == ["s0"]
-    # A machine that sends faster than the rate of the leaf fills the leaf's queue.
+    # The machine sends faster than the rate of its leaf, so that the leaf also drops packets.
     through_leaf = grown["s0"] + dropped() - lost_before
     assert through_leaf + free == pytest.approx(500, abs=3)  # the machine also sends ARP
     assert free < 150
@@ -248,8 +249,8 @@ def test_a_station_behind_a_router_has_its_subnets(
 
 
 def test_neighbours_with_a_forged_mac_address_are_made_void(shaper: Shaper) -> None:
-    """A guest that sends for other stations could otherwise add entries to the gateway's neighbour
-    table.
+    """Without this rule, a guest could announce addresses of other stations, and so add wrong
+    entries to the gateway's neighbour table.
     """
     own, other = (bytes.fromhex(mac.replace(":", "")) for mac in MACS)
     sender, target = socket.inet_aton("10.77.1.200"), socket.inet_aton("10.77.1.1")

@@ -285,8 +285,8 @@ def test_killed_at_random_under_traffic(lab: Lab, directory: Path) -> None:
     """Kill five hundred times at random instants, during a download (LASTHOP_RANDOM_KILLS sets
     another number).
 
-    Half of the killed processes only send messages to the kernel. The other half are services while
-    other programs remove their classes and ingress qdiscs.
+    Half of the killed processes only send messages to the kernel. The other half are services whose
+    classes and ingress qdiscs are removed by other programs.
     """
     draw = seeded_random("kills of a gateway")
     kills = 0
@@ -433,7 +433,7 @@ def test_a_foreign_interface_of_our_name_stays(lab: Lab, directory: Path, shapin
             shaper = shaping(gateway)
             with pytest.raises(UserError, match="lh-lan: exists already"):
                 shaper.up(gateway.stations)
-            # the link stays, even though the log records that a gateway made a link with the same
+            # the interface stays, even though the log records that a gateway made one with the same
             # name
             log_in(directory).add({"kind": "link", "name": "lh-lan"})
             assert take_back(directory) == []

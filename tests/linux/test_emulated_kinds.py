@@ -210,8 +210,8 @@ start_spread = "0 s"
 
 
 def test_the_kernel_follows_the_first_window():
-    """A handshake and a window of ten segments take two round trips. Windows of two, four and the
-    remaining segments take four.
+    """With an initial window of ten segments, handshake and data take two round trips. With an
+    initial window of two segments they take four: a handshake and three windows.
     """
     runs = (emulate(SHORT), emulate(SHORT, follow=["initial_window"]))
     own_s, followed_s = (run.flows["completion_s"].item() for run in runs)

@@ -94,8 +94,8 @@ def test_every_segment_is_acknowledged_where_acks_are_not_delayed(tmp_path):
 @pytest.mark.simulated
 def test_the_estimator_settles_under_the_capacity_of_the_engine(tmp_path):
     path = tmp_path / "x.toml"
-    # The run has thirty seconds of pings. With ten seconds their 95th percentile scatters up to the
-    # bound.
+    # The measured time is thirty seconds. With ten seconds, the 95th percentile of the pings'
+    # round-trip times sometimes reaches the bound of 0.08 s.
     longer = CELL.replace('warmup = "6 s"', 'warmup = "10 s"').replace("16 s", "40 s")
     shared = run(path, f"{longer}{DOWNLOADS}[vsb]\n")
     simulated = lh.simulate(path, replications=5)
@@ -179,7 +179,9 @@ def test_nothing_is_left_however_it_ends(tmp_path, how):
 
 
 def test_ctrl_c_as_the_medium_begins_ends_it(monkeypatch, tmp_path):
-    """The signal may come when the thread already runs, before the starting thread notices."""
+    """The signal may arrive when the new thread already runs, but the main thread does not know it
+    yet.
+    """
     begun = threading.Event()
 
     def medium(*arguments):

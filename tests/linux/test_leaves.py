@@ -86,6 +86,6 @@ def test_a_station_does_not_wait_behind_its_own_downloads(discipline: str, is_ne
     for probe in (
         "echo",
         "ping",
-    ):  # pings of the server pass through the leaf, like all its packets
+    ):  # like all packets of the server, its pings pass through the leaf
         own = medians[probe, "heavy"] - medians[probe, "idle"]
         assert (own < SHORT * FULL_LEAF_S) == is_near, result

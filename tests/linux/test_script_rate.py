@@ -82,7 +82,7 @@ def test_c_settles_under_the_capacity(router: Router, cap_mbps: int) -> None:
 def test_a_station_that_answers_late_does_not_lower_c(
     router: Router, late: Sequence[int], least: float
 ) -> None:
-    """Only if all three stations answer late, the estimator must assume a queue."""
+    """The estimator must assume a queue only if all three stations answer late."""
     answering = Child(STATIONS, lambda: answer_pings(set(late), 0.3))
     try:
         rates = followed(router, 8, 10)

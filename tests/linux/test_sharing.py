@@ -39,8 +39,8 @@ from lasthop.linux.ping import Pinger
 from traffic import Flow, goodputs, run, transfers
 
 WARM_UP_S, MEASURED_S = 5.0, 5.0
-"""Warm-up and measured time. A leaf of 200 packets at 2.5 Mbit/s lasts for a round trip of a
-second; all leaves are full after five round trips. [s]
+"""Warm-up and measured time. A full leaf of 200 packets at 2.5 Mbit/s delays packets by one second.
+All leaves are full after five such round trips. [s]
 """
 
 FULL_QUEUE = pytest.approx(1, abs=0.004)
@@ -201,7 +201,8 @@ def test_bytes_are_shared_by_rates(lab: Lab, tmp_path: Path) -> None:
     """Check claim hotspot-12: a station of 2 Mbit/s gets 2/11 of the goodput of a station of 11
     Mbit/s.
 
-    200 packets of the slow station would be a round trip of three seconds.
+    The leaves are shorter than 200 packets, because 200 packets of the slow station would be a
+    round-trip time of three seconds.
     """
     more = f"""fairness = "rate"
 queue = 30

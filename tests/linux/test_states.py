@@ -67,9 +67,10 @@ class Commands:
     ) -> tuple[int, str]:
         """Run a command; return its exit code, and its standard output followed by standard error.
 
-        `before` is a script that is run first, in a new mount namespace. Then `user` is called,
-        which may become another user. If `under` has words, they precede the command, which is then
-        started as a new program.
+        First, the script `before` is run in a new mount namespace. Then the function `user` is
+        called, which may change the process to another user. If `under` is empty, the command runs
+        in a fork. If not, `under` has the first words of a command line, such as `setpriv`, which
+        starts `lasthop` as a new program.
         """
         command = ["gateway", verb, file or self.file, *options]
         mounts = f"mount --bind {self.run} /run; {before or ':'}"

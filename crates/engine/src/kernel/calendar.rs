@@ -15,11 +15,11 @@ use std::collections::BinaryHeap;
 
 use super::time::{Span, Time};
 
-/// Number of days for which the calendar has a list each (days in sight), and of days per year. The
+/// Number of days in sight, each of which has a list of events, and number of days per year. The
 /// number is a power of two, and at most 64 times 64.
 const DAYS: usize = 1024;
 const WORD: usize = 64;
-/// Number of years after the present year for which the calendar has a list each.
+/// Number of years after the present year, each of which has a list of events.
 const YEARS: u64 = 64;
 /// Shortest width of a day. [ns]
 const SHORTEST_DAY: u64 = 1_000;
@@ -27,10 +27,10 @@ const SHORTEST_DAY: u64 = 1_000;
 const NONE: u32 = u32::MAX;
 /// Flag in the index of the first entry of a day: the day has more than one event.
 const MORE: u32 = 1 << 31;
-/// Number of events from which [`Calendar::takes_fresh`] reports a day.
+/// Smallest number of events of a day that [`Calendar::takes_fresh`] reports.
 const MANY: usize = 8;
-/// Number of the low bits of `order` that contain the number of the insertion. The higher bits
-/// contain the rank.
+/// Width of the insertion number of an event, which is stored in the low bits of `order`. The
+/// higher bits contain the rank. [bits]
 const COUNT_BITS: u32 = 40;
 
 /// Pending events, each with an item.
@@ -41,7 +41,8 @@ pub struct Calendar<T> {
     free: u32,
     /// Events of the days that have begun, latest event first.
     begun: Vec<Due>,
-    /// Number of the first day that has not begun.
+    /// Number of the first day that has not begun, with days counted from 0. Events of earlier days
+    /// are in `begun`.
     today: u64,
     /// Index in `entries` of the first event of each day in sight. The flag [`MORE`] means that the
     /// day has further events, which are in `rest`. The position of a day is its number modulo
@@ -276,9 +277,10 @@ impl<T: Copy> Calendar<T> {
         self.fresh = self.begun.len() >= MANY;
     }
 
-    /// Begins the first day with an event that is not in sight, or moves the events of its year to
-    /// the lists of their days. `in_sight` is the next day in sight that has events, which may be
-    /// the same day.
+    /// Handles the earliest event that is not in sight. If the event is in the list of a year,
+    /// moves the events of this year to the lists of their days, and begins the next day that has
+    /// an event. If the event is in the heap, begins its day. `in_sight` is the next day in sight
+    /// that has events, which may be the same day.
     #[cold]
     fn begin_later(&mut self, in_sight: u64) {
         let (year, day) = (self.next_year(), self.next_in_heap());

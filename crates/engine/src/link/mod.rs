@@ -161,7 +161,8 @@ impl Link {
     }
 
     /// Returns the time of the next event of the link. At this time the packet in service departs,
-    /// or the queue may have a packet again. `Time::NEVER` if departures are not events.
+    /// or, if no packet is in service, the queue may have a packet to send. `Time::NEVER` if
+    /// departures are not events.
     #[inline]
     pub fn deadline(&self) -> Time {
         match self {

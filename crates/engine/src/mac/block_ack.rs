@@ -9,10 +9,10 @@
 //!          expected E: the receiver has handed up all MPDUs below E, and holds 3
 //! ```
 //!
-//! BlockAcks are never lost, so that the sender knows which MPDUs the receiver has. The receiver
-//! stops waiting for MPDUs that the sender has given up for one of three reasons: a BlockAckReq, an
-//! MPDU beyond the window of the receiver, or a timeout. One object contains the state of the
-//! sender and of the receiver, and stores each packet once.
+//! BlockAcks are never lost, so that the sender knows which MPDUs the receiver has. The sender may
+//! give up an MPDU for which the receiver waits. The receiver stops waiting after one of three
+//! events: a BlockAckReq, an MPDU beyond the window of the receiver, or a timeout. One object
+//! contains the state of the sender and of the receiver, and stores each packet once.
 
 use std::collections::VecDeque;
 

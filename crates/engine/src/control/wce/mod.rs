@@ -202,7 +202,8 @@ impl Wce {
         }
     }
 
-    /// Compares a round-trip time with the base round-trip time, which may rise.
+    /// Updates the base round-trip time with the round-trip time `rtt` of a ping. If the base
+    /// rises, C must return to its earlier value.
     fn watch_base(&mut self, at: Time, rtt: Span) {
         let drained = self
             .at_min_since

@@ -104,7 +104,7 @@ pub enum Ended {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
-    /// The link has no backoff.
+    /// The link does not transmit and has no backoff.
     Silent,
     /// A neighbour transmits. `left` is the remaining backoff.
     Frozen { left: Span },
@@ -124,7 +124,7 @@ struct Link {
     idle_since: Time,
     /// Whether the link could not read the transmission that ended at `idle_since`.
     unread: bool,
-    /// Length of the packet that the link sends next. [bytes]
+    /// Length of the packet that the link sends next; `None`: the link has no packet. [bytes]
     load: Option<u16>,
     /// Length of the dummy packets that the link sends while it has no packet; `None`: the link
     /// sends no dummy packets. [bytes]
@@ -157,7 +157,7 @@ pub struct Graph {
     rules: Rules,
     links: Vec<Link>,
     neighbours: Lists,
-    /// Whether a neighbour of a link can read the frames of the link, in the order of `neighbours`.
+    /// For each entry of `neighbours`: whether this neighbour can read the frames of the link.
     is_read: Vec<bool>,
     disturbs: Lists,
     /// Deadlines of the links. Slot number `l` of the agenda stores the end of the transmission of
