@@ -90,8 +90,7 @@ def test_frames_without_a_station_pass_through_the_unclassified_leaf(shaper: Sha
     unknown = ipv4(17, udp(4433), "192.0.2.1")
     before = passed(shaper)
     send(unknown, INVENTED)
-    # The unknown sender uses the IP address of a station that is classified by its MAC address. The
-    # packet is unclassified, too.
+    # The sender uses the IP address of a station that is classified by its MAC address.
     send(ipv4(17, udp(4433), HERE_V4[1]), INVENTED)
     assert growth(shaper, before) == {"unclassified": 2 * COUNT}
 
@@ -278,8 +277,7 @@ def test_neighbours_with_a_forged_mac_address_are_made_void(shaper: Shaper) -> N
     now = shaper.classified("wlan")
     assert now is not None
     assert now[0][Kind.FORGED].packets - before[Kind.FORGED].packets == 4
-    # Invalidated packets pass through the leaf of their sender, so that they do not bypass this
-    # leaf.
+    # Invalidated packets do not bypass the leaf of their sender.
     at_leaf = passed(shaper)
     send(arp(other), MACS[0], count=COUNT)
     assert growth(shaper, at_leaf) == {"s0": COUNT}

@@ -433,8 +433,7 @@ def test_a_foreign_interface_of_our_name_stays(lab: Lab, directory: Path, shapin
             shaper = shaping(gateway)
             with pytest.raises(UserError, match="lh-lan: exists already"):
                 shaper.up(gateway.stations)
-            # the interface stays, even though the log records that a gateway made one with the same
-            # name
+            # the interface stays, although the log records an interface with this name
             log_in(directory).add({"kind": "link", "name": "lh-lan"})
             assert take_back(directory) == []
             assert "lh-lan" in sh("ip -o link show lh-lan")

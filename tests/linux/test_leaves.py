@@ -57,8 +57,7 @@ def test_a_gateway_sets_up_repairs_and_plans_its_leaves(
     assert changed == [[f"{fault} changed"]] * len(changed)
     assert gone == [f"{fault} gone"]
     assert result["mended"] == [True] * len(result["damaged"])
-    # the access point's class, two leaves of stations, and two leaves for other packets; flows are
-    # not counted
+    # the access point's class, two leaves of stations, two leaves for other packets; no flows
     assert result["counted"] == 5
 
 

@@ -107,8 +107,7 @@ def test_fast_and_slow_senders_are_counted(node: Namespace, fast_packets: int) -
     assert set(total) == {fast, slow}
     assert total[fast].packets == pytest.approx(fast_packets, rel=0.2)
     assert total[fast].bytes == pytest.approx(1500 * total[fast].packets, rel=0.01)
-    # The sample contains about 450 packets of the slow sender, or about 150 if the socket drops
-    # packets. The tolerance is five standard deviations.
+    # The tolerance is five standard deviations of the number of sampled packets (450, or 150).
     assert total[slow].packets == pytest.approx(slow_packets, rel=0.5)
 
 

@@ -199,8 +199,7 @@ def test_a_flipped_bit_costs_no_stream() -> None:
         with relay.Client(wire.address, key, terms) as client, ExitStack() as stack:
             wait_until(lambda: server.metrics()["connections"] == 4, "four connections")
             streams = [stack.enter_context(client.connect("127.0.0.1", port)) for _ in range(5)]
-            # the flipped bit is in the length, the ciphertext or the tag of a short message, or in
-            # the middle of a block
+            # in the length, ciphertext or tag of a short message, and in the middle of a block
             for upwards, at in [(True, 1), (True, 9), (False, 20), (True, 900), (False, 900)]:
                 wire.upwards, wire.flip_at = upwards, at
                 for stream in streams:

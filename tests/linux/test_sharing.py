@@ -188,8 +188,7 @@ def test_the_papers_leaves_share_as_ours_do(lab: Lab, tmp_path: Path) -> None:
                     "htb rate 2500000bit ceil 5000000bit burst 1600b cburst 1600b quantum 1514"
                 )
         paper = leaf_rates(shaper, four_against_one(station_v4))
-    # `test_four_downloads_against_one_are_equal_only_with_it` prints the result of the default
-    # leaves
+    # another test prints the result of the default leaves, for comparison
     print(paper)
     assert paper["s0"] / paper["s1"] == FULL_QUEUE
     assert sum(paper.values()) / 5e6 == WIRE_RATE
@@ -425,8 +424,7 @@ def test_stations_that_join_and_leave_cost_the_others_no_packet(lab: Lab, tmp_pa
         finally:
             flow.close()
     assert again == 0
-    # while stations join and leave, this process sends and receives no data; the measured rate is
-    # 0.937 of the total, headers included
+    # this process sends no data while stations change; the measured rate is 0.937 of the total
     assert rate_bps > 0.9 * 5e6
 
 
