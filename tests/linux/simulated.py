@@ -116,7 +116,7 @@ def ended(item: pytest.Item, outcome: Any, text: Any) -> pytest.TestReport:
 
 
 def reports_of_file(item: pytest.Item) -> Reports:
-    """Return the reports of all tests of an item's file that are selected and simulated.
+    """Return the reports of the simulated tests that are selected in the file of `item`.
 
     The first worker that needs the reports runs the tests; the other workers wait for it.
     """

@@ -248,9 +248,7 @@ def test_a_station_behind_a_router_has_its_subnets(
 
 
 def test_neighbours_with_a_forged_mac_address_are_made_void(shaper: Shaper) -> None:
-    """Without this rule, a guest could announce addresses of other stations, and so add wrong
-    entries to the gateway's neighbour table.
-    """
+    """A guest cannot add entries for other MAC addresses to the gateway's neighbour table."""
     own, other = (bytes.fromhex(mac.replace(":", "")) for mac in MACS)
     sender, target = socket.inet_aton("10.77.1.200"), socket.inet_aton("10.77.1.1")
 

@@ -95,8 +95,8 @@ HARM = (
 
 
 HARM_TO_SERVICES = (HARM[0].replace("100kbit", "3mbit"), *HARM[1:3])
-"""Damage by other programs, for tests of services. At 100 kbit/s the remaining data of a download
-in its leaf would take 24 s after the service is killed.
+"""Damage by other programs, for tests of services. The damaged rate is 3 Mbit/s: at 100 kbit/s,
+data that remain in a leaf when a service is killed would take 24 s.
 """
 
 
@@ -194,8 +194,9 @@ KINDS = {
 """Kinds of gateways that send different messages to the kernel: settings in the file, and queue of
 the leaves.
 
-With the queue `best`, the kernel is asked for each discipline. UDP from stations has separate
-tables except with `udp = "down"`. Messages for fq_codel and codel are tested in user-mode Linux.
+With the queue `best`, the gateway tries which disciplines the kernel supports. UDP from stations
+has separate tables except with `udp = "down"`. Messages for fq_codel and codel are tested in
+user-mode Linux.
 """
 
 

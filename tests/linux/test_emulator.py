@@ -81,7 +81,7 @@ def in_flight(answer: Emulation, prefix: str) -> float:
 
 @pytest.mark.measured
 def test_every_segment_is_acknowledged_where_acks_are_not_delayed(tmp_path):
-    """Compare in real time: an emulation without lateness agrees with a simulation."""
+    """Without delayed ACKs, the goodput of an emulation in real time is that of a simulation."""
     path = tmp_path / "x.toml"
     path.write_text(CELL.replace("42", "42, delayed_ack = false") + DOWNLOADS)
     emulated = in_time(lambda: emulate(path), FRAME_S, lambda done: done.lateness_p99_s, WINDOW_S)
@@ -140,7 +140,9 @@ from = "phone"
 to = "server"
 udp = { rate = "5 Mbps", packet = "1472 B" }
 """
-"""Scenario in which both directions are full, with one datagram per opportunity."""
+"""Scenario of a link that follows a trace. Greedy sources fill both directions, and each
+opportunity of the trace sends one datagram.
+"""
 
 
 @pytest.mark.simulated

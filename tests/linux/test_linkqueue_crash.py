@@ -46,8 +46,8 @@ HARM = (
 )
 STOP = "tc qdisc del dev wan parent 6c67:1"
 """Damage that stops all traffic until it is repaired: a splitter without a queue drops every
-packet. It is not drawn in tests that kill a queue at a random instant, which may be before the
-repair.
+packet. Tests that kill a queue at a random instant do not use this damage, because the queue may be
+killed before the repair.
 """
 
 

@@ -97,7 +97,9 @@ def test_a_station_that_answers_late_does_not_lower_c(
 
 
 def answer_pings(late: set[int], late_s: float) -> None:
-    """Answer pings to the three stations instead of the kernel, some of them late."""
+    """Answer the pings to the three stations in place of the kernel. The answers of the stations in
+    `late` are delayed by `late_s`. [s]
+    """
     sh("sysctl -qw net.ipv4.icmp_echo_ignore_all=1")
     waiting: list[tuple[float, int, Callable[[], object]]] = []
     with selectors.DefaultSelector() as selector:

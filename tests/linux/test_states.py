@@ -175,7 +175,7 @@ def test_status_and_down_work_where_nothing_may_be_written(commands: Commands) -
     read_only = read_only.replace(str(commands.run), "/run")
     code, printed = commands("status", before=read_only)
     assert (code, station_v4(0) in printed) == (0, True), printed
-    # the process that ends has a writable file system
+    # the gateway's process has a writable file system, and undoes its changes when it ends
     assert commands("down", before=read_only) == (0, "down\n")
     assert commands("status", before=read_only) == (0, "not up\n")
     assert commands("down", before=read_only) == (0, "nothing is up\n")

@@ -87,7 +87,8 @@ def test_turns_follow_the_rates_of_stations(
         wait_until(lambda: turns() == [1, 9, 4], "a change of rates")
         assert sources(running) == [(6e6, "iw"), (54e6, "iw"), (24e6, "iw")]
         assert running.faults == []
-        # the weights do not change: a quantum that another program changes is repaired
+        # although the weights do not change, the gateway repairs a quantum changed by another
+        # program
         with entered(GATEWAY):
             sh(
                 f"tc class change dev lh-lan parent 6c68:1 classid {LEAVES[1]} "

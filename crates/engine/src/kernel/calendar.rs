@@ -29,8 +29,8 @@ const NONE: u32 = u32::MAX;
 const MORE: u32 = 1 << 31;
 /// Smallest number of events of a day that [`Calendar::takes_fresh`] reports.
 const MANY: usize = 8;
-/// Width of the insertion number of an event, which is stored in the low bits of `order`. The
-/// higher bits contain the rank. [bits]
+/// Number of low bits of `order` that store the insertion number of an event. The higher bits store
+/// its rank. [bits]
 const COUNT_BITS: u32 = 40;
 
 /// Pending events, each with an item.
@@ -52,12 +52,12 @@ pub struct Calendar<T> {
     /// Whether a day with at least [`MANY`] events has begun since the last call of
     /// [`Calendar::takes_fresh`].
     fresh: bool,
-    /// A bit for each day in sight that has an event. `words` has a bit for each word of `marked`
-    /// that is not 0.
+    /// One bit per day in sight, which is set if the day has an event. `words` has one bit per word
+    /// of `marked`, which is set if the word is not 0.
     marked: [u64; DAYS / WORD],
     words: u64,
     /// Events of each of the years after the present year. The position of a year is its number
-    /// modulo [`YEARS`]. `marked_years` has a bit for each year with events.
+    /// modulo [`YEARS`]. `marked_years` has one bit per year, which is set if the year has events.
     years: Box<[Vec<Due>; YEARS as usize]>,
     marked_years: u64,
     later: BinaryHeap<Reverse<Due>>,
@@ -280,7 +280,7 @@ impl<T: Copy> Calendar<T> {
     /// Handles the earliest event that is not in sight. If the event is in the list of a year,
     /// moves the events of this year to the lists of their days, and begins the next day that has
     /// an event. If the event is in the heap, begins its day. `in_sight` is the next day in sight
-    /// that has events, which may be the same day.
+    /// that has events. The event in the heap may be on this day.
     #[cold]
     fn begin_later(&mut self, in_sight: u64) {
         let (year, day) = (self.next_year(), self.next_in_heap());
@@ -339,8 +339,8 @@ impl<T: Copy> Calendar<T> {
         let index = if rest != 0 {
             word * WORD + rest.trailing_zeros() as usize
         } else {
-            // the words after the present word come first, then the earlier words; the earlier days
-            // of the present word come last
+            // days are in a ring: after the present word, the search continues with the following
+            // words, and then with the words from the first word on
             let behind = self.words & u64::MAX.checked_shl(word as u32 + 1).unwrap_or(0);
             let words = if behind != 0 { behind } else { self.words };
             let next = words.trailing_zeros() as usize;
