@@ -35,7 +35,7 @@ PATIENCE_S = 30.0
 
 
 def content(number: int, way: str, size: int) -> bytes:
-    """Return the data of a stream."""
+    """Return the data of stream `number` in one direction: `way` is "up" or "down"."""
     return random.Random(f"{number}{way}").randbytes(size)
 
 

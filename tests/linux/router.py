@@ -123,7 +123,7 @@ class Router:
         return sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
 
     def close(self) -> None:
-        """End running processes, and undo the remains."""
+        """End the script if it is running, and undo its remaining changes."""
         if self.running is not None and self.running.poll() is None:
             self.running.kill()
             self.running.wait()

@@ -172,7 +172,7 @@ def test_a_packet_that_waits_while_its_class_changes_is_counted_once(shaper: Sha
         assert counters is not None
         return {kind: counters[1][kind].packets for kind in REDIRECTED}
 
-    # any interface of the stations would answer for the address
+    # a fixed neighbour entry, because any interface of the stations would answer for the address
     sh(f"ip -n {GATEWAY} neigh replace {HERE_V4[0]} lladdr {MACS[0]} dev lan")
     shaper.set_rate("wlan", 1_000_000)
     before = to_stations()
@@ -321,6 +321,6 @@ def test_an_entry_that_does_not_exist_is_no_fault(shaper: Shaper) -> None:
     assert programs is not None
     assert programs.moves("02:00:00:00:00:99") == 0
     key = ("macs", mac_key(INVENTED))
-    programs.table[key] = b""  # an empty entry, as if another program had removed it
+    programs.table[key] = b""  # the kernel has no such entry
     programs.remove([key])
     assert key not in programs.table

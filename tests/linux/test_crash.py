@@ -74,7 +74,7 @@ def shaping(directory: Path) -> Iterator[Make]:
 
 
 def a_life(directory: Path, hook: Hook, more: str = "", discipline: str = "pfifo") -> None:
-    """Do every action of a gateway on the kernel, and call a hook after each step."""
+    """Make every change that a gateway makes in the kernel, and call a hook after each step."""
     gateway = config.read(gateway_text(LISTED, more, discipline=discipline))
     shaper = Shaper(gateway, UndoLog(directory / "undo.log", hook), hook)
     shaper.up(gateway.stations)
@@ -101,7 +101,7 @@ data that remain in a leaf when a service is killed would take 24 s.
 
 
 def run_with_damage(directory: Path, hook: Hook) -> None:
-    """Do all steps while other programs remove and change objects, and call a hook after each
+    """Make these changes while other programs remove and change objects, and call a hook after each
     step.
     """
     gateway = config.read(gateway_text(LISTED).replace('wan = "wan"', 'wan = "usb"'))
@@ -149,7 +149,9 @@ def run_service(directory: Path, more: str = "", discipline: str = "pfifo") -> N
 
 
 def steps_of_run(directory: Path, more: str = "", discipline: str = "pfifo") -> int:
-    """Return the number of messages and records of a complete run."""
+    """Return the number of steps of a complete run: messages to the kernel, and records in the
+    log.
+    """
 
     def count() -> int:
         counter = Countdown(-1, lambda: None)

@@ -68,8 +68,7 @@ def test_the_bottleneck_makes_real_tcp_fair(tmp_path, stations):
     total = [answer.cells["goodput_bps"].iloc[0] for answer in (free, shared)]
     assert abs(total[1] / total[0] - 1) < 0.1, total
     if stations == UPLOADS:
-        # The complete receive window is in flight; a kernel without this setting has 44.9 segments
-        # in flight.
+        # The window of 42 segments is always full; a kernel without its limit has 44.9 in flight.
         assert in_flight(free, "first/up") == pytest.approx(42, rel=0.03)
 
 
@@ -140,8 +139,8 @@ from = "phone"
 to = "server"
 udp = { rate = "5 Mbps", packet = "1472 B" }
 """
-"""Scenario of a link that follows a trace. Greedy sources fill both directions, and each
-opportunity of the trace sends one datagram.
+"""Scenario of a link that follows a trace. UDP flows fill both directions, and each opportunity of
+the trace sends one datagram.
 """
 
 

@@ -24,7 +24,9 @@ def node() -> Iterator[Namespace]:
 
 
 def until_some(look: Callable[[], list[Answer]]) -> list[Answer]:
-    """Return the answers that arrive, if any."""
+    """Call `look` until it returns answers, and return these answers; empty if no answer
+    arrives.
+    """
     end = time.monotonic() + PATIENCE_S
     while time.monotonic() < end:
         if answers := look():

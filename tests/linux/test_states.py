@@ -362,7 +362,7 @@ def test_files_of_another_user_are_reported_in_a_line(commands: Commands) -> Non
         assert printed.splitlines()[0].startswith("error: /run/lasthop"), printed
         assert printed.splitlines()[0].endswith(": Permission denied"), printed
         assert printed.splitlines()[1:] == ["hint: are you root?"]
-    # a directory with read access, with a lock and a socket without access
+    # the directory may be read, but its lock and its socket may not be opened
     (commands.run / "lasthop").chmod(0o755)
     commands.state().directory.chmod(0o755)
     for verb in ("status", "down"):
