@@ -58,7 +58,8 @@ pub(super) struct Senders {
     pub(super) lost: Vec<Packet>,
     /// Counters of MPDUs to each station.
     pub(super) down: Vec<DownCounters>,
-    /// Time for which PPDUs to each station collided with PPDUs from the same station. [ns]
+    /// For each station: time for which PPDUs to the station collided with PPDUs from the station.
+    /// [ns]
     overlaps_ns: Vec<u64>,
     /// For each MPDU of the exchange that ended last, whether it was received. The list is empty if
     /// there were several transmitters.

@@ -30,9 +30,8 @@
 //! not disturb each other, unless one link is set to disturb the receiver of the other (a hidden
 //! node). The transmission of the disturbed link then fails if the two transmissions overlap.
 //!
-//! Differs from the standard in: each link of the graph counts its slots from the end of the last
-//! frame that it has heard, not on a common grid; a link reads frames that have collided like any
-//! other frames.
+//! Differs from the standard in two points. Each link counts its slots from the end of the last
+//! frame that it has heard, not on a common grid. A link can read frames that have collided.
 
 mod counting;
 
