@@ -154,7 +154,7 @@ impl Link {
         }
     }
 
-    /// Returns whether each departure is an event. Packets then cannot enter with lookahead, that
+    /// Returns whether each departure is an event. If so, packets cannot enter with lookahead, that
     /// is, before their time of entry.
     pub fn is_served(&self) -> bool {
         matches!(self, Link::Served(_) | Link::Traced(_))

@@ -48,7 +48,8 @@ pub struct BlockAckParameters {
     /// Time for which the receiver waits for a missing MPDU; `None`: no limit.
     pub reorder_timeout: Option<Span>,
     /// Whether there is a block acknowledgement agreement. Without an agreement, the contender
-    /// sends an MPDU until it gives up, and the receiver does not wait for missing MPDUs.
+    /// repeats an MPDU until the MPDU is acknowledged or given up, and the receiver does not wait
+    /// for missing MPDUs.
     pub agreed: bool,
 }
 
