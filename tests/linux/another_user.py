@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 USER = 65534
-"""Number of a user and of a group without rights."""
+"""User ID, and also group ID, of an account without rights (`nobody`)."""
 CAPABILITIES = {"net_admin": 12, "net_raw": 13, "bpf": 39}
 """Numbers of capabilities (linux/capability.h)."""
 VERSION = 0x20080522

@@ -95,7 +95,9 @@ class Air:
             )
 
     def guest(self, device: str, mac: str, here: str) -> None:
-        """Add a guest with a separate MAC address, which answers only for its own address."""
+        """Add a guest with a separate MAC address. The guest answers ARP only for its own IP
+        address.
+        """
         table = 100 + int(device[1:])
         sh(
             f"""

@@ -32,7 +32,9 @@ class Device:
     draw: random.Random = field(default_factory=lambda: random.Random(1))
 
     def ip(self, protocol: int, payload: bytes, own: str, *, fragment: int = 0) -> Packet:
-        """Return a packet between the server and an address of the device."""
+        """Return an IP packet from the server to the address `own` of the device if `down`, else a
+        packet from this address to the server.
+        """
         is_v6 = ":" in own
         server = SERVER_V6 if is_v6 else SERVER_V4
         source, to = (server, own) if self.down else (own, server)
@@ -42,13 +44,15 @@ class Device:
 
 
 class Sent(NamedTuple):
-    """A frame without its destination MAC address."""
+    """A frame to send. The router's MAC address is its destination if `to` is None."""
 
     packet: Packet
     mac: str = DEVICE
     """MAC address of the device that sends or receives the frame."""
     to: bytes | None = None
-    """Destination MAC address of a frame from the device, if it is not that of the router."""
+    """Destination MAC address of a frame from the device; None for the MAC address of the
+    router.
+    """
 
 
 def raw(mac: str) -> bytes:
@@ -86,8 +90,8 @@ def v6(number: int) -> str:
 
 
 def number_of(own: str) -> int | None:
-    """Return the number of an address of the device. The first address has number 0; None means
-    that the address belongs to another machine.
+    """Return the index of an address among the addresses of the device. The first address has index
+    0. Return None if the address belongs to another machine.
     """
     if own in (DEVICE_V4, DEVICE_V6):
         return 0

@@ -13,8 +13,8 @@ SERVER --- ISP --- wan GATEWAY lan --- AP (bridge, 20 Mbit/s per direction) --- 
 An honest guest downloads by TCP. The device next to it receives 18 Mbit/s from the server, or sends
 18 Mbit/s. The device uses any MAC addresses, IP addresses and protocols: this script makes all its
 frames, and answers ARP and neighbour solicitations for all its addresses. C is 12 Mbit/s, or
-estimated. The honest guest and the victim are listed with their MAC addresses. The gateway has
-found the device, and the device's quarantine is over.
+estimated. The honest guest and the victim are listed with their MAC addresses. Before the attack,
+the gateway finds the device, and the quarantine of the device ends.
 
 A row fails if an honest guest gets less than 90 % of its goodput in the control row. In that row
 the device uses plain UDP in the same direction and at the same rate. In rows with floods the
@@ -117,7 +117,7 @@ ANSWERS_S = 8.0
 
 @dataclass(frozen=True)
 class Row:
-    """A row: one attack."""
+    """A row of the report: one attack."""
 
     make: Maker
     down: bool = True
@@ -210,8 +210,8 @@ ROWS: dict[str, Row] = {
     "forged tcp, fq_codel": forging(forged(tcp=True, ports=True), discipline="fq_codel"),
 }
 SHARED_BY_DESIGN = {"a cloned mac, up", "nine macs", "many macs", "many macs, up"}
-"""Rows that are printed but cannot fail. A station is identified only by its MAC address, and
-without groups each MAC address has a share of the rate.
+"""Rows that are printed but cannot fail. In these rows the device gets several shares by design: a
+station is identified only by its MAC address, and without groups each MAC address has a share.
 """
 OTHERS_BPS = 6_000_000
 """Maximum total rate of the stations that the file does not list. [bit/s]"""
@@ -227,9 +227,10 @@ class Result:
     device_bps: float
     """Rate that reached the device, or that the device sent beyond `wan`. [bit/s]"""
     names: float | None
-    """Fraction of the name lookups that were answered. [-]"""
+    """Fraction of the name lookups that were answered; None if the row has no lookups. [-]"""
     counted: dict[str, float]
-    """Ratio of bytes counted at the filters to bytes that nftables counts at `lan`, by direction.
+    """Bytes counted by the filters, divided by the bytes that nftables counts at `lan`, by
+    direction. [-]
     """
     largest: list[str]
     """Stations with the largest rates, as `status` reports them."""
@@ -288,8 +289,7 @@ def answer(row: Row, seconds: float) -> None:
             sock.send(frame[6:12] + raw(mac) + struct.pack("!H", kind) + data)
 
 
-# Classic BPF program for ARP requests and neighbour solicitations. The codes are those of
-# linux/filter.h.
+# Classic BPF program (linux/filter.h) that accepts ARP requests and neighbour solicitations.
 QUESTIONS = [
     (0x28, 0, 0, 12),  # load the Ethernet type
     (0x15, 0, 2, 0x0806),
@@ -363,8 +363,8 @@ def count_at_lan(*, bridge: bool) -> None:
 
 
 def at_lan() -> dict[str, int]:
-    """Return the bytes that arrived at `lan`, and the bytes that were to leave there, by
-    direction.
+    """Return the bytes that arrived at `lan`, and the bytes that the gateway forwarded to `lan`, by
+    direction. Bytes that its leaves then dropped are included.
     """
     with entered(GATEWAY):
         listed = json.loads(sh("nft -j list ruleset"))["nftables"]
@@ -484,8 +484,7 @@ def measured(name: str, row: Row, arguments: argparse.Namespace, directory: Path
         }
         rows = sorted(status["stations"], key=lambda each: -each.get("sent_bytes", 0))
         largest = [f"{each['name']} {each.get('sent_bytes', 0)}" for each in rows[:3]]
-        # Relative to its goodput, a download has about 4.6 % headers, and 2.5 % ACKs in the other
-        # direction.
+        # A download's headers are 4.6 % of its goodput, and its ACKs 2.5 % in the other direction.
         honest_bps = (1.046 if row.down else 0.025) * sum(goodputs.values())
         return Result(
             name,
@@ -511,8 +510,7 @@ def wrong(result: Result, control: Result) -> list[str]:
     if result.names is not None and result.names < LEAST_SHARE:
         faults.append(f"{result.row}: {result.names:.0%} of the names were resolved")
     for direction, ratio in result.counted.items():
-        # nftables also counts packets to addresses that do not answer; these packets never reach
-        # `lan`
+        # nftables also counts packets to addresses that do not answer; they never reach `lan`
         if abs(ratio - 1) > 0.01 and result.row not in SHARED_BY_DESIGN:
             faults.append(f"{result.row}: the filters count {ratio:.3f} of the bytes {direction}")
     return faults

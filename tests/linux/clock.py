@@ -1,10 +1,10 @@
-"""Check whether this machine kept time while a test measured.
+"""Repeat a measurement if this machine stalled during it.
 
-A measurement against the wall clock is not valid if the machine stalled during it. Each
-measurement has a witness: a process that sleeps one millisecond at a time and notes by how much
-it overslept. If the lateness is small, the measurement is judged. If not, the measurement is
-reported and repeated. If the last repetition is late too, the test fails with the lateness. All
-processes have the same priority.
+A measurement against the wall clock is not valid if the machine stalled during it. Each measurement
+has a witness: a process that sleeps one millisecond at a time and notes by how much it overslept.
+If the lateness is small, the measurement is valid. If the lateness is too large, it is reported,
+and the measurement is repeated. If the last repetition is late too, the test fails and prints the
+lateness. All processes have the same priority.
 """
 
 import os
@@ -34,7 +34,8 @@ goodput was 10 % lower.
 """
 
 WINDOW_S = 45e-3
-"""Lateness that readers of an emulated cell can compensate. [s]
+"""Largest lateness of programs that receive from an emulated cell, without an effect on the
+measured results. [s]
 
 The value is half of the time in which a cell of 5.2 Mbit/s sends one window of 42 segments.
 """
@@ -63,11 +64,11 @@ for answer in sorted(late, reverse=True):
         break
 print(answer)
 """
-"""Program that prints its lateness when its input ends: the lateness above which stalls are 1 % of
-the time. [s]
+"""Program that prints its lateness when its input ends. Stalls of the printed lateness or more add
+up to 1 % of the running time. [s]
 
-A single stall of more than 1 % of the time is included. A percentile of the sleeps would miss
-such a stall.
+A single stall of more than 1 % of the time is therefore noticed. A percentile of the lateness of
+all sleeps would not include such a stall.
 """
 
 
@@ -91,7 +92,7 @@ class Witness:
 
 
 def rest(bound_s: float) -> None:
-    """Wait until this machine keeps time again, for at most `REST_S`."""
+    """Wait until the lateness of this machine is at most `bound_s`, or until `REST_S` is over."""
     end = time.monotonic() + REST_S
     while time.monotonic() < end:
         with Witness() as witness:
@@ -106,7 +107,7 @@ def in_time(
     own: Callable[[Measured], float | None] = lambda _: None,
     witness_bound_s: float | None = None,
 ) -> Measured:
-    """Return the result of `measure` from a run during which this machine kept time.
+    """Return the result of `measure` from a run with a small lateness of this machine.
 
     Parameters
     ----------
@@ -116,7 +117,8 @@ def in_time(
     bound_s : float
         Largest lateness of a valid run.
     own : callable
-        Returns the lateness that the answer reports, or None.
+        Called with the result of `measure`. Returns the lateness that this result contains, or None
+        if it contains no lateness.
     witness_bound_s : float, optional
         Largest lateness of the witness, if it differs from `bound_s`.
     """

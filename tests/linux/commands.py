@@ -40,12 +40,13 @@ USED = (
     *("lasthop.cli.following", "lasthop.plot.about", "lasthop.relay.settings"),
     "lasthop.enforce.congestion.loading",
 )
-"""Modules that commands import when they run, in addition to those of the gateway."""
+"""Modules that commands import when they run, in addition to the modules of the gateway."""
 
 
 @cache
 def ready() -> None:
-    """Import the modules that commands need, by running a command that fails and printing a table.
+    """Import the modules that commands need: run a command that fails, and draw a table that is not
+    shown.
 
     A fork that has become another user may not be able to read modules.
     """

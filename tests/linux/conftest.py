@@ -114,7 +114,9 @@ def lock_files(starter: int) -> tuple[Path, Path]:
 
 @contextmanager
 def turn(is_paired: bool) -> Iterator[None]:
-    """Wait until this test may run. Workers run their tests in the order in which they asked."""
+    """Wait until this test may run. Workers run their tests in the order in which they began to
+    wait.
+    """
     waiting, running = lock_files(os.getppid())
     with waiting.open("w") as queue, running.open("w") as turns:
         fcntl.flock(queue, fcntl.LOCK_EX)

@@ -13,7 +13,9 @@ from lasthop.linux import offload
 
 TO, FROM = (block.number for block in blocks_of("lan"))
 GRO_ON = "gro"
-"""Damage that is done by a system call, as `ethtool` does it. No other test needs `ethtool`."""
+"""Damage that is done by the system call of `ethtool`, so that the tests do not require
+`ethtool`.
+"""
 
 DAMAGES = {
     "the rate of a bottleneck": "tc class change dev lh-lan parent 6c68: classid 6c68:1 "
@@ -45,7 +47,7 @@ DAMAGES = {
     "the hooks are removed": "tc qdisc del dev lan clsact",
     "the IFB is down": "ip link set lh-lan down",
     "the IFB is removed": "ip link del lh-lan",
-    # A fast gateway may set up the IFB again before its name can be changed.
+    # Up to nine attempts: a fast gateway may set the IFB up again before its name can be changed.
     "the IFB has another name": "for k in 1 2 3 4 5 6 7 8 9; do ip link set lh-lan down; "
     "ip link set lh-lan name odd 2> /dev/null && exit; done; exit 1",
     "receive offload": GRO_ON,
@@ -65,12 +67,12 @@ def snapshot() -> list[str]:
         str([offload.merges(name) for name in ("wan", "lan")]),
     ]
     drawn = (
-        (r"^\d+: ", ""),  # number of an interface
-        (r"leaf \w+: ", ""),  # number of a queue
+        (r"^\d+: ", ""),  # index of an interface
+        (r"leaf \w+: ", ""),  # handle of a queue
         (r"^qdisc (\w+) \w+: parent", r"qdisc \1 parent"),
-        (r"fh 8\w\w(::8\w\w)?", "fh"),  # number of a link
+        (r"fh 8\w\w(::8\w\w)?", "fh"),  # handle of a u32 filter
         (r"order \d+ key ht \w+", ""),
-        (r" id \d+ ", " "),  # number of a BPF program
+        (r" id \d+ ", " "),  # ID of a BPF program
         (r"direct_packets_stat \d+", ""),
         (r"index \d+ ref \d+ bind \d+", ""),
     )

@@ -16,12 +16,12 @@ from lasthop.linux import bpf
 
 HOUR_S = 3600.0
 LEAST_SAMPLES = 10
-"""Smallest number of samples that determine a slope. [-]"""
+"""Smallest number of samples from which a slope is computed. [-]"""
 
 
 @dataclass(frozen=True)
 class InKernel:
-    """Numbers of kernel objects of a gateway."""
+    """Number of a gateway's kernel objects of each kind."""
 
     classes: int
     queues: int
@@ -122,10 +122,11 @@ def keys_of(descriptor: int, key_bytes: int) -> set[bytes]:
 
 
 def needed_by(stations: Sequence[Mapping[str, Any]], leaves: int = 0) -> InKernel:
-    """Return the numbers of kernel objects that the stations of an access point need.
+    """Return how many kernel objects of each kind the stations of an access point need.
 
-    `leaves` is the number of leaves that do not depend on stations. Stations that share a MAC
-    address, and stations without one, are classified by address.
+    `leaves` is the number of leaves that do not depend on stations. A station is classified by its
+    IP address if it shares its MAC address with another station, or if its MAC address is not
+    known.
     """
     classes = 1 + SHARED_LEAVES + (leaves or len(stations))
     macs = Counter(station["mac"] for station in stations if station["mac"])

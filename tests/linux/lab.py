@@ -7,8 +7,8 @@ SERVER --- ISP --- wan GATEWAY lan --- AP --- 10.77.1.10, .11, ... STATIONS
 
 The routers next to the gateway are necessary. If a waiting packet comes directly from a sender's
 socket, the sender waits too (TCP small queues, the socket's buffer). If the packet comes from
-another machine, the sender does not wait. A lab without a slow hop has no AP, so that stations
-are neighbours.
+another machine, the sender does not wait. A lab without a slow hop has no AP, so that the stations
+are direct neighbours of the gateway.
 
 The station's namespace holds all stations, as addresses of one interface. All names contain the
 number of the process. Everything is removed when the lab closes.

@@ -39,9 +39,9 @@ BUFFER_BYTES = 8 << 20
 SWELL_S, LARGEST_S = (2.0, 8.0, 9.0), 1.0
 """Times of the beginning, maximum and end of an additional delay, and its maximum. [s]
 
-Before counting, the path's delay grows to this value and returns, slowly enough for timers. Some
-algorithms compare the delay with the largest delay seen. After the additional delay, the lateness
-of a busy machine hardly affects them.
+Before counting begins, the additional delay grows from 0 to its maximum and shrinks to 0 again, so
+slowly that no timer expires. Some congestion controls compare the delay with the largest delay that
+they have measured. After the additional delay, the lateness of a busy machine hardly affects them.
 """
 
 Losses = Callable[[], bool]
@@ -185,7 +185,7 @@ def forward(
     warmup_s: float,
     length_s: float,
 ) -> float:
-    """Forward segments, as the path does, until the time is over."""
+    """Forward segments with the delay and the losses of the path, until the time is over."""
     for each in (out, back):
         fcntl.fcntl(each, fcntl.F_SETFL, os.O_NONBLOCK)
     in_flight: deque[tuple[float, Flow, bytes]] = deque()

@@ -35,7 +35,7 @@ PATIENCE_S = 30.0
 
 
 def content(number: int, way: str, size: int) -> bytes:
-    """Return the data of a stream."""
+    """Return the data of stream `number` in one direction: `way` is "up" or "down"."""
     return random.Random(f"{number}{way}").randbytes(size)
 
 
@@ -296,7 +296,7 @@ def relays(directory: Path, *options: str, is_program: bool = False) -> Iterator
 
 @dataclass
 class Disturbance:
-    """Task that kills connections between relays, and the server once."""
+    """Task that kills connections between relays, and that kills and restarts the server once."""
 
     pair: Pair
     every_s: float
@@ -313,7 +313,7 @@ class Disturbance:
     """
 
     async def go_on(self) -> None:
-        """Kill connections, and once the server, until all streams have ended."""
+        """Kill connections until all streams have ended. Kill and restart the server once."""
         while not self.is_over:
             with suppress(TimeoutError):
                 await asyncio.wait_for(self.is_due.wait(), self.every_s)

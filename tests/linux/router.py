@@ -1,9 +1,9 @@
 """A router without Python: a root directory with only busybox, `ip` and `tc`.
 
 `dash` finds programs only in PATH. It therefore finds only the applets below, which are the default
-applets of OpenWrt's busybox. Debian's busybox prefers its applets to PATH, so that functions have
-to hide its `ip` and `tc`. It lacks `flock`, which OpenWrt's busybox has; the program of util-linux
-replaces it.
+applets of OpenWrt's busybox. Debian's busybox prefers its applets to programs in PATH, so that
+shell functions have to hide its `ip` and `tc`. Debian's busybox lacks `flock`, which OpenWrt's
+busybox has. The program `flock` of util-linux replaces it.
 """
 
 import os
@@ -123,7 +123,7 @@ class Router:
         return sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
 
     def close(self) -> None:
-        """End running processes, and undo the remains."""
+        """End the script if it is running, and undo its remaining changes."""
         if self.running is not None and self.running.poll() is None:
             self.running.kill()
             self.running.wait()

@@ -30,14 +30,14 @@ ROOT = Path(__file__).parents[2]
 VARIABLE = "LASTHOP_TESTS_INSIDE"
 """Environment variable that is set inside the user-mode Linux."""
 REPORTS = "reports"
-"""File of the exchange: one report per line."""
+"""Name of the file in which the tests inside write their reports for the host, one per line."""
 PASSED = ("CI", "SEED")
 """Environment variables that are passed to the tests inside."""
 QUICK_CPU_S, SLOW_CPU_S = 150.0, 3600.0
 """Limits of the processor time of a file, without and with tests that are marked `slow`. [s]"""
 MEMORY_MB = 1024
 COST = "processor time of a user-mode Linux"
-"""Name of the report property that holds the cost of a file."""
+"""Name of the property of a report that contains the processor time of a test file."""
 
 Reports = dict[str, list[dict[str, Any]]]
 """Reports of the phases of each test, by its identifier."""
@@ -72,7 +72,7 @@ class Outside:
         for report in reports_of(item):
             item.ihook.pytest_runtest_logreport(report=report)
         item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
-        # the end of fixtures that the next test does not use
+        # end the fixtures that the next test does not use
         item.session._setupstate.teardown_exact(nextitem)
         return True
 
@@ -116,7 +116,7 @@ def ended(item: pytest.Item, outcome: Any, text: Any) -> pytest.TestReport:
 
 
 def reports_of_file(item: pytest.Item) -> Reports:
-    """Return the reports of all tests of an item's file that are selected and simulated.
+    """Return the reports of the simulated tests that are selected in the file of `item`.
 
     The first worker that needs the reports runs the tests; the other workers wait for it.
     """

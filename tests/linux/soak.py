@@ -55,8 +55,8 @@ half a megabyte.
 """
 NOTED_EVERY_S = 30.0
 SHORT_S = 540.0
-"""Shortest time after the warm-up for which a run determines the slope of the memory. A shorter run
-does not judge the memory. [s]
+"""Shortest time after the warm-up in which the growth of memory is checked. In a shorter run the
+growth is not checked. [s]
 """
 DAMAGES_AT_ONCE = 3
 """Number of kinds of damage done in a row, so that each kind occurs within the warm-up. [-]"""
@@ -184,8 +184,8 @@ class Gateway:
         self.settle_guests(self.guests ^ changed)
 
     def settle_guests(self, present: set[int]) -> None:
-        """Make exactly the guests in `present` present: guests with even numbers have leases,
-        guests with odd numbers are neighbours.
+        """Let guests join and leave until exactly the guests in `present` are present. Guests with
+        even numbers have leases, and guests with odd numbers are neighbours.
         """
         lines = [f"0 {mac(k)} {guest_v4(k)} guest{k} *" for k in sorted(present) if k % 2 == 0]
         self.leases.write_text("".join(f"{line}\n" for line in lines))

@@ -1,4 +1,6 @@
-"""New MAC addresses wait, MAC addresses of the file are learnt, and machines are ignored."""
+"""Admission of stations: new MAC addresses in quarantine, learnt MAC addresses, ignored
+machines.
+"""
 
 import os
 import socket
@@ -203,7 +205,7 @@ def test_packets_without_a_station_are_charged_to_the_access_point_of_their_addr
     assert [now - then for now, then in zip(unclassified(), before, strict=True)] == [0, 20]
     send(UNKNOWN, INVENTED)
     assert [now - then for now, then in zip(unclassified(), before, strict=True)] == [20, 20]
-    # a waiting MAC address is known to be at port b, with any address
+    # the MAC address in quarantine is known to be at port b, whatever its IP address
     speak(1, of="10.77.1.200")
     see(service)
     send(UNKNOWN, MACS[1])

@@ -53,8 +53,7 @@ with socket.create_connection(("server", 80)) as one:
     one.shutdown(socket.SHUT_WR)
     print(sum(map(len, iter(lambda: one.recv(65536), b""))))
 """
-# The first rule marks every packet that waits. The second rule marks two of three packets that find
-# forty packets waiting.
+# SINGLE marks every packet that waits, AGGREGATES two of three packets if forty packets wait.
 SINGLE = (
     'cell = { phy = "802.11b", rate = "5.5 Mbps", '
     'ap_queue = { limit = 60, codel = { ecn = true, ce_threshold = "10 us" } } }'
@@ -138,8 +137,7 @@ def test_captured_frames_are_the_packets_of_the_interfaces(tmp_path, cell):
         sniffed(of_server),
         sniffed(of_laptop),
     )
-    # Without a wire, packets arrive in the order in which they crossed the air; the captures begin
-    # later.
+    # Packets arrive in the order in which they crossed the air; interfaces are captured later.
     came = at_server[False]
     assert len(came) > 200
     assert contains(captured[True], came)

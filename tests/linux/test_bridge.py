@@ -94,8 +94,8 @@ def serve(service: GatewayService, flows: list[Flow], seconds: float) -> None:
 
 
 def serve_until_heard(service: GatewayService, flow: Flow, by: str) -> None:
-    """Run the loop until the guest is detected by this source; on a busy machine the detection
-    takes longer.
+    """Run the loop until the source `by` detects the guest; on a busy machine the detection takes
+    longer.
 
     The interface below the guests may also answer ARP, and is then a station.
     """
@@ -111,7 +111,7 @@ def rows(service: GatewayService) -> dict[str, Any]:
 
 def rates(service: GatewayService, flows: list[Flow], seconds: float = 4) -> list[float]:
     """Return the rate through each guest's leaf, after all leaves have become full. [bit/s]"""
-    # A guest that sends no ARP is detected because one packet in 64 is sampled.
+    # A guest that sends no ARP is detected when one of its packets is sampled (one in 64).
     end = time.monotonic() + PATIENCE_S
     while set(MACS) - rows(service).keys():
         assert time.monotonic() < end, rows(service)

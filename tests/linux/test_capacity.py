@@ -35,8 +35,7 @@ def test_c_settles_under_the_capacity_and_stations_are_equal(
     """
     text = gateway_text(3, f'wce.max = "{cap_mbps} Mbps"', rate="estimated")
     rates, pings, shares = run_gateway(text, tmp_path, settled_s)
-    # The hop and the gateway both count the 14 bytes of the frame header, so that the hop's rate is
-    # the capacity.
+    # The hop's rate is the capacity: the hop and the gateway both count the Ethernet header.
     assert mean(rates) == pytest.approx(RATE_BPS, rel=0.05)
     assert sorted(pings)[int(0.95 * len(pings))] < 2 * 0.040
     # the ratio of the bytes through the two leaves, which are never empty

@@ -90,7 +90,7 @@ def test_frames_without_a_station_pass_through_the_unclassified_leaf(shaper: Sha
     unknown = ipv4(17, udp(4433), "192.0.2.1")
     before = passed(shaper)
     send(unknown, INVENTED)
-    # Using the IP address of a station that has a separate MAC address has no effect.
+    # The sender uses the IP address of a station that is classified by its MAC address.
     send(ipv4(17, udp(4433), HERE_V4[1]), INVENTED)
     assert growth(shaper, before) == {"unclassified": 2 * COUNT}
 
@@ -121,7 +121,7 @@ def test_a_flood_of_exempt_packets_uses_up_its_senders_allowance_only(
     send(EXEMPT_PACKETS[kind], MACS[0], count=500)
     grown, free = growth(shaper, before), exempt() - at_first
     assert list(grown) == ["s0"]
-    # A machine that sends faster than the rate of the leaf fills the leaf's queue.
+    # The machine sends faster than the rate of its leaf, so that the leaf also drops packets.
     through_leaf = grown["s0"] + dropped() - lost_before
     assert through_leaf + free == pytest.approx(500, abs=3)  # the machine also sends ARP
     assert free < 150
@@ -172,7 +172,7 @@ def test_a_packet_that_waits_while_its_class_changes_is_counted_once(shaper: Sha
         assert counters is not None
         return {kind: counters[1][kind].packets for kind in REDIRECTED}
 
-    # any interface of the stations would answer for the address
+    # a fixed neighbour entry, because any interface of the stations would answer for the address
     sh(f"ip -n {GATEWAY} neigh replace {HERE_V4[0]} lladdr {MACS[0]} dev lan")
     shaper.set_rate("wlan", 1_000_000)
     before = to_stations()
@@ -248,9 +248,7 @@ def test_a_station_behind_a_router_has_its_subnets(
 
 
 def test_neighbours_with_a_forged_mac_address_are_made_void(shaper: Shaper) -> None:
-    """A guest that sends for other stations could otherwise add entries to the gateway's neighbour
-    table.
-    """
+    """A guest cannot add entries for other MAC addresses to the gateway's neighbour table."""
     own, other = (bytes.fromhex(mac.replace(":", "")) for mac in MACS)
     sender, target = socket.inet_aton("10.77.1.200"), socket.inet_aton("10.77.1.1")
 
@@ -277,8 +275,7 @@ def test_neighbours_with_a_forged_mac_address_are_made_void(shaper: Shaper) -> N
     now = shaper.classified("wlan")
     assert now is not None
     assert now[0][Kind.FORGED].packets - before[Kind.FORGED].packets == 4
-    # Invalidated packets pass through the leaf of their sender, so that they do not bypass this
-    # leaf.
+    # Invalidated packets do not bypass the leaf of their sender.
     at_leaf = passed(shaper)
     send(arp(other), MACS[0], count=COUNT)
     assert growth(shaper, at_leaf) == {"s0": COUNT}
@@ -324,6 +321,6 @@ def test_an_entry_that_does_not_exist_is_no_fault(shaper: Shaper) -> None:
     assert programs is not None
     assert programs.moves("02:00:00:00:00:99") == 0
     key = ("macs", mac_key(INVENTED))
-    programs.table[key] = b""  # an empty entry, as if another program had removed it
+    programs.table[key] = b""  # the kernel has no such entry
     programs.remove([key])
     assert key not in programs.table

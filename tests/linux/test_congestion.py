@@ -242,8 +242,7 @@ confidence intervals. The cause of the difference is loss recovery. [-]
     [
         ("compound", "every", 500, 80, 40.0, 1600),
         ("compound", "probability", 500, 80, 60.0, 2400),
-        # Illinois is not tested with periodic losses: its window may stay at any of several
-        # multiples.
+        # With periodic losses, the mean window of Illinois has several possible values.
         ("illinois", "probability", 1000, 10, 100.0, 2300),
     ],
     ids=["compound-every", "compound-probability", "illinois-probability"],

@@ -74,7 +74,7 @@ def shaping(directory: Path) -> Iterator[Make]:
 
 
 def a_life(directory: Path, hook: Hook, more: str = "", discipline: str = "pfifo") -> None:
-    """Do every action of a gateway on the kernel, and call a hook after each step."""
+    """Make every change that a gateway makes in the kernel, and call a hook after each step."""
     gateway = config.read(gateway_text(LISTED, more, discipline=discipline))
     shaper = Shaper(gateway, UndoLog(directory / "undo.log", hook), hook)
     shaper.up(gateway.stations)
@@ -95,13 +95,13 @@ HARM = (
 
 
 HARM_TO_SERVICES = (HARM[0].replace("100kbit", "3mbit"), *HARM[1:3])
-"""Damage by other programs, for tests of services. At 100 kbit/s the remaining data of a download
-in its leaf would take 24 s after the service is killed.
+"""Damage by other programs, for tests of services. The damaged rate is 3 Mbit/s: at 100 kbit/s,
+data that remain in a leaf when a service is killed would take 24 s.
 """
 
 
 def run_with_damage(directory: Path, hook: Hook) -> None:
-    """Do all steps while other programs remove and change objects, and call a hook after each
+    """Make these changes while other programs remove and change objects, and call a hook after each
     step.
     """
     gateway = config.read(gateway_text(LISTED).replace('wan = "wan"', 'wan = "usb"'))
@@ -149,7 +149,9 @@ def run_service(directory: Path, more: str = "", discipline: str = "pfifo") -> N
 
 
 def steps_of_run(directory: Path, more: str = "", discipline: str = "pfifo") -> int:
-    """Return the number of messages and records of a complete run."""
+    """Return the number of steps of a complete run: messages to the kernel, and records in the
+    log.
+    """
 
     def count() -> int:
         counter = Countdown(-1, lambda: None)
@@ -194,8 +196,9 @@ KINDS = {
 """Kinds of gateways that send different messages to the kernel: settings in the file, and queue of
 the leaves.
 
-With the queue `best`, the kernel is asked for each discipline. UDP from stations has separate
-tables except with `udp = "down"`. Messages for fq_codel and codel are tested in user-mode Linux.
+With the queue `best`, the gateway tries which disciplines the kernel supports. UDP from stations
+has separate tables except with `udp = "down"`. Messages for fq_codel and codel are tested in
+user-mode Linux.
 """
 
 
@@ -285,8 +288,8 @@ def test_killed_at_random_under_traffic(lab: Lab, directory: Path) -> None:
     """Kill five hundred times at random instants, during a download (LASTHOP_RANDOM_KILLS sets
     another number).
 
-    Half of the killed processes only send messages to the kernel. The other half are services while
-    other programs remove their classes and ingress qdiscs.
+    Half of the killed processes only send messages to the kernel. The other half are services whose
+    classes and ingress qdiscs are removed by other programs.
     """
     draw = seeded_random("kills of a gateway")
     kills = 0
@@ -433,8 +436,7 @@ def test_a_foreign_interface_of_our_name_stays(lab: Lab, directory: Path, shapin
             shaper = shaping(gateway)
             with pytest.raises(UserError, match="lh-lan: exists already"):
                 shaper.up(gateway.stations)
-            # the link stays, even though the log records that a gateway made a link with the same
-            # name
+            # the interface stays, although the log records an interface with this name
             log_in(directory).add({"kind": "link", "name": "lh-lan"})
             assert take_back(directory) == []
             assert "lh-lan" in sh("ip -o link show lh-lan")

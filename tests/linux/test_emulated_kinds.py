@@ -1,4 +1,4 @@
-"""Web traffic, conflict graphs and followed settings with the kernel's TCP, in simulated time."""
+"""Web traffic, conflict graphs and settings of the kernel's TCP, in simulated time."""
 
 import os
 import sys
@@ -61,8 +61,7 @@ def test_every_connection_of_the_web_is_asked_and_answered_in_full():
     assert (users["connections_finished"], users["unfinished"]) == (20, 0)
     assert users["connections_refused"] == 0
     assert users["goodput_bps"] * 7 / 8 == pytest.approx(20 * 30_000)
-    # the time of a handshake, of the request and the server's time, and of two windows (ten and
-    # twenty segments)
+    # 20 ms each: handshake, request with the first window, server's delay, second window
     assert users["completion_s"] > 0.02 + 0.02 + 0.02 + 0.02
     assert users["completion_p95_s"] >= users["completion_s"] / 2
     assert users["loss_probability"] == 0
@@ -158,12 +157,10 @@ def test_after_a_lost_syn_linux_sends_ten_segments_and_a_simulation_a_single_seg
     segments.
     """
     [simulated] = lh.simulate(LOST, replications=1).flows["completion_s"]
-    # the sum of the timeout, the handshake, and windows of 1, 2, 4 and 3 segments, each a round
-    # trip of 100 ms
+    # the timeout of 1 s, the handshake, and four windows (1, 2, 4 and 3 segments) of 100 ms each
     assert simulated == pytest.approx(1.5, rel=0.01)
     [seen] = emulate(LOST).flows["completion_s"]
-    # The sum of the timeout and two round trips. Late timers cannot shorten this time, and do not
-    # add a round trip.
+    # The timeout of 1 s and two round trips. Late timers do not add a round trip.
     assert 1.2 <= seen < 1.3
 
 
@@ -174,8 +171,7 @@ def test_a_server_that_no_syn_reaches_has_no_retransmissions():
     text = LOST.replace('channel.better = { at = "0.5 s", error = 0 }\n', "download = {}\n")
     flows = emulate(text, settings={"duration": "2.5 s"}).flows.set_index("direction")
     assert flows["goodput_bps"].to_list() == [0, 0]
-    # The client of the upload has sent its SYN again: after one second, and in newer kernels once
-    # more after another second.
+    # The upload's client repeats its SYN after a second; newer kernels repeat it once more.
     assert flows.loc["up", "retransmissions"] >= 1
     assert flows.loc["down", "retransmissions"] == 0
 
@@ -190,8 +186,8 @@ def test_links_in_a_row_share_the_air_as_in_a_simulation():
     simulated = lh.simulate(scenario, replications=5)
     for name in ("a", "b", "c"):
         expected = simulated.flows.loc[name, "goodput_bps"]
-        # The emulation is one run of 30 s. Replications of the simulation scatter by 5 % on the
-        # outer links and by 11 % in the middle; the bound is three times the scatter.
+        # The bound is three standard deviations of simulated runs (5 % outside, 11 % in the
+        # middle).
         bound = 0.33 if name == "b" else 0.15
         assert seen.flows.loc[name, "goodput_bps"] == pytest.approx(expected, rel=bound)
 
@@ -210,8 +206,8 @@ start_spread = "0 s"
 
 
 def test_the_kernel_follows_the_first_window():
-    """A handshake and a window of ten segments take two round trips. Windows of two, four and the
-    remaining segments take four.
+    """With an initial window of ten segments, handshake and data take two round trips. With an
+    initial window of two segments they take four: a handshake and three windows.
     """
     runs = (emulate(SHORT), emulate(SHORT, follow=["initial_window"]))
     own_s, followed_s = (run.flows["completion_s"].item() for run in runs)

@@ -68,8 +68,7 @@ def test_the_bottleneck_makes_real_tcp_fair(tmp_path, stations):
     total = [answer.cells["goodput_bps"].iloc[0] for answer in (free, shared)]
     assert abs(total[1] / total[0] - 1) < 0.1, total
     if stations == UPLOADS:
-        # The complete receive window is in flight; a kernel without this setting has 44.9 segments
-        # in flight.
+        # The window of 42 segments is always full; a kernel without its limit has 44.9 in flight.
         assert in_flight(free, "first/up") == pytest.approx(42, rel=0.03)
 
 
@@ -81,7 +80,7 @@ def in_flight(answer: Emulation, prefix: str) -> float:
 
 @pytest.mark.measured
 def test_every_segment_is_acknowledged_where_acks_are_not_delayed(tmp_path):
-    """Compare in real time: an emulation without lateness agrees with a simulation."""
+    """Without delayed ACKs, the goodput of an emulation in real time is that of a simulation."""
     path = tmp_path / "x.toml"
     path.write_text(CELL.replace("42", "42, delayed_ack = false") + DOWNLOADS)
     emulated = in_time(lambda: emulate(path), FRAME_S, lambda done: done.lateness_p99_s, WINDOW_S)
@@ -94,8 +93,7 @@ def test_every_segment_is_acknowledged_where_acks_are_not_delayed(tmp_path):
 @pytest.mark.simulated
 def test_the_estimator_settles_under_the_capacity_of_the_engine(tmp_path):
     path = tmp_path / "x.toml"
-    # The run has thirty seconds of pings. With ten seconds their 95th percentile scatters up to the
-    # bound.
+    # In only ten seconds, the 95th percentile of the round-trip times may reach the bound.
     longer = CELL.replace('warmup = "6 s"', 'warmup = "10 s"').replace("16 s", "40 s")
     shared = run(path, f"{longer}{DOWNLOADS}[vsb]\n")
     simulated = lh.simulate(path, replications=5)
@@ -118,8 +116,7 @@ def test_the_estimator_follows_a_slow_station(tmp_path):
     (seen, expected) = (answer.links.loc["vsb", "capacity_bps"] for answer in (shared, simulated))
     assert expected == pytest.approx(2.4e6, rel=0.02)
     assert abs(seen / expected - 1) < 0.05, (seen, expected)
-    # The percentile is 0.052 to 0.174 s in forty simulated replications, and 0.3 s with a full
-    # queue. One of six runs exceeds 0.08 s, in simulations and in emulations.
+    # The percentile is 0.052 to 0.174 s in forty simulated runs, and 0.3 s with a full queue.
     assert shared.links.loc["vsb", "ping_rtt_p95_s"] < 0.2
 
 
@@ -142,7 +139,9 @@ from = "phone"
 to = "server"
 udp = { rate = "5 Mbps", packet = "1472 B" }
 """
-"""Scenario in which both directions are full, with one datagram per opportunity."""
+"""Scenario of a link that follows a trace. UDP flows fill both directions, and each opportunity of
+the trace sends one datagram.
+"""
 
 
 @pytest.mark.simulated
@@ -179,7 +178,9 @@ def test_nothing_is_left_however_it_ends(tmp_path, how):
 
 
 def test_ctrl_c_as_the_medium_begins_ends_it(monkeypatch, tmp_path):
-    """The signal may come when the thread already runs, before the starting thread notices."""
+    """The signal may arrive when the new thread already runs, but the main thread does not know it
+    yet.
+    """
     begun = threading.Event()
 
     def medium(*arguments):
@@ -231,8 +232,7 @@ def test_the_command_prints_a_result_with_calls_and_floods(tmp_path, timed):
     if not timed:
         return
     flows = {flow["name"]: flow for flow in result["flows"]}
-    # 200 datagrams are expected per direction in four seconds; the tolerance is five standard
-    # deviations of Poisson arrivals
+    # 200 datagrams are expected per direction, with a tolerance of five standard deviations
     up, down, flood = (
         flows[f"{name}/1"] for name in ("phone/udp-up", "phone/udp-down", "flood/udp-up")
     )
@@ -240,8 +240,7 @@ def test_the_command_prints_a_result_with_calls_and_floods(tmp_path, timed):
     assert down["goodput_bps"]["mean"] == pytest.approx(64_000, rel=0.35)
     assert up["loss_probability"]["mean"] == 0
     assert up["one_way_delay_s"]["mean"] < down["one_way_delay_s"]["mean"] < 1
-    # A greedy source sends at 11 Mbit/s. Its packets that do not fit into the queue are not counted
-    # as loss.
+    # Packets of a greedy source that the full queue refuses are not counted as loss.
     assert 1e6 < flood["goodput_bps"]["mean"] < 6e6
     assert flood["loss_probability"]["mean"] == 0
 
@@ -255,8 +254,7 @@ def test_a_comparison_lays_all_three_side_by_side(tmp_path):
     level = rows["other", "fairness_level"]
     assert level.predicted == pytest.approx(4.0, rel=0.01)
     assert 2 < level.simulated < 8
-    # Four windows compete with one window, even if the machine is late. In one run of six seconds a
-    # download that times out may have a lower rate, so that there is no upper bound.
+    # There is no upper bound: in a run of six seconds, a download may wait for a timeout.
     assert level.emulated > 2
     assert comparison.to_dict()["emulation"]["kind"] == "emulation"
     assert "emulated" in comparison.table
@@ -329,9 +327,7 @@ def test_classes_sensors_and_channels_that_change_are_the_engines(tmp_path):
     assert shares.sum() == pytest.approx(1, abs=0.01)
     for way in ("up", "down"):
         seen = answer.flows.loc[f"meter/sensor-{way}/1"]
-        # A sensor sends one report per 50 ms. Reports count from the end of the warm-up to one
-        # deadline before the end of the run, for 3.5 s. If the machine is late, this period is
-        # shifted by the lateness.
+        # A sensor sends one report per 50 ms; reports of 3.5 s are counted.
         assert 60 <= seen["reports"] <= 80
         assert seen["report_delivery"] > 0.9
         assert 0 < seen["report_delay_s"] < 0.5

@@ -62,7 +62,7 @@ def test_plan_and_up_leave_the_same_programs_and_maps(tmp_path: Path, kind: str)
     maps = ("aps", "groups", "interfaces", "macs", "prefixes", "setup")
 
     def shown(which: dict[str, str]) -> str:
-        # The entries of a hash table have a random order.
+        # The entries of a hash table have a random order. They are sorted for the comparison.
         entries = (json.loads(sh(f"bpftool -j map dump {which[name]}")) for name in maps)
         dumps = [json.dumps(sorted(each, key=lambda entry: entry["key"])) for each in entries]
         return re.sub(r"(filter .* bpf .*) \S+ not_in_hw .*", r"\1", state()) + "\n".join(dumps)

@@ -380,7 +380,8 @@ STALL_S = 0.5
 QUIET_S = 1.0
 """Time without events after which all repairs are considered finished. [s]"""
 MACHINE_S = 50e-3
-"""Largest lateness of a valid run in real time; measured times are at least four times longer. [s]
+"""Largest lateness of this machine in a valid run in real time. The bounds `HEALED_S` and `STALL_S`
+are at least four times this lateness. [s]
 """
 WITNESSES = ("the hierarchy is removed", "filters of a block are removed", "the IFB is removed")
 """Kinds of damage whose repair is also measured in real time: simulated time does not include the
@@ -389,8 +390,8 @@ time of computation.
 
 
 BEFORE_S, WATCHED_S = 0.5, 2.0
-"""Time for which a flow is observed before the damage, and in total. The time after the damage is
-three times the bound. [s]
+"""Time for which a flow is observed before the damage, and total time of the observation. The time
+after the damage is three times the bound `STALL_S`. [s]
 """
 
 
@@ -449,9 +450,9 @@ def test_healing_takes_less_than_200_ms_with_computing(
 
 
 FIRST_OF_FILTERS = "the program of the IFB is removed"
-"""First kind of damage in the list that concerns filters. Earlier kinds concern classes and queues.
-These kinds are measured only with a download, because packets of both directions of a station
-wait in the same leaf.
+"""First kind of damage in `DAMAGES` that concerns filters. Earlier kinds concern classes and
+queues. Damage to classes and queues is measured only with a download, because packets of both
+directions of a station wait in the same leaf.
 """
 STALLS = [
     *((True, what) for what in DAMAGES),

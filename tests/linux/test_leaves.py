@@ -15,8 +15,8 @@ INSIDE = Path(__file__).parent / "inside"
 FULL_LEAF_S = 200 * 1514 * 8 / 12e6
 """Time that a full leaf of 200 packets lasts at half of 24 Mbit/s. [s]"""
 SHORT = 0.25
-"""Largest fraction of `FULL_LEAF_S` that a datagram waits if CoDel keeps the leaf short. It is 0.15
-with CoDel, 0.001 with FQ-CoDel, and 1.0 in a FIFO. [-]
+"""Largest fraction of `FULL_LEAF_S` that a datagram waits if CoDel keeps the leaf short. The
+measured fraction is 0.15 with CoDel, 0.001 with FQ-CoDel, and 1.0 in a FIFO. [-]
 """
 
 
@@ -57,8 +57,7 @@ def test_a_gateway_sets_up_repairs_and_plans_its_leaves(
     assert changed == [[f"{fault} changed"]] * len(changed)
     assert gone == [f"{fault} gone"]
     assert result["mended"] == [True] * len(result["damaged"])
-    # the access point's class, two leaves of stations, and two leaves for other packets; flows are
-    # not counted
+    # the access point's class, two leaves of stations, two leaves for other packets; no flows
     assert result["counted"] == 5
 
 
@@ -86,6 +85,6 @@ def test_a_station_does_not_wait_behind_its_own_downloads(discipline: str, is_ne
     for probe in (
         "echo",
         "ping",
-    ):  # pings of the server pass through the leaf, like all its packets
+    ):  # like all packets of the server, its pings pass through the leaf
         own = medians[probe, "heavy"] - medians[probe, "idle"]
         assert (own < SHORT * FULL_LEAF_S) == is_near, result

@@ -152,9 +152,7 @@ def test_segments_of_a_merged_packet_are_counted_as_they_enter(
             shaped.down()
     print(f"{mean(waiting):.1f} wait, {mean(inside):.1f} are counted")
     assert mean(waiting) > 5
-    # The program also counts the packet in service. Four packets leave per millisecond, which the
-    # program notices only at the next arrival. If the program reads the length of the splitter, it
-    # counts no additional packets.
+    # The program also counts the packet in service, and packets that left since the last arrival.
     assert 1 < mean(inside) - mean(waiting) < 8
 
 
@@ -282,7 +280,7 @@ def test_a_packet_is_of_the_class_that_its_mark_or_address_says(
         send(14, station_v6(0), ("fd77::2", 9))
         send(15, "", mark=7)
         expected = [11 + 14 + 15, 12]
-        # packets wait until the kernel knows a neighbour
+        # packets wait until the kernel has resolved the MAC address of the next hop
         wait_until(lambda: offered(shaped)[:2] == expected, f"{expected} packets")
         none = offered(shaped)[2]
         assert 13 <= none <= 13 + 20  # the number includes neighbour and router solicitations

@@ -35,7 +35,7 @@ from traffic import transfers
 
 lab, programs, directory = linkqueue_lab.lab, linkqueue_lab.programs, linkqueue_lab.directory
 STEPS_DRAWN = 4
-"""Number of steps of each kind that `make test` draws. [-]"""
+"""Number of steps that `make test` draws for each kind of queue. [-]"""
 HARM = (
     "tc class change dev wan parent 6c68: classid 6c68:1 htb rate 1mbit",
     "tc qdisc replace dev wan parent 6c68:1 pfifo limit 7",
@@ -46,14 +46,14 @@ HARM = (
 )
 STOP = "tc qdisc del dev wan parent 6c67:1"
 """Damage that stops all traffic until it is repaired: a splitter without a queue drops every
-packet. It is not drawn in tests that kill a queue at a random instant, which may be before the
-repair.
+packet. Tests that kill a queue at a random instant do not use this damage, because the queue may be
+killed before the repair.
 """
 
 
 def a_life(directory: Path, kind: str, hook: Hook, harms: Sequence[str] = (STOP, *HARM)) -> None:
-    """Do everything that a queue ever does to the kernel, and repairs, with a hook after each
-    step.
+    """Make all changes that a queue makes in the kernel, and repair all kinds of damage. Call a
+    hook after each step.
     """
     wanted = config.read(TEXTS[kind])
     shaped = Shaped(wanted, UndoLog(directory / "undo.log", hook), hook)
@@ -128,8 +128,8 @@ def test_killed_at_random_under_traffic(directory: Path, programs: None) -> None
     """Kill two hundred times at random instants, under traffic (LASTHOP_RANDOM_KILLS sets another
     number).
 
-    Half of the killed processes only send messages to the kernel; the other half are services under
-    damage.
+    Half of the killed processes only send messages to the kernel. The other half are services whose
+    queue is changed by other programs.
     """
     draw, before = seeded_random("kills of a queue"), others(directory)
     for number in range(int(os.environ.get("LASTHOP_RANDOM_KILLS", "200"))):

@@ -24,7 +24,9 @@ def node() -> Iterator[Namespace]:
 
 
 def until_some(look: Callable[[], list[Answer]]) -> list[Answer]:
-    """Return the answers that arrive, if any."""
+    """Call `look` until it returns answers, and return these answers; empty if no answer
+    arrives.
+    """
     end = time.monotonic() + PATIENCE_S
     while time.monotonic() < end:
         if answers := look():
@@ -107,8 +109,7 @@ def test_fast_and_slow_senders_are_counted(node: Namespace, fast_packets: int) -
     assert set(total) == {fast, slow}
     assert total[fast].packets == pytest.approx(fast_packets, rel=0.2)
     assert total[fast].bytes == pytest.approx(1500 * total[fast].packets, rel=0.01)
-    # about 450 packets of the slow sender are in the sample, or a third of them with drops; the
-    # tolerance is five standard deviations
+    # The tolerance is five standard deviations of the number of sampled packets (450, or 150).
     assert total[slow].packets == pytest.approx(slow_packets, rel=0.5)
 
 

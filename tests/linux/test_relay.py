@@ -382,8 +382,8 @@ def hanging_up() -> Iterator[tuple[str, int, list[float]]]:
 
 
 def test_a_client_asks_a_server_that_is_away_ever_more_rarely() -> None:
-    """The client asks after pauses that start at 0.1 s and double: five pauses fit into 3 s, and a
-    sixth ends at 3.1 s.
+    """The client pauses between its attempts to connect. The first pause is 0.1 s, and each pause
+    is twice as long as the previous pause: the first five pauses take 3.1 s.
     """
     key = relay.new_key()
     many = relay.Terms(rule="fixed", connections=(16, 16))
@@ -402,7 +402,7 @@ def test_a_client_asks_a_server_that_is_away_ever_more_rarely() -> None:
             with suppress(TimeoutError):
                 away.accept()[0].close()
                 count += 1
-        # the server is asked for the streams that were open when it ended, and then one at a time
+        # the client tries to replace the 16 connections, and then makes one attempt at a time
         assert count <= 16 + 6
 
 

@@ -115,7 +115,7 @@ def test_the_first_message_has_two_seconds() -> None:
         with socket.create_connection(server.address) as connection:
             connection.settimeout(PATIENCE_S)
             assert connection.recv(1) == b""
-        # before the 10 s after which a handshake would end
+        # the server waits only 2 s for the first message, although a handshake may take 10 s
         assert 1.9 < time.monotonic() - begun_s < 8.0
 
 
@@ -199,8 +199,8 @@ def test_a_flipped_bit_costs_no_stream() -> None:
         with relay.Client(wire.address, key, terms) as client, ExitStack() as stack:
             wait_until(lambda: server.metrics()["connections"] == 4, "four connections")
             streams = [stack.enter_context(client.connect("127.0.0.1", port)) for _ in range(5)]
-            # flipped are the length, the ciphertext and the tag of a short message, and the middle
-            # of a block
+            # flip a bit in the length, ciphertext or tag of a short message, or in the middle of a
+            # block
             for upwards, at in [(True, 1), (True, 9), (False, 20), (True, 900), (False, 900)]:
                 wire.upwards, wire.flip_at = upwards, at
                 for stream in streams:

@@ -154,8 +154,8 @@ def test_without_answers_t_is_that_of_the_connections() -> None:
 
 @pytest.mark.slow
 def test_probes_are_tried_again() -> None:
-    """A missing answer is detected after 5 s, and later after 20 s. Then a probe is sent every 5 to
-    15 s.
+    """A client reports that it has no answer after 5 s, or, if it had an answer earlier, after 20
+    s. Then it sends a probe every 5 to 15 s.
     """
     key = relay.new_key()
     with (

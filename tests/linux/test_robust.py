@@ -67,8 +67,8 @@ class Running:
         return self.service.reload()
 
     def sent(self) -> tuple[int, int]:
-        """Return the number of the IFB, and the bytes that its classes have sent since its
-        creation.
+        """Return the interface index of the IFB, and the bytes that its classes have sent since the
+        IFB was created.
         """
         shaper = self.service.shaping.shaper
         total = sum(each.sent_bytes for each in shaper.counters().values())

@@ -21,8 +21,8 @@ NEAR, MOST = 0.1, 0.95
 it. With a queue of 300 packets C is 19 % lower for half a second; the cause is not known. [-]
 """
 GROWN_S = 7.0
-"""Time after which C has grown from 6 Mbit/s to 10 % below 20 Mbit/s. Growth by 2 % per 0.1 s takes
-5.5 s, and begins up to 1 s after the rise. [s]
+"""Time in which C must have grown from 6 Mbit/s to 18 Mbit/s, which is 10 % below the new capacity.
+Growth by 2 % per 0.1 s takes 5.5 s, and begins up to 1 s after the rise. [s]
 """
 DRAWN = random.Random(os.environ.get("SEED", "0")).sample(sorted(LATENESS), 3)
 """Patterns of lateness that this run tests. `bench/scenes.py` tests all patterns."""

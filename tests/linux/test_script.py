@@ -276,8 +276,7 @@ def test_neighbours_come_and_go(router: Router, tmp_path: Path) -> None:
     state_by_script = Child(GATEWAY, state).result()
 
     def forgotten() -> bool:
-        # the flush is repeated, since a station that sends packets to the gateway becomes a
-        # neighbour again
+        # flushed repeatedly: a station that sends to the gateway becomes a neighbour again
         with entered(GATEWAY):
             sh("ip neigh flush dev lan")
         return rows.read_text() == ""

@@ -82,7 +82,7 @@ def test_c_settles_under_the_capacity(router: Router, cap_mbps: int) -> None:
 def test_a_station_that_answers_late_does_not_lower_c(
     router: Router, late: Sequence[int], least: float
 ) -> None:
-    """Only if all three stations answer late, the estimator must assume a queue."""
+    """The estimator must assume a queue only if all three stations answer late."""
     answering = Child(STATIONS, lambda: answer_pings(set(late), 0.3))
     try:
         rates = followed(router, 8, 10)
@@ -97,7 +97,9 @@ def test_a_station_that_answers_late_does_not_lower_c(
 
 
 def answer_pings(late: set[int], late_s: float) -> None:
-    """Answer pings to the three stations instead of the kernel, some of them late."""
+    """Answer the pings to the three stations in place of the kernel. The answers of the stations in
+    `late` are delayed by `late_s`. [s]
+    """
     sh("sysctl -qw net.ipv4.icmp_echo_ignore_all=1")
     waiting: list[tuple[float, int, Callable[[], object]]] = []
     with selectors.DefaultSelector() as selector:

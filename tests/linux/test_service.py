@@ -227,7 +227,7 @@ def test_stations_that_do_not_answer_pings_are_reported(gateway: Gateway) -> Non
     """In this test no station answers: the stations' machine ignores pings, and its traffic
     continues.
 
-    A download shows the queue before the station; an upload does not.
+    The estimator times segments to a station. A download has such segments; an upload has none.
     """
     gateway.file.write_text(gateway_text(2, 'wce.max = "20 Mbps"', rate="estimated"))
     ignore = "sysctl -qw net.ipv6.icmp.echo_ignore_all={0} net.ipv4.icmp_echo_ignore_all={0}"

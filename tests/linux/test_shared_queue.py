@@ -203,8 +203,7 @@ def test_the_queue_holds_its_part_and_each_class_its_share(
 ) -> None:
     """Each run has one combination of share, algorithm and congestion control."""
     name = compound if law == "compound" else law
-    # With Compound and "corrected", the ratio over 40 s has a standard deviation of 0.035 (20
-    # runs).
+    # With Compound and "corrected", the ratio over 40 s has a standard deviation of 0.035.
     length_s = 100.0 if (algorithm, law) == ("corrected", "compound") else LENGTH_S
     seen = measured(tmp_path, {NEAR: name, FAR: name}, algorithm, (share, 1 - share), length_s)
     assert abs(seen.queue_packets - OCCUPANCY * LIMIT) < 0.15 * OCCUPANCY * LIMIT
@@ -254,8 +253,7 @@ def test_users_join_and_leave(lab: Lab, tmp_path: Path) -> None:
         with flows_of({NEAR: "cubic", FAR: "cubic"}) as flows:
             near, far = flows[NEAR], flows[FAR]
             rates = []
-            # ten seconds are enough while only one class is active; with two classes, the shares
-            # converge more slowly
+            # with two active classes, the shares converge more slowly
             for active, length_s in ((near, 10.0), ([*near, *far], 20.0), (far, 10.0)):
                 run(active, WARMUP_S)
                 before, began_s = received(flows), time.monotonic()

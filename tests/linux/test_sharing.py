@@ -39,8 +39,8 @@ from lasthop.linux.ping import Pinger
 from traffic import Flow, goodputs, run, transfers
 
 WARM_UP_S, MEASURED_S = 5.0, 5.0
-"""Warm-up and measured time. A leaf of 200 packets at 2.5 Mbit/s lasts for a round trip of a
-second; all leaves are full after five round trips. [s]
+"""Warm-up and measured time. A full leaf of 200 packets at 2.5 Mbit/s delays packets by one second.
+All leaves are full after five such round trips. [s]
 """
 
 FULL_QUEUE = pytest.approx(1, abs=0.004)
@@ -188,8 +188,7 @@ def test_the_papers_leaves_share_as_ours_do(lab: Lab, tmp_path: Path) -> None:
                     "htb rate 2500000bit ceil 5000000bit burst 1600b cburst 1600b quantum 1514"
                 )
         paper = leaf_rates(shaper, four_against_one(station_v4))
-    # `test_four_downloads_against_one_are_equal_only_with_it` prints the result of the default
-    # leaves
+    # another test prints the result of the default leaves, for comparison
     print(paper)
     assert paper["s0"] / paper["s1"] == FULL_QUEUE
     assert sum(paper.values()) / 5e6 == WIRE_RATE
@@ -201,7 +200,8 @@ def test_bytes_are_shared_by_rates(lab: Lab, tmp_path: Path) -> None:
     """Check claim hotspot-12: a station of 2 Mbit/s gets 2/11 of the goodput of a station of 11
     Mbit/s.
 
-    200 packets of the slow station would be a round trip of three seconds.
+    The leaves are shorter than 200 packets, because 200 packets of the slow station would be a
+    round-trip time of three seconds.
     """
     more = f"""fairness = "rate"
 queue = 30
@@ -424,8 +424,7 @@ def test_stations_that_join_and_leave_cost_the_others_no_packet(lab: Lab, tmp_pa
         finally:
             flow.close()
     assert again == 0
-    # while stations join and leave, this process sends and receives no data; the measured rate is
-    # 0.937 of the total, headers included
+    # this process sends no data while stations change; the measured rate is 0.937 of the total
     assert rate_bps > 0.9 * 5e6
 
 

@@ -67,9 +67,10 @@ class Commands:
     ) -> tuple[int, str]:
         """Run a command; return its exit code, and its standard output followed by standard error.
 
-        `before` is a script that is run first, in a new mount namespace. Then `user` is called,
-        which may become another user. If `under` has words, they precede the command, which is then
-        started as a new program.
+        First, the script `before` is run in a new mount namespace. Then the function `user` is
+        called, which may change the process to another user. If `under` is empty, the command runs
+        in a fork. If not, `under` has the first words of a command line, such as `setpriv`, which
+        starts `lasthop` as a new program.
         """
         command = ["gateway", verb, file or self.file, *options]
         mounts = f"mount --bind {self.run} /run; {before or ':'}"
@@ -174,7 +175,7 @@ def test_status_and_down_work_where_nothing_may_be_written(commands: Commands) -
     read_only = read_only.replace(str(commands.run), "/run")
     code, printed = commands("status", before=read_only)
     assert (code, station_v4(0) in printed) == (0, True), printed
-    # the process that ends has a writable file system
+    # the gateway's process has a writable file system, and undoes its changes when it ends
     assert commands("down", before=read_only) == (0, "down\n")
     assert commands("status", before=read_only) == (0, "not up\n")
     assert commands("down", before=read_only) == (0, "nothing is up\n")
@@ -361,7 +362,7 @@ def test_files_of_another_user_are_reported_in_a_line(commands: Commands) -> Non
         assert printed.splitlines()[0].startswith("error: /run/lasthop"), printed
         assert printed.splitlines()[0].endswith(": Permission denied"), printed
         assert printed.splitlines()[1:] == ["hint: are you root?"]
-    # a directory with read access, with a lock and a socket without access
+    # the directory may be read, but its lock and its socket may not be opened
     (commands.run / "lasthop").chmod(0o755)
     commands.state().directory.chmod(0o755)
     for verb in ("status", "down"):

@@ -80,15 +80,15 @@ def test_turns_follow_the_rates_of_stations(
     ap = AccessPoint(tmp_path, monkeypatch)
     ap.say(54, 6)
     with up(tmp_path, text("iw:wlan0")) as running:
-        # the gateway applies immediately the two rates that it reads, and the third rate from the
-        # file
+        # the gateway immediately applies the two rates of `iw`, and the third rate of the file
         assert turns() == [9, 1, 2]
         assert sources(running) == [(54e6, "iw"), (6e6, "iw"), (12e6, "file")]
         ap.say(6, 54, 24)
         wait_until(lambda: turns() == [1, 9, 4], "a change of rates")
         assert sources(running) == [(6e6, "iw"), (54e6, "iw"), (24e6, "iw")]
         assert running.faults == []
-        # the weights do not change: a quantum that another program changes is repaired
+        # although the weights do not change, the gateway repairs a quantum changed by another
+        # program
         with entered(GATEWAY):
             sh(
                 f"tc class change dev lh-lan parent 6c68:1 classid {LEAVES[1]} "

@@ -75,12 +75,10 @@ def test_results_of_iperf3_are_those_of_the_medium(
     result, _, flows = at_laptop(tmp_path, "iperf3 -s -1", "sh", "-c", asks)
     report = json.loads(report_file.read_text())
     received = report["end"]["sum_received"]["bytes"]
-    # expected are a control connection and at least one data connection, each with a flow per
-    # direction
+    # a control connection and at least one data connection have two flows each
     assert len(flows) >= 4
     most = max(carried_bytes(result, flow) for flow in flows)
-    # When iperf3 ends, some of its data may not be received yet. TCP's retransmissions are
-    # included.
+    # When iperf3 ends, its last data may still be in flight. Retransmissions are included.
     assert 0.98 * received <= most <= 2 * SENT_BYTES
 
 

@@ -31,7 +31,9 @@ HERE = {4: station_v4, 6: station_v6}
 
 
 def sent(shaper: Shaper, family: int, to: str, port: int, namespace: str) -> tuple[int, int]:
-    """Return the number of datagrams of a station that arrive, and that its leaf has counted."""
+    """Send datagrams from a station. Return the number of datagrams that arrive, and the number
+    that the station's leaf counts.
+    """
     kind = socket.AF_INET if family == 4 else socket.AF_INET6
     with ExitStack() as stack:
         with entered(namespace):

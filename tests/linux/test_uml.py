@@ -70,7 +70,9 @@ def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def left(directory: Path) -> list[str]:
-    """Return the kernel processes with their exchange in a folder, and the files in it."""
+    """Return the names of a folder's files, and the IDs of kernel processes that work in this
+    folder.
+    """
     names = [path.name for path in directory.iterdir()]
     for path in Path("/proc").glob("[0-9]*"):
         try:

@@ -42,7 +42,7 @@ def self_tested(user_mode: None) -> bool:
 
 @pytest.fixture
 def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return the folder of all exchange folders of this test."""
+    """Return the folder in which this test's emulations create their temporary folders."""
     folder = tmp_path / "exchanges"
     folder.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(folder))

@@ -1,4 +1,4 @@
-"""Set up a gateway with a queue discipline, damage it, repair it, and plan it."""
+"""Set up a gateway with a queue discipline, damage and repair it, and run `plan`."""
 
 import json
 import sys
@@ -31,7 +31,7 @@ DAMAGES = {
 
 
 def main(word: str, more: str) -> dict[str, object]:
-    """Set up, damage, repair, remove, and plan a gateway."""
+    """Set up, damage, repair and remove a gateway, and run the commands of its plan."""
     gateway = config.read(gateway_text(2, more, discipline=word))
     links = [f"ip link add {name} type veth peer name {name}1" for name in ("wan", "lan")]
     in_batches([*links, *(f"ip link set {name} up" for name in ("wan", "wan1", "lan", "lan1"))])

@@ -17,8 +17,8 @@ pub(super) struct Activity {
 /// Backlog of one node: whether any of its queues stores a frame.
 #[derive(Clone, Debug, Default)]
 struct Backlog {
-    /// Number of queues that store a frame. For the access point, the number is one larger, so that
-    /// the access point is never counted as a station.
+    /// Number of queues that store a frame. For the access point, the number is one larger: it is
+    /// never 0, so that the access point is not counted as a station.
     queues: u32,
     /// End of the last backlogged period, which is the end of a MAC ACK and may be in the future.
     until: Time,

@@ -165,8 +165,9 @@ impl Cell<Aggregating> {
         self.medium.end_exchange(&mut self.exchange)
     }
 
-    /// Settles the packets of the exchange that ended at `now`: acknowledged, given up, or to be
-    /// sent again. Each contender of the exchange then declares its next exchange.
+    /// Settles the packets of the exchange that ended at `now`: each packet is acknowledged, given
+    /// up, or marked to be sent again. Each contender of the exchange then declares its next
+    /// exchange.
     pub fn settle(&mut self, now: Time, outcome: Outcome, sources: &mut impl Greedy) -> OffAir {
         if outcome == Outcome::Begins {
             return OffAir::Nothing;

@@ -55,8 +55,8 @@ impl Cell<Aggregating> {
 }
 
 impl<X: CellExchange> Cell<X> {
-    /// Returns a cell with the queues of its settings. `queue` may change the queue of each
-    /// contender.
+    /// Returns a cell with the queues of its settings. `queue` is called for each contender, and
+    /// may change its queue.
     fn assemble(
         hotspot: Hotspot,
         medium: Dcf,

@@ -8,7 +8,8 @@ use crate::mac::dcf::{FrameExchange, Outcome};
 use crate::packet::Packet;
 use crate::queue::{Greedy, QueueSetting};
 
-/// Observer of exchanges that have ended. The frames of the exchange are still in their queues.
+/// Function that is called with the cell and the outcome whenever an exchange has ended. The frames
+/// of the exchange are still in their queues.
 pub type OnExchange<'a> = dyn FnMut(&Cell, Outcome) + 'a;
 
 /// Steps of a cell that depend on the contents of exchanges.

@@ -25,10 +25,10 @@
 //! packets per station and category. It passes released packets to its driver after the packets
 //! that the driver already has, and before later packets.
 //!
-//! Differs from the standard in: beacons take no air time, are never lost, and are never late
-//! because the medium is busy; every station wakes for each beacon (listen interval 1); no PS-Poll
-//! and no null frame is sent, so that the release of packets needs no further frame; kept packets
-//! do not expire; the limit is per station, not per category of a station; there are no
+//! Differs from the standard in six points. Beacons take no air time, are never lost, and are never
+//! delayed by a busy medium. Every station wakes for each beacon (listen interval 1). No PS-Poll
+//! and no null frame is sent, so that the release of packets needs no further frame. Kept packets
+//! do not expire. The limit is per station, not per category of a station. There are no
 //! group-addressed frames.
 
 use std::collections::VecDeque;

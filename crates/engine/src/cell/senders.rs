@@ -58,7 +58,8 @@ pub(super) struct Senders {
     pub(super) lost: Vec<Packet>,
     /// Counters of MPDUs to each station.
     pub(super) down: Vec<DownCounters>,
-    /// Time for which PPDUs to each station collided with PPDUs from the same station. [ns]
+    /// For each station: time for which PPDUs to the station collided with PPDUs from the station.
+    /// [ns]
     overlaps_ns: Vec<u64>,
     /// For each MPDU of the exchange that ended last, whether it was received. The list is empty if
     /// there were several transmitters.
@@ -137,8 +138,8 @@ impl Senders {
         }
     }
 
-    /// Returns the number of transmit queues of a contender of `node`, and the number of the
-    /// transmit queue of each flow.
+    /// Returns how many transmit queues a contender of `node` has, and, for each flow, the index of
+    /// its transmit queue.
     pub(super) fn txqs(hotspot: Hotspot, node: NodeId, stations: &[NodeId]) -> (usize, Arc<[u32]>) {
         let bss = hotspot.bss;
         if node != bss.ap {
@@ -237,8 +238,8 @@ impl Senders {
 pub struct OnAir<'a> {
     /// Node to which the exchange is sent.
     pub to: NodeId,
-    /// Window of the MPDUs on the air ([`BlockAckWindow::ppdu`]); `None`: the exchange is a
-    /// BlockAckReq.
+    /// Window with the MPDUs that are on the air ([`BlockAckWindow::ppdu`]); `None`: a BlockAckReq
+    /// is on the air.
     pub mpdus: Option<&'a BlockAckWindow>,
     /// Block acknowledgement window of the link to the receiver.
     pub window: &'a BlockAckWindow,

@@ -86,7 +86,7 @@ impl Cell<SingleFrame> {
         self.medium.backlog(now, number, frame, &mut self.exchange);
     }
 
-    /// Removes the packets of the exchange that ended at `now` from their queues. A packet that was
+    /// Removes from their queues the packets of the exchange that ended at `now`. A packet that was
     /// received is written to `packet`. [`Cell::take_lost`] returns the packets that were given up.
     #[inline(always)]
     fn clear(
@@ -114,7 +114,7 @@ impl Cell<SingleFrame> {
         off
     }
 
-    /// Removes the packets that the medium has given up from their queues.
+    /// Removes from their queues the packets that the medium has given up.
     #[cold]
     #[inline(never)]
     fn give_up(&mut self, now: Time, sources: &mut impl Greedy) {
@@ -126,9 +126,9 @@ impl Cell<SingleFrame> {
         }
     }
 
-    /// Removes the packet that `contender` has delivered or given up from its queue, and writes the
-    /// packet to `packet`. Another packet can use the free room in the queue from `done` on. The
-    /// caller ensures that the queue is not empty.
+    /// Removes from the queue of `contender` the packet that was delivered or given up, and writes
+    /// the packet to `packet`. Another packet can use the free room in the queue from `done` on.
+    /// The caller ensures that the queue is not empty.
     fn take_head(
         &mut self,
         contender: u32,

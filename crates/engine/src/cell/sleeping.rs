@@ -134,8 +134,8 @@ impl<X: ?Sized> Cell<X> {
         own.of_station[self.roles.station_of(node)?]
     }
 
-    /// Returns the index of the station, counted from 0, whose number among the sleepers is
-    /// `sleeper`.
+    /// Returns the index of a station, counted from 0. `sleeper` is the index of the station among
+    /// the stations that sleep.
     pub(super) fn station_of_sleeper(&self, sleeper: usize) -> Option<u32> {
         let own = self.power_save.as_ref()?;
         Some(self.roles.index_of(own.sleepers[sleeper].node) as u32)

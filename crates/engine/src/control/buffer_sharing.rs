@@ -20,15 +20,15 @@
 //! # The regulator
 //!
 //! The target of class i is h_i* cB packets. Its excess is e_i = Q h_i - h_i* cB packets. The model
-//! is (23) of the paper with the increase of Compound TCP at windows below 16, one packet per round
-//! trip: dW/dt = ((1 - p(t - R))/W - beta W p(t - R)) W(t - R)/R. Linearised around its
-//! equilibrium, the window responds to the loss probability as a first-order lag with pole 2/(W R),
-//! gain beta W^2/R and delay R. All flows of the class together have the gain beta W V/R, where V =
-//! h_i* cB is the backlog of the class. A controller k (1 + 2/(W R s)) cancels the pole. The loop
-//! is then beta W V k/(R s) exp(-R s). Its gain is 1 at w = beta W V k/R, where the phase margin is
-//! 90 degrees minus w R. The margin is 60 degrees at k = pi / (6 beta W V). The window is computed
-//! from the loss probability: W = sqrt(1/(beta p)). Time is measured in packets served. A round
-//! trip takes about cB packets, so that no clock is needed.
+//! is equation (23) of the paper. The window increases by one packet per round trip, as in Compound
+//! TCP at windows below 16: dW/dt = ((1 - p(t - R))/W - beta W p(t - R)) W(t - R)/R. Linearised
+//! around its equilibrium, the window responds to the loss probability as a first-order lag with
+//! pole 2/(W R), gain beta W^2/R and delay R. All flows of the class together have the gain beta W
+//! V/R, where V = h_i* cB is the backlog of the class. A controller k (1 + 2/(W R s)) cancels the
+//! pole. The loop is then beta W V k/(R s) exp(-R s). Its gain is 1 at w = beta W V k/R, where the
+//! phase margin is 90 degrees minus w R. The margin is 60 degrees at k = pi / (6 beta W V). The
+//! window is computed from the loss probability: W = sqrt(1/(beta p)). Time is measured in packets
+//! served. A round trip takes about cB packets, so that no clock is needed.
 
 use std::f64::consts::PI;
 

@@ -15,11 +15,11 @@ use std::collections::BinaryHeap;
 
 use super::time::{Span, Time};
 
-/// Number of days for which the calendar has a list each (days in sight), and of days per year. The
+/// Number of days in sight, each of which has a list of events, and number of days per year. The
 /// number is a power of two, and at most 64 times 64.
 const DAYS: usize = 1024;
 const WORD: usize = 64;
-/// Number of years after the present year for which the calendar has a list each.
+/// Number of years after the present year, each of which has a list of events.
 const YEARS: u64 = 64;
 /// Shortest width of a day. [ns]
 const SHORTEST_DAY: u64 = 1_000;
@@ -27,10 +27,10 @@ const SHORTEST_DAY: u64 = 1_000;
 const NONE: u32 = u32::MAX;
 /// Flag in the index of the first entry of a day: the day has more than one event.
 const MORE: u32 = 1 << 31;
-/// Number of events from which [`Calendar::takes_fresh`] reports a day.
+/// Smallest number of events of a day that [`Calendar::takes_fresh`] reports.
 const MANY: usize = 8;
-/// Number of the low bits of `order` that contain the number of the insertion. The higher bits
-/// contain the rank.
+/// Number of low bits of `order` that store the insertion number of an event. The higher bits store
+/// its rank. [bits]
 const COUNT_BITS: u32 = 40;
 
 /// Pending events, each with an item.
@@ -41,7 +41,8 @@ pub struct Calendar<T> {
     free: u32,
     /// Events of the days that have begun, latest event first.
     begun: Vec<Due>,
-    /// Number of the first day that has not begun.
+    /// Number of the first day that has not begun, with days counted from 0. Events of earlier days
+    /// are in `begun`.
     today: u64,
     /// Index in `entries` of the first event of each day in sight. The flag [`MORE`] means that the
     /// day has further events, which are in `rest`. The position of a day is its number modulo
@@ -51,12 +52,12 @@ pub struct Calendar<T> {
     /// Whether a day with at least [`MANY`] events has begun since the last call of
     /// [`Calendar::takes_fresh`].
     fresh: bool,
-    /// A bit for each day in sight that has an event. `words` has a bit for each word of `marked`
-    /// that is not 0.
+    /// One bit per day in sight, which is set if the day has an event. `words` has one bit per word
+    /// of `marked`, which is set if the word is not 0.
     marked: [u64; DAYS / WORD],
     words: u64,
     /// Events of each of the years after the present year. The position of a year is its number
-    /// modulo [`YEARS`]. `marked_years` has a bit for each year with events.
+    /// modulo [`YEARS`]. `marked_years` has one bit per year, which is set if the year has events.
     years: Box<[Vec<Due>; YEARS as usize]>,
     marked_years: u64,
     later: BinaryHeap<Reverse<Due>>,
@@ -276,9 +277,10 @@ impl<T: Copy> Calendar<T> {
         self.fresh = self.begun.len() >= MANY;
     }
 
-    /// Begins the first day with an event that is not in sight, or moves the events of its year to
-    /// the lists of their days. `in_sight` is the next day in sight that has events, which may be
-    /// the same day.
+    /// Handles the earliest event that is not in sight. If the event is in the list of a year,
+    /// moves the events of this year to the lists of their days, and begins the next day that has
+    /// an event. If the event is in the heap, begins its day. `in_sight` is the next day in sight
+    /// that has events. The event in the heap may be on this day.
     #[cold]
     fn begin_later(&mut self, in_sight: u64) {
         let (year, day) = (self.next_year(), self.next_in_heap());
@@ -337,8 +339,8 @@ impl<T: Copy> Calendar<T> {
         let index = if rest != 0 {
             word * WORD + rest.trailing_zeros() as usize
         } else {
-            // the words after the present word come first, then the earlier words; the earlier days
-            // of the present word come last
+            // days are in a ring: after the present word, the search continues with the following
+            // words, and then with the words from the first word on
             let behind = self.words & u64::MAX.checked_shl(word as u32 + 1).unwrap_or(0);
             let words = if behind != 0 { behind } else { self.words };
             let next = words.trailing_zeros() as usize;

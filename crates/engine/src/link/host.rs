@@ -70,7 +70,7 @@ impl Host {
     }
 
     /// Returns when `packet` arrives at the far end of the link. The packet enters the link at
-    /// `at`, not before an earlier packet.
+    /// `at`. From call to call, `at` must not decrease.
     #[inline]
     pub fn enter(&mut self, at: Time, packet: &Packet) -> Time {
         let mut departs = at;

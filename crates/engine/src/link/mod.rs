@@ -154,14 +154,15 @@ impl Link {
         }
     }
 
-    /// Returns whether each departure is an event. Packets then cannot enter with lookahead, that
+    /// Returns whether each departure is an event. If so, packets cannot enter with lookahead, that
     /// is, before their time of entry.
     pub fn is_served(&self) -> bool {
         matches!(self, Link::Served(_) | Link::Traced(_))
     }
 
     /// Returns the time of the next event of the link. At this time the packet in service departs,
-    /// or the queue may have a packet again. `Time::NEVER` if departures are not events.
+    /// or, if no packet is in service, the queue may have a packet to send. `Time::NEVER` if
+    /// departures are not events.
     #[inline]
     pub fn deadline(&self) -> Time {
         match self {

@@ -77,9 +77,9 @@ pub trait LinkModel {
         0
     }
 
-    /// Returns how much of the capacity was used up to `now`, and the capacity: busy time and total
-    /// time [ns]. For a trace, returns the bytes that were sent and the bytes that all
-    /// opportunities allowed [bytes].
+    /// Returns the used capacity and the total capacity of the link up to `now`: the busy time and
+    /// the elapsed time [ns]. For a link that follows a trace, returns the bytes that were sent and
+    /// the bytes that all opportunities allowed [bytes].
     fn used(&self, now: Time) -> [u64; 2] {
         [0, now.0]
     }

@@ -22,7 +22,7 @@ pub struct Served {
     scheduler: Scheduler,
     /// Packet in service, and the time of its departure.
     in_service: Option<(Time, Packet)>,
-    /// Time at which the scheduler may have a packet to send again, if no packet is in service.
+    /// Next time at which the scheduler may have a packet to send, if no packet is in service.
     ready: Time,
     counters: QueueCounters,
     waits: Waits,
@@ -120,8 +120,8 @@ impl Served {
         self.rate_bps != FREE && self.scheduler.has_room(flow)
     }
 
-    /// Returns the time at which the packet in service departs; without such a packet, the time at
-    /// which the scheduler may have a packet again.
+    /// Returns the time at which the packet in service departs; if no packet is in service, the
+    /// next time at which the scheduler may have a packet to send.
     pub fn deadline(&self) -> Time {
         self.in_service.map_or(self.ready, |(departs, _)| departs)
     }

@@ -73,7 +73,8 @@ impl Setting for Trace {
         Some(Trace::new(Arc::clone(ms)))
     }
 
-    /// Returns the trace as JSON, with the fields that distinguish traces.
+    /// Returns a short description of the trace as JSON: the number of opportunities, the length of
+    /// a round, and a hash of the times, which differs between traces.
     fn json(&self) -> Json {
         let bytes = self.ms.iter().flat_map(|ms| ms.to_le_bytes());
         json!({

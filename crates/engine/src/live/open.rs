@@ -98,9 +98,9 @@ fn of_place(scenario: &Scenario, place: &Place, leaves: bool, transport: Transpo
     }
 }
 
-/// Returns the index of the flow of connection number `connection` of place number `place`. If
-/// `leaves` is true, the place sends the data of the flow; if false, it receives the data. Web
-/// sources have the place numbers after those of the places.
+/// Returns the index of a flow of the connection with index `connection` at the place with index
+/// `place`. If `leaves` is true, the place sends the data of the flow; if false, it receives the
+/// data. The indices of web sources follow those of the places.
 pub fn flow_of(
     scenario: &Scenario,
     place: usize,

@@ -9,10 +9,10 @@
 //!          expected E: the receiver has handed up all MPDUs below E, and holds 3
 //! ```
 //!
-//! BlockAcks are never lost, so that the sender knows which MPDUs the receiver has. The receiver
-//! stops waiting for MPDUs that the sender has given up for one of three reasons: a BlockAckReq, an
-//! MPDU beyond the window of the receiver, or a timeout. One object contains the state of the
-//! sender and of the receiver, and stores each packet once.
+//! BlockAcks are never lost, so that the sender knows which MPDUs the receiver has. The sender may
+//! give up an MPDU for which the receiver waits. The receiver stops waiting after one of three
+//! events: a BlockAckReq, an MPDU beyond the window of the receiver, or a timeout. One object
+//! contains the state of the sender and of the receiver, and stores each packet once.
 
 use std::collections::VecDeque;
 
@@ -48,7 +48,8 @@ pub struct BlockAckParameters {
     /// Time for which the receiver waits for a missing MPDU; `None`: no limit.
     pub reorder_timeout: Option<Span>,
     /// Whether there is a block acknowledgement agreement. Without an agreement, the contender
-    /// sends an MPDU until it gives up, and the receiver does not wait for missing MPDUs.
+    /// repeats an MPDU until the MPDU is acknowledged or given up, and the receiver does not wait
+    /// for missing MPDUs.
     pub agreed: bool,
 }
 

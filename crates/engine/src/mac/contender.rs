@@ -99,8 +99,8 @@ pub struct Contender {
     /// Number of idle periods that the group had counted when the backoff was drawn.
     pub(super) drawn_at: u64,
     pub(super) backlogged: bool,
-    /// Whether the contender counts slots from another instant than its group. The state ends at
-    /// the next transmission.
+    /// Whether the contender counts slots from another instant than its group. After the next
+    /// transmission the contender counts with its group again.
     pub(super) off_grid: bool,
     pub(super) cw: u32,
     cwmin: u32,

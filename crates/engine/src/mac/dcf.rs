@@ -45,7 +45,7 @@
 //! - Immediate access does not wait for a slot boundary.
 //! - MAC ACK, RTS, CTS and CF-End frames are never corrupted.
 //! - Propagation takes no time.
-//! - A node that sends again before the reservation by its own RTS is over ends this reservation.
+//! - A node ends the reservation by its own RTS if it sends again before this reservation is over.
 //!   This is possible only if `ack_timeout` is shorter than a MAC ACK.
 
 mod ending;

@@ -75,8 +75,8 @@ impl Cell {
     }
 }
 
-/// Returns the nominal rate of data frames between the access point and `station`, which is used
-/// without rate control. [bit/s]
+/// Returns the nominal rate of data frames between the access point and `station`. Without rate
+/// control, all data frames have the nominal rate. [bit/s]
 fn nominal_bps(station: &Station, direction: Direction) -> u64 {
     match direction {
         Direction::Down => station.downlink_rate_bps,

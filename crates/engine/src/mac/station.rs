@@ -37,7 +37,7 @@ pub struct Station {
     pub power_save: Option<Span>,
     /// Replies of the station to pings at the start of the run.
     pub echo: Echo,
-    /// Later changes of these replies to pings, in order of time.
+    /// Later changes of the replies to pings, in order of time.
     pub echo_changes: Vec<EchoChange>,
 }
 

@@ -38,15 +38,17 @@ pub struct TxTiming {
     sent: (u32, Span),
 }
 
-/// Limits of a PSDU. In each field, the first value is for a PSDU with one MPDU, and the second
-/// value for a PSDU with several MPDUs.
+/// Limits of a PSDU whose exchange must end within the time left in a transmission opportunity. In
+/// each field, the first value is for a PSDU with one MPDU, and the second value for a PSDU with
+/// several MPDUs.
 #[derive(Clone, Copy, Debug)]
 pub struct Room {
-    /// Length up to which a PSDU always fits. [bytes]
+    /// Length up to which the exchange of a PSDU always ends in time. [bytes]
     sure_bytes: [u32; 2],
-    /// Length above which a PSDU never fits. [bytes]
+    /// Length above which the exchange of a PSDU never ends in time. [bytes]
     max_bytes: [u32; 2],
-    /// Largest air time of a PPDU whose length is between `sure_bytes` and `max_bytes`.
+    /// Largest air time of a PPDU that ends in time, if the length of its PSDU is between
+    /// `sure_bytes` and `max_bytes`.
     max_air: [Span; 2],
 }
 

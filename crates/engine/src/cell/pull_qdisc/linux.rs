@@ -20,15 +20,15 @@ pub(in crate::cell) struct Linux {
     queue: Mac80211,
     /// Contender of each access category at the access point.
     pub(in crate::cell) contenders: Vec<u32>,
-    /// For each contender of the cell, the index in `contenders` of the contender with the same
-    /// category. `None`: the access point sends nothing in this category.
+    /// For each contender of the cell, the index of its access category in `contenders`. `None`:
+    /// the access point sends nothing in this category.
     category: Vec<Option<u32>>,
     /// Lost packets that the caller has not counted yet.
     lost: Vec<Lost>,
 }
 
 /// Largest number of aggregates in a device, including the aggregate on the air. The limit applies
-/// if no air time limits the number.
+/// if the air time of the packets in the device is not limited (without AQL).
 const DEPTH: u32 = 2;
 
 impl Linux {

@@ -18,7 +18,7 @@ pub(super) struct Filling<'a> {
 
 impl Filling<'_> {
     /// Adds an MPDU, unless the PPDU would exceed its limits of MPDUs or length. Returns whether
-    /// the MPDU was added. The first MPDU always fits.
+    /// the MPDU was added. The first MPDU is always added.
     #[inline(always)]
     pub(super) fn add(&mut self, mpdu_bytes: u32) -> bool {
         (self.count == 0 || self.count < self.mpdus) && self.put(mpdu_bytes)

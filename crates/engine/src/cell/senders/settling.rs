@@ -183,8 +183,8 @@ impl Senders {
         self.track_reordering(now, contender, txq);
     }
 
-    /// Updates the list `reordering` of links whose receivers store packets, for the link of one
-    /// transmit queue.
+    /// Adds the link of the transmit queue `txq` to the list `reordering` if the receiver stores
+    /// packets. If not, removes the link from the list.
     #[inline]
     fn track_reordering(&mut self, now: Time, contender: u32, txq: u32) {
         let window = &self.senders[contender as usize].links[txq as usize].window;

@@ -111,8 +111,8 @@ impl Senders {
             .sum()
     }
 
-    /// Returns the number of packets, and of their bytes, in the device of `contender` that belong
-    /// to a transmit queue and are neither acknowledged nor given up.
+    /// Returns the numbers of packets and of bytes in the device of `contender` that belong to a
+    /// transmit queue and are neither acknowledged nor given up.
     pub(in crate::cell) fn inside_of(
         &self,
         contender: u32,

@@ -31,10 +31,11 @@
 //! # Limits
 //! If there are m stations, up to (m - 1)/2 late, sleeping or silent stations do not affect C. A reply to a ping cannot
 //! be early, because requests contain data that cannot be guessed. A station whose baseline was raised, or that
-//! acknowledges segments early, can pretend that there is no queue. Such a station is not detected. Therefore the
-//! median of the other stations is an upper median. One of two stations can then neither make a third station appear
-//! late nor make its queue appear to be a longer path. The samples of at most five stations determine the median. If
-//! there are many stations, three stations that are early may happen to be sampled in a row.
+//! acknowledges segments early, can pretend that there is no queue. Such a station is not detected. Therefore the delay
+//! of a station is compared with the upper median of the delays of other stations. One of two stations can then neither
+//! make a third station appear late nor make its queue appear to be a longer path. The samples of at most five stations
+//! determine the median. If there are many stations, three early stations may happen to be sampled in a row, and then
+//! determine the median.
 //!
 //! # Stations that do not reply to pings
 //! A station that has not replied to five pings is **overheard** ([`reachability`]). When this station is to be

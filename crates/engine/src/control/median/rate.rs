@@ -116,7 +116,8 @@ pub(super) struct RateControl {
     /// Time at which a measurement last set C. Samples whose request left later show the effect of
     /// the measurement.
     measured_at: Option<Time>,
-    /// Time and result [bit/s] of the last measurement of the capacity, while the queue drains.
+    /// Time and result [bit/s] of the last measurement of the capacity; `None` if the queue has
+    /// drained since the measurement.
     measured: Option<(Time, f64)>,
     /// Number of consecutive increases of C.
     increases: u32,

@@ -16,9 +16,9 @@
 use super::sample::SampleSource;
 use crate::kernel::time::{Span, Time};
 
-/// Number of attempts to sample a station by pings or by its flows that must fail before the
-/// estimator gives up this source. The second constant is the minimum time since the first failed
-/// attempt.
+/// Number of failed attempts to sample a station after which the estimator gives up the source of
+/// the samples (pings or flows). The second constant is the minimum time since the first of these
+/// attempts.
 const MIN_FAILURES: u32 = 5;
 const MIN_FAILING_FOR: Span = Span(2_000_000_000);
 

@@ -67,7 +67,7 @@ impl StandingQueue {
     }
 
     /// Returns whether the path has become longer, given a late sample whose ping left at `sent`.
-    /// This is the case if any queue must have drained before the ping left.
+    /// The path has become longer if any queue must have drained before the ping left.
     pub fn is_longer_path(&self, now: Time, sent: Time) -> bool {
         let drained = self
             .at_min_since

@@ -140,7 +140,8 @@ impl Stations {
         })
     }
 
-    /// Returns the upper median of the last delays of the other stations, without doubted stations.
+    /// Returns the upper median of the last delays of all stations, without `station` and without
+    /// doubted stations.
     pub fn median_of_others(&self, now: Time, station: u32) -> Option<Span> {
         let others = self
             .states

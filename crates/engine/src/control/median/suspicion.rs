@@ -84,9 +84,9 @@ impl Suspicion {
         }
     }
 
-    /// Returns the delay of the other stations at the time of the sample `place` of the history.
-    /// The delay is the larger of two upper medians: over samples before it, and over samples after
-    /// it.
+    /// Returns the delay of the other stations at the time of the sample with index `place` in
+    /// `history`. The returned delay is the larger of two upper medians: one over samples that left
+    /// before this sample, and one over samples that left after it.
     fn neighbours(&self, place: usize, required: usize, stations: &Stations) -> Option<Span> {
         let (sample, _) = self.history[place];
         let is_neighbour = |(other, _): &&(DelaySample, bool)| {

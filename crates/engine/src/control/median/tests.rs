@@ -266,8 +266,8 @@ fn a_late_minority_does_not_change_c() {
     }
 }
 
-/// Returns the delay of an ACK of a flow with little to send: 40 ms during every third millisecond.
-/// [s]
+/// Returns the delay of an ACK of a flow with little to send: 40 ms in every third millisecond of
+/// the run, and zero at other times. [s]
 fn now_and_then(at_s: f64) -> f64 {
     if ((at_s * 1e3).round() as u64).is_multiple_of(3) {
         0.04

@@ -32,17 +32,18 @@
 //! With the defaults this takes at most 6.4 s + 14.5 s + 0.8 s and two round trips. C is low during the last 15 s. The
 //! advantage is that the bottleneck never loses its queue permanently.
 //!
-//! Differs from the paper in: the sizes of the steps, which the paper does not give (see
-//! [`WceSettings`]); `decrease` above `increase`, which halves the overshoot; one `back_off` per
-//! round trip, because a ping that left before C fell does not show the fall; the base of
-//! [`BaseRtt`], and the doubt about the base.
+//! Differs from the paper in four points. The paper does not give the sizes of the steps (see
+//! [`WceSettings`]). `decrease` is above `increase`, which halves the overshoot. There is at most
+//! one `back_off` per round trip, because a ping that left before C fell does not show the fall.
+//! The base is that of [`BaseRtt`], and it may be in doubt.
 //!
 //! # Stability margin
 //! The WLAN integrates C minus its capacity K, and the estimator integrates the sign of the
-//! threshold minus the round-trip time. This is a relay with two integrators, which oscillates with
-//! any steps. [`WceSettings::cycle`] gives the limit cycle of a fluid queue that is empty when C
-//! passes K. The rates of increase and decrease are a and d [bit/s per s], the threshold is h, and
-//! the feedback delay is g (half an interval for sampling, plus a round trip of h):
+//! threshold minus the round-trip time. This is a two-point (relay) controller with two
+//! integrators, which oscillates with any steps. [`WceSettings::cycle`] gives the limit cycle of a
+//! fluid queue that is empty when C passes K. The rates of increase and decrease are a and d [bit/s
+//! per s], the threshold is h, and the feedback delay is g (half an interval for sampling, plus a
+//! round trip of h):
 //!
 //! ```text
 //! C passes K; the queue reaches h after t = sqrt(2 K h / a); C turns back at K + a (t + g)
@@ -202,7 +203,8 @@ impl Wce {
         }
     }
 
-    /// Compares a round-trip time with the base round-trip time, which may rise.
+    /// Updates the base round-trip time with the round-trip time `rtt` of a ping. If the base
+    /// rises, C must return to its earlier value.
     fn watch_base(&mut self, at: Time, rtt: Span) {
         let drained = self
             .at_min_since

@@ -409,7 +409,8 @@ fn stands_nowhere(max_bps: u64, capacity_bps: f64, limit_packets: f64, empty_s: 
         let now = wce.thresholds().threshold;
         assert!(now <= most, "{case}: {now:?} at {} s", wlan.now);
     }
-    // in the end C is below the capacity, if the buffer has room for a queue that matters
+    // in the end C is below the capacity, if the buffer has room for a queue above the threshold of
+    // 40 ms
     let (mean, _) = wlan.run(&mut wce, 60.0);
     let holds_s = limit_packets * 12_000.0 / capacity_bps;
     let capacity = capacity_bps.min(max_bps as f64);

@@ -147,9 +147,9 @@ impl Dcf {
             .filter(move |contender| start + air(contender) == end)
     }
 
-    /// Returns whether a collider waits as long as the nodes that only listened. This is the case
-    /// if the frame of another collider ended at `own_end` or later, where `own_end` is the end of
-    /// the collider's own frame.
+    /// Returns whether a collider waits as long as the nodes that only listened. The collider does
+    /// so if the frame of another collider ended at `own_end` or later. `own_end` is the end of the
+    /// collider's own frame.
     fn hears_another_end(&self, own_end: Time, transmitters: &[u32]) -> bool {
         self.collider_wait == ColliderWait::Eifs
             && (own_end < self.exchange.end || self.ending_last(transmitters).count() > 1)

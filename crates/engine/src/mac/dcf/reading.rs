@@ -16,8 +16,8 @@ pub struct Backoff {
     pub target: u64,
     /// Value of `openings` when the backoff was drawn.
     pub drawn_at: u64,
-    /// Whether the contender counts slots from another instant than its group. The state ends at
-    /// the next transmission.
+    /// Whether the contender counts slots from another instant than its group. After the next
+    /// transmission the contender counts with its group again.
     pub off_grid: bool,
     /// Time at which the other contenders of the group begin to count slots in the present idle
     /// period.
@@ -186,13 +186,15 @@ impl Dcf {
         ended + present.0
     }
 
-    /// Returns the time for which the medium was busy. An exchange is counted when it ends. [ns]
+    /// Returns the total time for which the medium was busy since the start of the run. An exchange
+    /// is counted when it ends. [ns]
     pub fn busy_ns(&self) -> u64 {
         self.busy_ns
     }
 
-    /// Returns the time for which the medium was idle before the last exchange. SIFS between the
-    /// exchanges of a transmission opportunity is included. [ns]
+    /// Returns the total time for which the medium was idle, from the start of the run to the start
+    /// of the last exchange that has ended. SIFS between the exchanges of a transmission
+    /// opportunity is included. [ns]
     pub fn idle_ns(&self) -> u64 {
         self.idle_ns
     }

@@ -25,9 +25,9 @@ impl Dcf {
         self.countdown.widen(access.cwmax.max(access.cwmin));
     }
 
-    /// Loads the frames that wait for the link between the access point and station `node` again at
-    /// `now`, because the channel of this link has changed. For a frame on the air, the channel at
-    /// the end of the frame decides whether the frame is lost.
+    /// Loads again, at `now`, the frames that wait for the link between the access point and
+    /// station `node`, because the channel of this link has changed. For a frame on the air, the
+    /// channel at the end of the frame decides whether the frame is lost.
     pub fn reload<X: FrameExchange<Next = Frame>>(
         &mut self,
         now: Time,

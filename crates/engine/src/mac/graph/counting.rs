@@ -32,7 +32,8 @@ pub struct Pace {
     pub slot: Option<Span>,
     /// Idle time before a backoff counts down.
     pub difs: Span,
-    /// Idle time, at least `difs`, after a frame that the link has sensed and cannot read.
+    /// Idle time before a backoff counts down after a frame that the link has sensed but cannot read.
+    /// The time is at least `difs`.
     pub eifs: Span,
 }
 

@@ -30,9 +30,8 @@
 //! not disturb each other, unless one link is set to disturb the receiver of the other (a hidden
 //! node). The transmission of the disturbed link then fails if the two transmissions overlap.
 //!
-//! Differs from the standard in: each link of the graph counts its slots from the end of the last
-//! frame that it has heard, not on a common grid; a link reads frames that have collided like any
-//! other frames.
+//! Differs from the standard in two points. Each link counts its slots from the end of the last
+//! frame that it has heard, not on a common grid. A link can read frames that have collided.
 
 mod counting;
 
@@ -104,7 +103,7 @@ pub enum Ended {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
-    /// The link has no backoff.
+    /// The link does not transmit and has no backoff.
     Silent,
     /// A neighbour transmits. `left` is the remaining backoff.
     Frozen { left: Span },
@@ -124,7 +123,7 @@ struct Link {
     idle_since: Time,
     /// Whether the link could not read the transmission that ended at `idle_since`.
     unread: bool,
-    /// Length of the packet that the link sends next. [bytes]
+    /// Length of the packet that the link sends next; `None`: the link has no packet. [bytes]
     load: Option<u16>,
     /// Length of the dummy packets that the link sends while it has no packet; `None`: the link
     /// sends no dummy packets. [bytes]
@@ -157,7 +156,7 @@ pub struct Graph {
     rules: Rules,
     links: Vec<Link>,
     neighbours: Lists,
-    /// Whether a neighbour of a link can read the frames of the link, in the order of `neighbours`.
+    /// For each entry of `neighbours`: whether this neighbour can read the frames of the link.
     is_read: Vec<bool>,
     disturbs: Lists,
     /// Deadlines of the links. Slot number `l` of the agenda stores the end of the transmission of
