@@ -50,8 +50,9 @@ impl Timing {
         self.0.is_empty()
     }
 
-    /// Records a segment that leaves the bottleneck at `now`. Before the segment, `passed_bytes`
-    /// had left. The segment is timed only if `listening` contains its station.
+    /// Records a segment that leaves the bottleneck at `now`. `passed_bytes` is the number of bytes
+    /// that had left before the segment. The segment is timed only if `listening` contains its
+    /// station.
     pub(super) fn leaves(
         &mut self,
         now: Time,

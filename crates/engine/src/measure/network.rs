@@ -12,7 +12,7 @@ use crate::world::Endpoints;
 const STARVING: f64 = 0.1;
 
 impl Period<'_> {
-    /// Returns the numbers of the links that appear in results.
+    /// Returns the indices of the links that appear in results.
     fn shown(&self) -> impl Iterator<Item = usize> {
         let links = self.world.wires().links().iter().enumerate();
         links.filter(|(_, wired)| wired.is_shown()).map(|(k, _)| k)

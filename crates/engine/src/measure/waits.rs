@@ -68,9 +68,9 @@ impl Period<'_> {
         items
     }
 
-    /// Returns the buffered packets of the station that receives the data of `flow`: the index of
-    /// the station, the name in results, and the buffering times. `None` if the receiver is not a
-    /// station with power save.
+    /// Returns three properties of the station that receives the data of `flow`: its index, the
+    /// name of its buffered packets in results, and the buffering times. Returns `None` if the
+    /// receiver is not a station with power save.
     fn kept_before(&self, flow: u32) -> Option<(usize, &str, &Waits)> {
         let Ends::Station { station, direction } =
             self.world.scenario().flows.get(flow as usize)?.ends

@@ -1,12 +1,12 @@
 //! The flows, wires and clock of a simulation: all state except the radio channel and the
 //! controllers.
 //!
-//! The events of endpoints are processed here. The functions return which packets the endpoint
-//! sends next ([`Wants`]), because this module has no access to the radio channel.
+//! The events of endpoints are processed in this module.  The functions return which packets the
+//! endpoint sends next ([`Wants`]), because this module has no access to the radio channel.
 //!
-//! | content | place |
+//! | content | module |
 //! |---|---|
-//! | reaction of an endpoint to a packet, a timer, a start or a stop | here |
+//! | reaction of an endpoint to a packet, a timer, a start or a stop | this module |
 //! | ACKs with a processing time, replies to pings | [`super::acks`] |
 //! | reports of sensors | [`super::reports`] |
 //! | greedy sources | [`super::filling`] |

@@ -60,7 +60,8 @@ struct Account {
     listed: bool,
     /// Number of the round in which the station was last served.
     round: u32,
-    /// Time at which the station last entered the list with packets.
+    /// Time at which the station last entered the list with packets; `None` if it has not done so
+    /// yet.
     active: Option<Time>,
 }
 

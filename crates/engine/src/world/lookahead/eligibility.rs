@@ -146,11 +146,11 @@ fn entered_ahead(
         // at a transmission opportunity of a trace, several packets may leave simultaneously
         matches!(rate, Some(LinkRate::Constant(bps)) if Span::to_send(MIN_BYTES, *bps) > Span::ZERO)
     };
-    // Returns the point at which the order of a pure delay's packets was determined, and the delay
-    // since then. The point is `None` for packets that endpoints send. For replies it is the link
-    // from which the segments departed one by one. If departures from this link are events, its
-    // packets are not known in advance. The links downstream are then marked as eligible, too, but
-    // this has no effect.
+    // Returns where the order of the packets on pure delay `link` was determined, and the delay
+    // from there to the end of `link`. For packets that endpoints send, the first value is `None`.
+    // For ACKs, the first value is the link from which the segments departed one by one. If
+    // departures from that link are events, the packets are not known in advance. The links
+    // downstream are then marked as eligible, too, but this has no effect.
     let origin = |link: usize| {
         let delay = pure_delay(link)?;
         match feeders[link] {
