@@ -107,7 +107,9 @@ class Peer:
     settings: Mapping[str, object]
 
     def run(self, case: Case, times_s: tuple[float, float], seed: int, *, measure: bool) -> Process:
-        """Run the script or the program once. `times_s` are the length and the warm-up."""
+        """Run the script or the program of this simulator once. `times_s` are the length and the
+        warm-up.
+        """
         numbers = [*map(str, times_s), str(seed)]
         if self.name == "ns-2":
             mode = "measure" if measure else "bare"

@@ -28,7 +28,8 @@ to back.
 """
 WINDOW_PACKETS = 2500
 """Receive window, larger than the bandwidth-delay product plus the queue in all scenarios. The
-first slow start reaches this window only at 200 ms with a queue of four bandwidth-delay products.
+first slow start reaches this window only with an RTT of 200 ms and a queue of four bandwidth-delay
+products.
 """
 
 NEAREST: Tree = {

@@ -106,8 +106,8 @@ class Results:
 
     @cached_property
     def versions(self) -> list[str]:
-        """Return the kernels, ordered by the number of scenarios, largest first. If the numbers are
-        equal, the newest kernel is first.
+        """Return the versions of the kernels. The kernel that has run the most scenarios is first.
+        If two kernels have run equally many, the newer kernel is first.
         """
 
         def order(version: str) -> tuple[int, list[int]]:

@@ -57,7 +57,7 @@ impl Reports {
         self.due = Time::NEVER;
     }
 
-    /// Returns the time of the next report.
+    /// Returns the time at which the next report is created.
     pub fn deadline(&self) -> Time {
         self.due
     }

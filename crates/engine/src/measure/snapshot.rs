@@ -142,7 +142,7 @@ impl OnAir {
 /// Counters of the access point's queues with virtual buffer sharing, at one time.
 #[derive(Clone, Debug)]
 pub(super) struct Shared {
-    /// Counters of each class, for each queue.
+    /// For each class, the counters of its packets in each queue.
     pub(super) classes: Vec<Vec<QueueMark>>,
     /// Deviation of the queue length from the target occupancy, for each queue.
     pub(super) deviations: Vec<Deviation>,

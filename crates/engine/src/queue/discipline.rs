@@ -33,7 +33,7 @@ impl Verdict {
     }
 }
 
-/// Drops packets at random before the queue is full: each packet with a given probability,
+/// Random drops before the queue is full. Each packet is dropped with a given probability,
 /// independently of other packets.
 #[derive(Clone, Debug)]
 pub(super) struct RandomDrop {

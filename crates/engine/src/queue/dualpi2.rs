@@ -190,8 +190,8 @@ impl DualPi2 {
         }
     }
 
-    /// Returns the next packet to send, possibly marked. Appends the packets that are dropped
-    /// instead to `dropped` (`dualpi2_dequeue`).
+    /// Returns the next packet to send, possibly marked. Packets that are dropped before this
+    /// packet are appended to `dropped` (`dualpi2_dequeue`).
     pub fn dequeue(&mut self, now: Time, dropped: &mut Vec<Packet>) -> Option<Packet> {
         self.advance(now);
         loop {

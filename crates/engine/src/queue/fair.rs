@@ -129,8 +129,8 @@ impl Round {
         self.busy.push_back(index);
     }
 
-    /// Returns the group or leaf that is served next, and moves it to the front; `None` if none may
-    /// send now.
+    /// Returns the group or leaf that is served next, and moves it to the front; `None` if no group
+    /// or leaf may send now.
     fn turn(&mut self, may_send: impl Fn(u32) -> bool) -> Option<u32> {
         let mut held = 0;
         while held < self.busy.len() {
@@ -151,8 +151,8 @@ impl Round {
         None
     }
 
-    /// Charges `bytes` to the first group or leaf. If it `is_empty`, it is removed from the round
-    /// robin.
+    /// Charges `bytes` to the first group or leaf. If `is_empty` is true, this group or leaf has no
+    /// more packets, and is removed from the round robin.
     fn send(&mut self, index: u32, bytes: i64, is_empty: bool) {
         let member = &mut self.members[index as usize];
         member.deficit -= bytes;

@@ -1,7 +1,7 @@
 //! The flows, wires and clock of a simulation: all state except the radio channel and the
 //! controllers.
 //!
-//! The events of endpoints are processed in this module.  The functions return which packets the
+//! The events of endpoints are processed in this module. The functions return which packets the
 //! endpoint sends next ([`Wants`]), because this module has no access to the radio channel.
 //!
 //! | content | module |

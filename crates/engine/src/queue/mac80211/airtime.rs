@@ -43,7 +43,7 @@ impl Estimate {
     }
 }
 
-/// Time after its last packets for which a station is still charged for air time.
+/// Time for which a station is still charged for air time after it last entered the list.
 const ACTIVE: Span = Span(100_000_000);
 
 /// The airtime account of a station in an access category.
