@@ -86,8 +86,7 @@ class Compared:
 
     case: Case
     peer: Answer
-    #: Result of lasthop with the rules of ns-3; the next field is the result with the rules of the
-    #: standard.
+    #: Result of lasthop with the rules of ns-3. Field `standard`: with the rules of the standard.
     ours: Answer
     standard: Answer
 

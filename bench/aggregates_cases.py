@@ -30,8 +30,7 @@ class Generation:
 
     name: Name
     settings: Settings
-    #: Duration of a run of ns-3, including the warm-up. The next field is the warm-up, which is not
-    #: measured. [s]
+    #: Duration of a run of ns-3, including the warm-up. The next field is the warm-up. [s]
     peer_s: float
     peer_warmup_s: float
 

@@ -101,8 +101,8 @@ class Aim:
     large: Network
     instructions: float
     cpu: float
-    #: Largest accepted ratio of two growths of CPU time per segment: that of lasthop, and that of
-    #: the lean loop. If this limit is stricter than `cpu`, the limit `cpu` applies instead.
+    #: Largest accepted growth of lasthop's CPU time per segment, divided by the lean loop's growth.
+    #: The less strict of the limits `cpu` and `of_lean` applies.
     of_lean: float
 
 

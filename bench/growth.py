@@ -126,8 +126,7 @@ class Simulator:
     """
 
     name: str
-    #: Number of segments by which the long run of a router exceeds the short run; the next field is
-    #: the number for a cell.
+    #: Segments by which the long run of a router exceeds the short run. The next field: of a cell.
     router_segments: float
     cell_segments: float
     #: Whether the CPU time per point is limited.

@@ -297,8 +297,8 @@ class Variant:
     machine.
     """
     settings: Mapping[str, str] = field(default_factory=dict)
-    """Keys of the scenario for the engine and the kernel. Most keys of `tcp` have no effect on the
-    kernel.
+    """Keys of the scenario that the variant sets, for the engine and the kernel. Most keys of `tcp`
+    have no effect on the kernel.
     """
     quick_acks: bool = True
 

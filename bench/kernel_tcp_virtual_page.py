@@ -119,8 +119,8 @@ class Results:
         """Return the comparison of the engine with a kernel in a scenario, from runs with seeds 1,
         2, ...
 
-        If a variant changes only the engine or only the kernel, the runs of the other are those
-        without the variant.
+        A variant may change only the engine or only the kernel. Then the runs of the unchanged one
+        are those without the variant.
         """
         ours = named(point, variant if variant.settings else AS_THEY_ARE)
         theirs = named(point, variant if variant.changes_kernel else AS_THEY_ARE)

@@ -115,7 +115,7 @@ impl Echo {
     }
 }
 
-/// The replies of a station to echo requests during a run.
+/// A station's responder to echo requests: decides whether and when the station replies.
 #[derive(Clone, Debug)]
 pub struct Responder {
     /// Delay and loss of replies at the start of the run, followed by their changes.

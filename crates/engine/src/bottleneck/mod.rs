@@ -75,8 +75,8 @@ pub struct Bottleneck {
     warm_sum: f64,
 }
 
-/// The traffic of a station, as counted at the last ping. The time `sent_datagrams` is that of the
-/// last ping at which the station had sent new uplink datagrams.
+/// The traffic of a station, as counted at the last ping. The field `sent_datagrams` is the time of
+/// the last ping at which the number of uplink datagrams had increased.
 #[derive(Clone, Copy, Debug, Default)]
 struct Known {
     /// Number of uplink datagrams of the station that have bypassed the bottleneck.

@@ -261,12 +261,14 @@ pub struct SharedBuffer {
     stream: Stream,
 }
 
-/// The time integrals of the queue length. The last departure may be in the future.
+/// The time integrals of the queue length. A removed packet may count towards the queue length
+/// until a time in the future.
 #[derive(Clone, Copy, Debug, Default)]
 struct Area {
     since: Time,
     length: u32,
-    /// Future time of the last departure: until then, the packet counts towards the queue length.
+    /// Time until which the packet that was removed last counts towards the queue length; `None` if
+    /// no removed packet is counted.
     release: Option<Time>,
     target: f64,
     sum: Deviation,

@@ -377,7 +377,7 @@ impl FlowState {
         self.receive(now, packet)
     }
 
-    /// Processes a segment at the receiver that has a CE mark or ECN flags in its TCP header.
+    /// Processes, at the receiver, a segment with a CE mark or with ECN flags in its TCP header.
     /// Returns the ACK as [`FlowState::take_segment`] does.
     #[cold]
     #[inline(never)]

@@ -37,9 +37,9 @@ struct Route {
 /// A link or queue at which packets may wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stop {
-    /// A queue in front of the radio channel, by number.
+    /// Number of a queue in front of the radio channel.
     Air(usize),
-    /// A link, by number.
+    /// Number of a link.
     Link(usize),
 }
 

@@ -34,8 +34,8 @@ const MIN_BYTES: u64 = 20;
 pub(in crate::world) struct Eligibility {
     /// Whether each link is eligible.
     pub(in crate::world) links: Vec<bool>,
-    /// Whether the receiver of each flow is eligible; the next field is that of senders. Flows with
-    /// numbers beyond the end of the lists are not eligible.
+    /// Whether the receiver of each flow is eligible; the next field says whether the sender is.
+    /// Flows with numbers beyond the end of the lists are not eligible.
     pub(in crate::world) receivers: Vec<bool>,
     pub(in crate::world) senders: Vec<bool>,
 }
