@@ -78,7 +78,7 @@ def goodput_bps(
         for sender in everybody:
             idle = start - resumed[sender] - AIFS
             if sender not in senders and idle >= -1e-6:
-                # a slot in which the node starts to transmit counts as idle (802.11-2020, 10.23.2.4)
+                # a slot in which the node starts to send counts as idle (802.11-2020, 10.23.2.4)
                 slots[sender] -= min(slots[sender], int((idle + 1e-6) / SLOT) + 1)
         ends = {
             sender: due[sender] + (BLOCK_ACK_REQ if bar[sender] else exchange.data_us)
