@@ -18,8 +18,8 @@ use crate::kernel::time::Span;
 use crate::scenario::{Flow, Transport};
 use crate::world::FlowCounters;
 
-/// Minimum percentage of a flow's datagrams that must arrive. Below it, the demand of the flow is
-/// not met. [%]
+/// Minimum percentage of a flow's datagrams that must arrive. Below this percentage, the demand of
+/// the flow is not met. [%]
 const MET_PERCENT: u64 = 99;
 
 /// Largest ratio of the number of datagrams in flight to the number that Little's law gives for

@@ -122,8 +122,8 @@ impl Routes {
         self.store(WIRED, WIRED, links, scenario)
     }
 
-    /// Adds routes for a new flow, which are those of flow `like`. If `reversed` is true, the two
-    /// directions are exchanged.
+    /// Adds routes for a new flow, as copies of the routes of flow `like`. If `reversed` is true,
+    /// the two directions are exchanged.
     pub(super) fn add(&mut self, like: usize, reversed: bool) {
         let mut routes = self.routes[like];
         if reversed {

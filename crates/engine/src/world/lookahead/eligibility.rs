@@ -190,7 +190,8 @@ fn eligible_receivers(scenario: &Scenario, routes: &Routes) -> Vec<bool> {
 }
 
 /// Returns for each flow whether its sender is eligible. No other endpoint may use the first link
-/// of its segments, this link must take time, and segments must wait for an event after this link.
+/// of its segments, segments must need time on this link, and must wait for an event after this
+/// link.
 fn eligible_senders(scenario: &Scenario, routes: &Routes, lookahead: &[bool]) -> Vec<bool> {
     let is_single = has_single_user(scenario, routes);
     let is_eligible = |(flow, [_, data]): (&Transport, [&[u32]; 2])| match (flow, data) {

@@ -276,7 +276,7 @@ impl Network {
     }
 }
 
-/// Holds a packet that reaches a gate at `at` until the simulation continues. `lead` is the pure
+/// Stores a packet that reaches a gate at `at`, until the simulation continues. `lead` is the pure
 /// delay before the link in the packet's leg.
 #[cold]
 #[inline(never)]
