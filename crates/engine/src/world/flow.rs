@@ -490,8 +490,8 @@ impl FlowState {
         };
     }
 
-    /// Records that the sender has sent all packets that it may send. Returns whether the timer of
-    /// the sender expires before its deadline in the agenda.
+    /// Updates cwnd and the limit, after the sender has sent all packets that it may send. Returns
+    /// whether the timer of the sender expires before its deadline in the agenda.
     #[inline(always)]
     pub(super) fn has_sent(&mut self, now: Time) -> bool {
         let sender = &self.tcp().0;
