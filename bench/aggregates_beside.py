@@ -17,7 +17,7 @@ from lasthop.answers.fairness import jain
 
 FILE = Path(__file__).parent / "cases" / "aggregates.toml"
 RUNS = Runs(OUT / "aggregates.jsonl")
-#: Goodputs whose relative difference is smaller are called equal. [-]
+#: Two goodputs are called equal if their relative difference is smaller than this value. [-]
 SAME = 0.02
 
 
@@ -86,8 +86,7 @@ class Compared:
 
     case: Case
     peer: Answer
-    #: Result of lasthop with the rules of ns-3; the next field is the result with the rules of the
-    #: standard.
+    #: Result of lasthop with the rules of ns-3. Field `standard`: with the rules of the standard.
     ours: Answer
     standard: Answer
 
@@ -104,7 +103,7 @@ class Compared:
         return Difference.of(self.ours.goodput_bps, self.peer.goodput_bps, SAME)
 
     def missed(self) -> Iterator[str]:
-        """Yield a message if the goodputs of this case are not equal."""
+        """Yield a message if the goodputs of ns-3 and lasthop are not equal."""
         if self.difference.agreement is not Agreement.EQUAL:
             verdict = self.difference.agreement.value
             yield f"{self.case.name}: {verdict}: ns-3 is {self.apart:+.1%} off"

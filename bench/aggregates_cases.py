@@ -9,7 +9,7 @@ from typing import Literal
 Settings = Mapping[str, object]
 Name = Literal["n", "ac", "ax"]
 
-#: lasthop's defaults for settings that have other values, those of ns-3, in cases/aggregates.toml.
+#: lasthop's defaults for the settings that cases/aggregates.toml sets to the values of ns-3.
 STANDARD: Settings = {
     "cell.durations": "standard",
     "cell.eifs": "expected",
@@ -30,8 +30,7 @@ class Generation:
 
     name: Name
     settings: Settings
-    #: Duration of a run of ns-3, including the warm-up. The next field is the warm-up, which is not
-    #: measured. [s]
+    #: Duration of a run of ns-3, including the warm-up. The next field is the warm-up. [s]
     peer_s: float
     peer_warmup_s: float
 

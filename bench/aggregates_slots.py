@@ -41,8 +41,7 @@ class Exchange:
 class Rules:
     """Rules of ns-3 that differ from the standard; by default none is used."""
 
-    #: Whether EIFS starts at the end of the frame that was heard first. If false, EIFS starts at
-    #: the end of the last of the overlapping frames.
+    #: Whether EIFS starts at the end of the first of overlapping frames, and not of the last.
     eifs_of_first: bool = False
     #: Time after the start of a frame during which other senders do not sense the frame yet. [us]
     sensing_us: float = 0.0
@@ -79,8 +78,7 @@ def goodput_bps(
         for sender in everybody:
             idle = start - resumed[sender] - AIFS
             if sender not in senders and idle >= -1e-6:
-                # the slot in which a node starts to transmit counts as an idle slot of its backoff
-                # (802.11-2020, 10.23.2.4)
+                # a slot in which the node starts to send counts as idle (802.11-2020, 10.23.2.4)
                 slots[sender] -= min(slots[sender], int((idle + 1e-6) / SLOT) + 1)
         ends = {
             sender: due[sender] + (BLOCK_ACK_REQ if bar[sender] else exchange.data_us)

@@ -1,5 +1,5 @@
-"""Measure the effect of a `wce.max` far above the capacity of the WLAN: shares, and the first
-seconds of traffic.
+"""Measure shares, and the first seconds of traffic, if the maximum rate `wce.max` is far above the
+capacity of the WLAN.
 
     python bench/cap.py
 
@@ -23,8 +23,7 @@ OUT = HERE / "out"
 INSIDE = HERE / "cap_inside.py"
 RTT_S, RUNS = 0.02, 3
 AIRS = {"24 Mbit/s": FAST_BPS, "13 Mbit/s": SLOW_BPS}
-"""Names of the two WLANs, which are the goodputs of a single download, and their data rates.
-[bit/s]
+"""Data rate of each WLAN, by its name. The name is the goodput of a single download. [bit/s]
 """
 CAPS_BPS = (29e6, 100e6, 300e6, 1000e6)
 

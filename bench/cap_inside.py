@@ -1,5 +1,5 @@
-"""One run of `cap.py` inside user-mode Linux: the effect of a `wce.max` far above the capacity of
-the WLAN.
+"""One run of `cap.py` inside user-mode Linux: the maximum rate `wce.max` is far above the capacity
+of the WLAN.
 
     cap_inside.py SETTINGS
 

@@ -18,8 +18,7 @@ import lean
 import lasthop
 
 CASES = Path(__file__).parent / "cases"
-#: Simulated scenario, and its simulated duration, which requires one to two seconds of CPU time per
-#: replication. [s]
+#: Scenarios and their simulated durations [s]. A replication takes one to two seconds of CPU time.
 REPLICATED = (
     ("cell of seven", CASES / "seven.toml", 20_000.0),
     ("router of sixty", CASES / "dumbbell.toml", 1_000.0),

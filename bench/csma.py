@@ -14,11 +14,9 @@ from measure import Cost
 HERE = Path(__file__).parent
 TOPOLOGY_A = HERE.parent / "examples" / "csma.toml"
 LINKS, DEGREE = 1000, 6.0
-#: Load in packets per second, summed over all links, and the simulated times of the short and the
-#: long run. [s]
+#: Total load of all links [packets/s], and the simulated times of the short and the long run [s].
 LOAD_PPS, SHORT_S, LONG_S = 1000.0, 20.0, 120.0
-#: Largest accepted ratio of the CPU time per delivered packet in topology a to that in a single
-#: cell. [-]
+#: Largest accepted CPU time per delivered packet in topology a, divided by that in a cell. [-]
 COST_GOAL = 3.0
 
 

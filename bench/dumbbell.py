@@ -27,13 +27,12 @@ WARMUP_S = 25.0
 FLOWS = 60
 #: Number of links that a segment and its ACK pass: access, bottleneck and exit in each direction.
 TRANSMISSIONS = 6
-#: Simulated times of lasthop's short and long run. The cost per segment is the slope between the
-#: runs. [s]
+#: Simulated times of lasthop's short and long run, from which the cost per segment follows. [s]
 SHORT_S, LONG_S = 100.0, 500.0
 
 Measure = Literal["utilisation", "queue", "drops"]
-#: Largest relative differences between ns-2 and lasthop at which the results are called equal. The
-#: differences of other simulators are printed but not checked.
+#: Largest relative differences between ns-2 and lasthop at which the results are called equal.
+#: The differences of other simulators are printed but not checked.
 SAME: Mapping[Measure, float] = {"utilisation": 0.03, "queue": 0.10, "drops": 0.10}
 
 
@@ -95,8 +94,7 @@ class Peer:
     cases: Sequence[Case]
     #: Length of a run that measures the queue. [s]
     duration_s: float
-    #: Length of the short run; the next field is that of the long run. The cost per segment is the
-    #: slope between the runs. [s]
+    #: Simulated time of the short run; the next field is the simulated time of the long run. [s]
     short_s: float
     long_s: float
     replications: int
@@ -107,7 +105,9 @@ class Peer:
     settings: Mapping[str, object]
 
     def run(self, case: Case, times_s: tuple[float, float], seed: int, *, measure: bool) -> Process:
-        """Run the script or the program once. `times_s` are the length and the warm-up."""
+        """Run the script or the program of this simulator once. `times_s` are the length and the
+        warm-up.
+        """
         numbers = [*map(str, times_s), str(seed)]
         if self.name == "ns-2":
             mode = "measure" if measure else "bare"

@@ -18,11 +18,10 @@ from lasthop.answers.estimates import Estimate
 
 FILE = Path(__file__).parent / "cases" / "edca.toml"
 SEGMENT_BITS = 8 * 1460
-#: Largest relative difference at which goodputs are called equal, with lasthop's defaults or with
-#: the named option. [-]
+#: Largest relative difference at which goodputs are called equal. [-]
+#: This limit applies with lasthop's defaults, and with the named option.
 SAME = 0.02
-#: Largest relative difference at which goodputs are called equal, if lasthop uses all rules of
-#: ns-3. [-]
+#: Largest relative difference of equal goodputs, if lasthop uses all rules of ns-3. [-]
 SAME_RULES = 0.005
 #: Smallest accepted ratio of ns-3's CPU time per delivered segment to lasthop's. [-]
 RATIO_GOAL = 1000.0
@@ -70,8 +69,8 @@ CASES = (
         {"cell.ap.aifsn": 1, "cell.ap.cwmin": 0, "cell.ap.cwmax": 0},
         ("--apAifsn=1", "--apCwmin=0", "--apCwmax=0"),
     ),
-    # The TXOP limit is the time of three data frames or three TCP ACKs with their MAC ACKs. ns-3
-    # supports only limits given as a time.
+    # The TXOP limit is the time of three data frames or three TCP ACKs with their MAC ACKs.
+    # ns-3 supports only limits given as a time.
     Case(
         "TXOP 3 / 3",
         {"cell.ap.txop_limit": "4736 us", "cell.txop_limit": "1568 us"},

@@ -28,8 +28,7 @@ class Simulated:
         key = f"{case.suite}, {case.name}"
         if key not in self.known:
             print(f"simulating {key}", flush=True)
-            # simulations have the duration of emulations, because Jain's index, for example,
-            # depends on it
+            # the durations are equal because, for example, Jain's index depends on the duration
             times = emulations.times(case.suite)
             tree = {**case.tree, **times, "replications": REPLICATIONS}
             self.known[key] = by_replication(lh.simulate(tree), emulations.LISTS)

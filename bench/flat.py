@@ -32,12 +32,13 @@ OUT = HERE / "out" / "flat.json"
 SECTION = "Flat cost"
 ROUNDS = 7
 COUNTED, COUNTED_LEAST = 2e5, 0.05
-"""Number of segments between the two runs whose difference gives the instructions per segment. The
-second value is the shortest such difference, as a fraction of the start phase.
+"""Number of segments by which the long run exceeds the short run, to compute instructions per
+segment. The second value is the minimum difference of the durations, as a fraction of the start
+phase.
 """
 TIMED, TIMED_LEAST = 3e6, 1.0
-"""Number of segments between the two runs whose difference gives the CPU time per segment. The
-second value is the shortest such difference, as a fraction of the start phase.
+"""Number of segments by which the long run exceeds the short run, to compute CPU time per segment.
+The second value is the minimum difference of the durations, as a fraction of the start phase.
 """
 GIVEN = ("warmup", "replications")
 """Keys of `settings` that are not passed to `instructions.run`, which sets these keys itself."""
@@ -100,8 +101,8 @@ class Aim:
     large: Network
     instructions: float
     cpu: float
-    #: Largest accepted growth of lasthop's CPU time per segment, divided by the growth in the lean
-    #: loop. The limit applies if it is above `cpu`.
+    #: Largest accepted growth of lasthop's CPU time per segment, divided by the lean loop's growth.
+    #: The less strict of the limits `cpu` and `of_lean` applies.
     of_lean: float
 
 

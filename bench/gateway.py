@@ -26,8 +26,7 @@ from lasthop.linux.undo import UndoLog
 
 FILE = '[gateway]\nwan = "wan0"\nlan = "lan0"\nrate = "500 Mbps"\nmetrics = "off"\n'
 CHANGES, JOINS = 200, 50
-#: Largest accepted times, by number of stations: to set up the gateway, and to change the rate C.
-#: [s]
+#: Largest accepted times to set up the gateway and to change its rate C, by number of stations. [s]
 GOALS = {1_000: (1.0, 0.010), 5_000: (None, None)}
 
 

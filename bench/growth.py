@@ -91,7 +91,7 @@ class Point:
 
     def lengths_s(self, segments: float, least: float) -> tuple[float, float]:
         """Return the durations of a short and a long run, which both include the start phase. The
-        long run has this many segments more, and is longer by at least the fraction `least` of the
+        long run has `segments` more segments, and is longer by at least the fraction `least` of the
         start phase, whose noise affects the slope.
         """
         if self.stations:
@@ -121,13 +121,12 @@ POINTS = (
 
 @dataclass(frozen=True)
 class Simulator:
-    """A simulator, with a function that returns its command for a network; None if it does not
-    support the network.
+    """A simulator, with a function that returns its command for a network. The function returns
+    None if the simulator does not support the network.
     """
 
     name: str
-    #: Number of segments between the short and the long run of a router; the next field is that of
-    #: a cell.
+    #: Segments by which the long run of a router exceeds the short run. The next field: of a cell.
     router_segments: float
     cell_segments: float
     #: Whether the CPU time per point is limited.

@@ -9,8 +9,8 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
-#: Example program of the engine that simulates a cell; the next constant is that of a router. These
-#: programs have debug symbols, unlike the Python extension.
+#: Example program of the engine that simulates a cell; the next constant simulates a router.
+#: These programs have debug symbols, unlike the Python extension.
 CELL = ("cell_speed",)
 ROUTER = ("summary", str(Path(__file__).parent / "cases" / "dumbbell.toml"))
 LINES = 15
@@ -38,8 +38,7 @@ def table(command: tuple[str, ...]) -> str:
 
 def program(example: str) -> Path:
     """Return an example program of the engine, built with debug symbols."""
-    # Build only the engine, because its features differ in a build with the other packages of the
-    # workspace.
+    # Build only the engine: in a build of the whole workspace, the engine has other features.
     build = ["cargo", "build", "--release", "--package", "lasthop-engine", "--example", example]
     build += ["--message-format", "json"]
     for line in run(build).stdout.splitlines():

@@ -53,8 +53,8 @@ class Case:
     runs: tuple[float, float] | None = None
 
 
-#: Settings for thirty times as many flows, at thirty times the rate. All flows start within the
-#: first second.
+#: Settings for thirty times as many flows, at thirty times the rate.
+#: All flows start within the first second.
 CROWD = ("dumbbell.flows=1800", "dumbbell.bottleneck=3 Gbps", "queue=450")
 
 CASES: Mapping[str, Case] = {

@@ -368,7 +368,9 @@ def asked_variants(options: argparse.Namespace) -> list[Variant]:
 
 
 def check_same(done: Mapping[str, Any], variants: Sequence[Variant]) -> None:
-    """Check that the settings of each variant are the same in the stored runs."""
+    """Check that stored runs with the name of a variant were made with the settings of this
+    variant.
+    """
     made = {seen["variant"]["name"]: Variant(**seen["variant"]) for seen in done.values()}
     for variant in variants:
         other = made.get(variant.name, variant)

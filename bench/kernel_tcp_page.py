@@ -158,8 +158,8 @@ class Both:
         return estimate([run["figures"][key] for run in self.kernel])
 
     def counts_periods(self, key: str) -> bool:
-        """Return whether a quantity is computed over whole periods. Only the losses of a single
-        flow are, if its window is periodic in simulations and emulations.
+        """Return whether a quantity is computed over whole periods. This is true only for the
+        losses of a single flow whose window is periodic in simulations and emulations.
         """
         engine = self.engine or {}
         return (
@@ -241,8 +241,8 @@ class Measured:
         )
 
     def beside(self, point: Point, variant: Variant) -> Both:
-        """Return the runs of a scenario with a variant. If the variant changes only the engine or
-        only the kernel, the runs of the other are those without the variant.
+        """Return the runs of a scenario with a variant. A variant may change only the engine or
+        only the kernel. Then the runs of the unchanged one are those without the variant.
         """
         base, changed = self.of(point), self.of(point, variant)
         return replace(

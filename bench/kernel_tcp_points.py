@@ -28,7 +28,8 @@ to back.
 """
 WINDOW_PACKETS = 2500
 """Receive window, larger than the bandwidth-delay product plus the queue in all scenarios. The
-first slow start reaches this window only at 200 ms with a queue of four bandwidth-delay products.
+first slow start reaches this window only with an RTT of 200 ms and a queue of four bandwidth-delay
+products.
 """
 
 NEAREST: Tree = {
@@ -296,8 +297,8 @@ class Variant:
     machine.
     """
     settings: Mapping[str, str] = field(default_factory=dict)
-    """Keys of the scenario for the engine and the kernel. Most keys of `tcp` have no effect on the
-    kernel.
+    """Keys of the scenario that the variant sets, for the engine and the kernel. Most keys of `tcp`
+    have no effect on the kernel.
     """
     quick_acks: bool = True
 

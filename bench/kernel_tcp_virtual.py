@@ -234,8 +234,8 @@ class Work:
         ]
 
     def todo(self) -> list[Planned]:
-        """Return the missing runs, in order. Later runs of the plan that depend on these are not
-        included.
+        """Return the missing runs, in order. Later runs of the plan that depend on the results of
+        these runs are not included.
         """
         return [each for _, some in self.plan() for each in some if self.result(each) is None]
 

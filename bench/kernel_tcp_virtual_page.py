@@ -106,8 +106,8 @@ class Results:
 
     @cached_property
     def versions(self) -> list[str]:
-        """Return the kernels, ordered by the number of scenarios, largest first. If the numbers are
-        equal, the newest kernel is first.
+        """Return the versions of the kernels. The kernel that has run the most scenarios is first.
+        If two kernels have run equally many, the newer kernel is first.
         """
 
         def order(version: str) -> tuple[int, list[int]]:
@@ -119,8 +119,8 @@ class Results:
         """Return the comparison of the engine with a kernel in a scenario, from runs with seeds 1,
         2, ...
 
-        If a variant changes only the engine or only the kernel, the runs of the other are those
-        without the variant.
+        A variant may change only the engine or only the kernel. Then the runs of the unchanged one
+        are those without the variant.
         """
         ours = named(point, variant if variant.settings else AS_THEY_ARE)
         theirs = named(point, variant if variant.changes_kernel else AS_THEY_ARE)

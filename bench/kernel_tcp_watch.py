@@ -26,7 +26,7 @@ COUNTERS = ("/proc/thread-self/net/netstat", "/proc/thread-self/net/snmp")
 KEPT = ("TcpExt", "Tcp")
 """Groups of counters that are stored."""
 STATES = ("RtoAlgorithm", "RtoMin", "RtoMax", "MaxConn", "CurrEstab")
-"""Names among the counters that are states, not counters."""
+"""Names in the counter files whose values are states and not counters."""
 
 Counts = Mapping[str, int]
 

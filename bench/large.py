@@ -69,15 +69,15 @@ CASES_RUN = (
     Case(
         "web",
         "5,000 web connections a second, 60 s",
-        # A connection is open for ten round-trip times: opening, request and three windows take
-        # five, and five more are added for losses.
+        # A connection is open for ten round-trip times.
+        # Opening, request and three windows take five, and five more are added for losses.
         Network(CASES / "web.toml", open_connections=round(5_000 * 10 * 0.02)),
         60.0,
         5.0,
     ),
 )
-#: Numbers of flows whose costs are extrapolated to a million flows, the warm-up, and the durations
-#: of the two runs after the warm-up. [s]
+#: Numbers of flows whose costs are extrapolated to a million flows.
+#: The other values are the warm-up, and the durations of both runs after the warm-up. [s]
 SLOPES, WARMUP_S, SHORT_S, LONG_S = (10_000, 30_000, 100_000), 1.0, 1.0, 2.0
 MILLION = 1_000_000
 
@@ -134,8 +134,7 @@ class Slope:
     us_per_segment: float
     #: Number of delivered segments per simulated second.
     segments_per_s: float
-    #: CPU time that does not depend on the number of segments: parsing the scenario, building the
-    #: network, and writing the result. [s]
+    #: CPU time to parse the scenario, to build the network and to write the result. [s]
     start_s: float
     bytes_per_flow: float
 
@@ -213,8 +212,7 @@ def slope(flows: int) -> Slope:
     segments = long.packets - short.packets
     each_s = (long.cpu_s - short.cpu_s) / segments
     per_s = segments / (LONG_S - SHORT_S)
-    # the segments of the warm-up are not reported; their rate is at most that of the measured
-    # period
+    # the warm-up's segments are not reported; their rate is at most that of the measured period
     start_s = max(0.0, long.cpu_s - each_s * (long.packets + WARMUP_S * per_s))
     return Slope(flows, 1e6 * each_s, per_s, start_s, long.peak_mb * 2**20 / flows)
 

@@ -26,12 +26,12 @@ NAME = heap(16)
 """Size of a name with up to 24 characters. [bytes]"""
 
 FLOW = (
-    *(392, 2 * NAME, 2 * heap(4 * 4)),  # the flow in the scenario: its names, its paths
-    *(256, heap(320) + 64, 2 * heap(8)),  # FlowState; sender and receiver, aligned; their rings
-    2 * 2 * 2 * 8,  # two timers in the agenda, a tree with up to twice as many leaves
+    *(392, 2 * NAME, 2 * heap(4 * 4)),  # the flow in the scenario: its names, its lists of links
+    *(256, heap(320) + 64, 2 * heap(8)),  # FlowState; sender and receiver, aligned; ring buffers
+    2 * 2 * 2 * 8,  # two timers in the agenda, a tree with up to twice as many leaves as timers
     *(2 * 32, heap(4 * 8), heap(4 * 40)),  # windows for later samples, deferred ACKs
-    *(2 * 20, 8, 2 * 12),  # paths in the routes, their first legs, start and stop in the plan
-    *(16 + 8, 2 * 120),  # moments and class in the gauge, counters at two times
+    *(2 * 20, 8, 2 * 12),  # two routes with their first legs, planned start and stop
+    *(16 + 8, 2 * 120),  # sums for the statistics of windows, class, counters at two times
 )
 """Size of a flow, without its links. [bytes]"""
 
@@ -41,7 +41,7 @@ STEP = 4 + 32
 LINK = (
     *(232, 3 * NAME),  # LinkSettings and their names
     *(64, heap(24), NAME),  # WiredLink, its label and name
-    *(16, 2 * (56 + 8 + 16)),  # moments in the gauge, counters at two times
+    *(16, 2 * (56 + 8 + 16)),  # sums for the statistics of the queue length, counters at two times
 )
 """Size of one direction of a link. [bytes]"""
 
@@ -51,9 +51,9 @@ model. [bytes]
 """
 
 STATION = (
-    *(576, 2 * NAME),  # the station in the scenario
-    *(4 * 64, NAME),  # its contenders and queues in the cell
-    *(2 * 64, 4 * 32),  # as a contender: backoff, first packet, ring buffers
+    *(576, 2 * NAME),  # settings of the station in the scenario
+    *(4 * 64, NAME),  # contenders and queues of the station in the cell
+    *(2 * 64, 4 * 32),  # each contender: backoff, first packet, ring buffers
     *(2 * 2 * 64, 2 * 32),  # counters at two times
 )
 """Size of a station, without its flows. [bytes]"""

@@ -86,7 +86,7 @@ impl Echo {
     /// Returns the delay and loss of replies that a table of stations sets.
     ///
     /// # Errors
-    /// A value has been refused.
+    /// `Refused` if a value in the table is invalid.
     pub(crate) fn read(station: &Section) -> Result<Echo, Refused> {
         let own = EchoKeys::read(&Layers(&[station]))?;
         Ok(Echo {
@@ -98,7 +98,7 @@ impl Echo {
     /// Returns the changes of a station's replies, in order of time.
     ///
     /// # Errors
-    /// A value has been refused.
+    /// `Refused` if a value in the table is invalid.
     pub(crate) fn changes(station: &Section) -> Result<Vec<EchoChange>, Refused> {
         let usual = Echo::read(station)?;
         let mut changes: Vec<EchoChange> = Vec::new();
@@ -115,7 +115,7 @@ impl Echo {
     }
 }
 
-/// The replies of a station to echo requests during a run.
+/// A station's responder to echo requests: decides whether and when the station replies.
 #[derive(Clone, Debug)]
 pub struct Responder {
     /// Delay and loss of replies at the start of the run, followed by their changes.

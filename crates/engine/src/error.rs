@@ -8,8 +8,8 @@ pub enum EngineError {
     /// The run was stopped before any replication finished.
     #[error("interrupted before the first replication was finished")]
     Interrupted,
-    /// The duration of the scenario is too long for the agenda (list of pending events) with this
-    /// number of flows.
+    /// The duration of the scenario is too long for the agenda (list of pending events). The
+    /// maximum duration depends on the number of flows.
     #[error("duration: with this many flows at most {} s can be simulated", horizon.seconds() as u64)]
     TooLong {
         /// Longest duration that can be simulated.

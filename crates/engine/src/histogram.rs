@@ -12,8 +12,8 @@ const CELLS_SHOWN: u64 = 32;
 /// A histogram of durations. The width of a bin (cell) increases with the duration.
 #[derive(Clone, Debug)]
 pub struct Histogram {
-    /// Number of durations by octave and bin, up to the longest duration. An octave without
-    /// durations has an empty list.
+    /// Number of durations in each bin of each octave, up to the longest duration. An octave
+    /// without durations has an empty list.
     counts: Vec<Vec<u64>>,
     count: u64,
     sum_ns: u128,
@@ -100,9 +100,10 @@ impl Histogram {
         (self.count > 0).then(|| self.sum_ns as f64 / self.count as f64 / 1e9)
     }
 
-    /// Returns the quantile for the fraction `part`: the upper end of the first bin up to which at
-    /// least this fraction of the durations lies. The value is at most the longest duration. The
-    /// value is never below the exact quantile, and exact if all durations are equal. [s]
+    /// Returns a quantile. The quantile is the upper end of the first bin for which this bin and
+    /// the bins below it contain at least the fraction `part` of the durations. The value is at
+    /// most the longest duration. The value is never below the exact quantile, and exact if all
+    /// durations are equal. [s]
     pub fn quantile_s(&self, part: f64) -> Option<f64> {
         let rank = ((part * self.count as f64).ceil() as u64).max(1);
         let mut below = 0;

@@ -116,7 +116,8 @@ impl EcnEcho {
         self.0 & 1 != 0
     }
 
-    /// Returns the number of marked segments modulo [`EcnEcho::MODULUS`], if the field is a count.
+    /// Returns the number of marked segments modulo [`EcnEcho::MODULUS`]; `None` if the field is a
+    /// flag and not a count.
     pub const fn counted(self) -> Option<u32> {
         if self.0 & EcnEcho::COUNTS == 0 {
             return None;

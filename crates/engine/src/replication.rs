@@ -42,7 +42,7 @@ pub struct Replication {
     pub distributions: Vec<Distribution>,
 }
 
-/// The detail of the measurements.
+/// The amount of detail in the measured results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Detail {
     /// Means only.

@@ -26,8 +26,9 @@ use crate::replication::{Detail, Replication, Running};
 use crate::scenario::Scenario;
 use crate::world::World;
 
-/// Quantities that readings omit, because they have no value for an interval. Some are recorded
-/// only after the end of the warm-up. The number of events is that of the whole run.
+/// Quantities that readings omit, because they have no value for an interval. Some of these
+/// quantities are recorded only after the end of the warm-up. The number of events (`EVENTS`)
+/// covers the whole run.
 const OF_NO_INTERVAL: &[Quantity] = &[
     RTT_P95,
     RTT_P99,

@@ -33,8 +33,8 @@ pub struct Flow {
     pub class: String,
     /// Endpoints of the flow.
     pub ends: Ends,
-    /// Indices of the links that the data passes. For a flow of a station these are the links
-    /// beyond the wire of the cell.
+    /// Indices of the links that the data passes. For a flow of a station, the wire of the cell is
+    /// not included.
     pub forward: Vec<u32>,
     /// Indices of the links that the ACKs pass.
     pub back: Vec<u32>,
@@ -50,8 +50,8 @@ pub struct Flow {
     pub stop: Option<Span>,
     /// Transport protocol of the flow, and its settings.
     pub transport: Transport,
-    /// Settings of the sensor that uses the flow; `None` for other flows. Each report is one
-    /// segment or datagram.
+    /// Settings of the sensor that sends its reports over the flow; `None` if no sensor uses the
+    /// flow. Each report is one segment or datagram.
     pub reports: Option<ReportSettings>,
     /// Role of the flow in a call; `None` for other flows.
     pub call: Option<CallPart>,

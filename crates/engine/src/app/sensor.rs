@@ -1,5 +1,5 @@
-//! Sensors, which send small reports at intervals. This file contains the times of reports, and
-//! records their arrivals.
+//! Sensors, which send small reports at intervals. This file determines the times at which reports
+//! are created, and records the arrivals of reports.
 //!
 //! A report is one segment or datagram. Over TCP all reports of a sensor use one connection that is
 //! already open. If a report is lost, TCP retransmits it, and later reports arrive only after the
@@ -57,7 +57,7 @@ impl Reports {
         self.due = Time::NEVER;
     }
 
-    /// Returns the time of the next report.
+    /// Returns the time at which the next report is created.
     pub fn deadline(&self) -> Time {
         self.due
     }

@@ -50,7 +50,7 @@ impl BottleneckGroup {
     /// Returns the groups of stations that the tables define.
     ///
     /// # Errors
-    /// A value has been refused.
+    /// `Refused` if a value in the tables is invalid.
     pub(super) fn all(
         tables: &[(String, Section)],
         made: &Made,

@@ -127,7 +127,7 @@ impl Leaves {
         leaves
     }
 
-    /// Returns the leaves that at least one flow uses: the number of each leaf, and its name in
+    /// Returns the leaves that at least one flow uses: the index of each leaf, and its name in
     /// results.
     pub(super) fn shown(&self, flows: &[Flow]) -> Vec<(usize, String)> {
         let pairs = flows.iter().zip(&self.of_flow);
@@ -140,9 +140,9 @@ impl Leaves {
     }
 }
 
-/// Returns the bottleneck of `settings` as a link that is empty and has no rate yet. `bin` is the
-/// width of the intervals in which the smallest utilisation is measured. `measured` is the time
-/// from the end of the warm-up to the end of the run.
+/// Returns the bottleneck of `settings` as a link that is empty and has no rate yet. The
+/// utilisation is measured in intervals of length `bin`, and the smallest value is recorded.
+/// `measured` is the time from the end of the warm-up to the end of the run.
 pub fn link_of(
     settings: &BottleneckSettings,
     hotspot: Hotspot,

@@ -13,18 +13,18 @@
 //!
 //! In the paper, uplink UDP bypasses the bottleneck, because a delay would not keep uplink UDP off
 //! the air (appendix IV). The ping replies of a station wait after its UDP packets in the queue of
-//! the station. Today many UDP senders, above all QUIC, slow down if they are delayed. A bypass
-//! would give these senders an unfair advantage. Therefore uplink UDP passes the bottleneck by
-//! default. With `udp = "down"` uplink UDP bypasses the bottleneck as in the paper. Pings and their
-//! replies bypass the bottleneck: the echo request enters the queue of the access point, and the
-//! reply enters the queue of the station. The simulator or the emulator forwards the packets. This
-//! module computes the rate, and selects the stations to ping.
+//! the station. Many current UDP senders, above all QUIC, slow down if their packets are delayed. A
+//! bypass would give these senders an unfair advantage. Therefore uplink UDP passes the bottleneck
+//! by default. With `udp = "down"` uplink UDP bypasses the bottleneck as in the paper. Pings and
+//! their replies bypass the bottleneck: the echo request enters the queue of the access point, and
+//! the reply enters the queue of the station. The simulator or the emulator forwards the packets.
+//! This module computes the rate, and selects the stations to ping.
 //!
-//! | content | place |
+//! | content | module |
 //! |---|---|
 //! | flows that pass the bottleneck, and their leaves | `bottleneck/leaves.rs` |
 //! | groups of stations with a common share | `bottleneck/groups.rs` |
-//! | stations to ping, replies, measured values | here |
+//! | stations to ping, replies, measured values | this module |
 //! | round-trip times of flows, for stations that do not reply to pings | `bottleneck/timing.rs` |
 //! | the rate, computed from round-trip times | [`crate::control::wce`] |
 
@@ -60,7 +60,7 @@ pub struct Bottleneck {
     listens: bool,
     /// Start time of the bottleneck; after the start, the time of the next ping.
     next: Time,
-    /// Traffic of each station at the last ping.
+    /// Traffic counters of each station at the last ping.
     stations: Vec<Known>,
     /// Leaves through which the packets of each station pass.
     leaves_of: Vec<Vec<u32>>,
@@ -75,8 +75,8 @@ pub struct Bottleneck {
     warm_sum: f64,
 }
 
-/// The traffic of a station, as counted at the last ping. The time `sent_datagrams` is that of the
-/// last ping at which the station had sent new uplink datagrams.
+/// The traffic of a station, as counted at the last ping. The field `sent_datagrams` is the time of
+/// the last ping at which the number of uplink datagrams had increased.
 #[derive(Clone, Copy, Debug, Default)]
 struct Known {
     /// Number of uplink datagrams of the station that have bypassed the bottleneck.
@@ -169,9 +169,9 @@ impl Bottleneck {
         self.listens
     }
 
-    /// Records that a segment of a flow to a station has left the bottleneck. Before the segment,
-    /// `passed_bytes` had left the bottleneck. The segment is acknowledged by an ACK with the
-    /// number `end` or a larger number.
+    /// Records that a segment of a flow to a station has left the bottleneck. `passed_bytes` is the
+    /// number of bytes that had left the bottleneck before the segment. The segment is acknowledged
+    /// by an ACK with the number `end` or a larger number.
     #[cold]
     pub fn leaves(&mut self, now: Time, (station, flow, end): (u32, u32, u32), passed_bytes: u64) {
         let listening = self.estimator.as_ref().map_or(&[][..], Capacity::listening);
@@ -249,8 +249,8 @@ impl Bottleneck {
         (self.rate_bps > 0).then_some(self.rate_bps)
     }
 
-    /// Sets the configured rate from `now` on. The call has no effect if the rate is estimated.
-    /// [bit/s]
+    /// Sets the rate of the bottleneck from `now` on. The call has no effect if the rate is
+    /// estimated instead of configured. [bit/s]
     pub fn set_rate(&mut self, now: Time, rate_bps: u64) {
         if self.settings.rate_bps.is_none() {
             return;
@@ -296,7 +296,7 @@ impl Bottleneck {
     }
 }
 
-/// Returns the leaves of a bottleneck that at least one flow uses: the number of each leaf, and its
+/// Returns the leaves of a bottleneck that at least one flow uses: the index of each leaf, and its
 /// name in results. The list is empty if there is no bottleneck.
 pub fn shown_leaves(
     settings: Option<&BottleneckSettings>,

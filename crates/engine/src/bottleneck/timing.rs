@@ -4,8 +4,8 @@
 //!
 //! For each flow, the next few segments are timed, and the smallest of their round-trip times is
 //! used. The receiver may delay an ACK until the next segment, which makes the other round-trip
-//! times longer. If a segment is retransmitted, all timed segments are discarded, because an ACK
-//! may belong to either transmission (Karn and Partridge, 1987).
+//! times longer. If a segment is retransmitted, all timed segments of the flow are discarded,
+//! because an ACK may belong to either transmission (Karn and Partridge, 1987).
 
 use crate::control::RoundTrip;
 use crate::kernel::time::{Span, Time};
@@ -50,8 +50,9 @@ impl Timing {
         self.0.is_empty()
     }
 
-    /// Records a segment that leaves the bottleneck at `now`. Before the segment, `passed_bytes`
-    /// had left. The segment is timed only if `listening` contains its station.
+    /// Records a segment that leaves the bottleneck at `now`. `passed_bytes` is the number of bytes
+    /// that had left before the segment. The segment is timed only if `listening` contains its
+    /// station.
     pub(super) fn leaves(
         &mut self,
         now: Time,

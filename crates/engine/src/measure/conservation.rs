@@ -11,8 +11,8 @@ use crate::world::World;
 /// Checks the conservation laws of a run:
 ///
 /// - Packets of a flow: created = delivered + lost + in queues + in flight.
-/// - Times of a TCP sender without handshake: the times for which each limit (cwnd, receive window,
-///   application) holds add up to the sender's lifetime.
+/// - Times of a TCP sender without handshake: at any time one limit (cwnd, receive window or
+///   application) stops the sender. The times for all limits add up to the sender's lifetime.
 /// - Connections of a web source: started = finished + open.
 /// - Packets of a queue: offered = dropped + left + still in the queue, and left = acknowledged +
 ///   discarded by the MAC.
@@ -157,8 +157,9 @@ fn check_cell(world: &World<'_>) -> Result<(), String> {
     Ok(())
 }
 
-/// Checks a CSMA network. Every transmission must have one result. No link starts to transmit while
-/// it senses another link. No link transmits for longer than the elapsed time.
+/// Checks a CSMA network. Every transmission must be counted as delivered, corrupted or collided.
+/// No link starts to transmit while it senses another link. No link transmits for longer than the
+/// elapsed time.
 fn check_links_on_air(world: &World<'_>) -> Result<(), String> {
     let Some(conflict) = world.radio().conflict() else {
         return Ok(());

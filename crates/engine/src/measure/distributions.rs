@@ -1,5 +1,5 @@
 //! Distributions of the quantities that have means and percentiles in results. A distribution is a
-//! histogram: edges, and a count between each two edges.
+//! histogram: the edges of intervals, and a count for each interval.
 
 use serde_json::{Value, json};
 
@@ -49,7 +49,8 @@ impl Distribution {
 
 /// Returns `distributions` as JSON: a list of objects with `list`, `name`, `quantity`, `edges_s`
 /// and `counts`. Empty intervals before the first count and after the last count are omitted. There
-/// is one more edge than counts. The edges of all distributions are from the same sequence.
+/// is one more edge than counts. All distributions use the same sequence of edges, except at their
+/// first and last edge.
 pub fn distributions_json(distributions: &[Distribution]) -> String {
     let each = distributions.iter().map(|own| {
         let (edges, counts) = own.histogram.cells();

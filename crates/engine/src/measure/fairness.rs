@@ -18,7 +18,8 @@ use crate::kernel::time::Span;
 use crate::scenario::{Flow, Transport};
 use crate::world::FlowCounters;
 
-/// Percentage of its datagrams that must arrive for the demand of a flow to be met. [%]
+/// Minimum percentage of a flow's datagrams that must arrive. Below this percentage, the demand of
+/// the flow is not met. [%]
 const MET_PERCENT: u64 = 99;
 
 /// Largest ratio of the number of datagrams in flight to the number that Little's law gives for
@@ -26,8 +27,8 @@ const MET_PERCENT: u64 = 99;
 const PILE: f64 = 1.5;
 
 /// Returns whether a flow competes for its share, that is, whether its demand is not met. `start`
-/// and `end` are its counters at both ends of the measured period. `life` is the time for which the
-/// flow existed in the period.
+/// and `end` are the counters of the flow at the start and the end of the measured period. `life`
+/// is the time for which the flow existed in the period.
 pub(super) fn competes(flow: &Flow, start: &FlowCounters, end: &FlowCounters, life: Span) -> bool {
     let has_rate =
         matches!(&flow.transport, Transport::Udp(udp) if udp.arrivals != Arrivals::Greedy);

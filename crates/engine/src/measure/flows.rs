@@ -113,7 +113,8 @@ impl Period<'_> {
         ONE_WAY_DELAY_P99.of(delays.quantile_s(0.99))
     }
 
-    /// Returns percentiles of the round-trip times of these flows, if they are recorded.
+    /// Returns percentiles of the round-trip times of these flows; an empty list if round-trip
+    /// times are not recorded.
     pub(super) fn rtt_percentiles(&self, flows: impl Iterator<Item = usize>) -> Vec<Value> {
         let rtts = rtts_of(self.world, flows);
         let values = rtts.map(|rtts| {

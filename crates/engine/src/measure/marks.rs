@@ -21,7 +21,7 @@ pub(super) struct QueueMark {
 }
 
 impl QueueMark {
-    /// Returns the counters of a queue whose discipline decides at arrivals.
+    /// Returns the counters at `now` of a queue whose discipline decides at arrivals.
     pub(super) fn on_arrival(counters: QueueCounters, now: Time) -> QueueMark {
         QueueMark {
             counters,

@@ -112,8 +112,8 @@ impl Period<'_> {
         items
     }
 
-    /// Returns the item of a queue. The item contains the mark probability only if the queue
-    /// `marks` packets.
+    /// Returns the item of a queue. The item contains the mark probability only if `marks` is true,
+    /// that is, if the queue may mark packets.
     fn queue_item(&self, name: &str, marks: bool, start: QueueMark, end: QueueMark) -> Item {
         let mut item = self.marks().queue_item(name, start, end);
         if marks {

@@ -12,7 +12,7 @@ use crate::world::Endpoints;
 const STARVING: f64 = 0.1;
 
 impl Period<'_> {
-    /// Returns the numbers of the links that appear in results.
+    /// Returns the indices of the links that appear in results.
     fn shown(&self) -> impl Iterator<Item = usize> {
         let links = self.world.wires().links().iter().enumerate();
         links.filter(|(_, wired)| wired.is_shown()).map(|(k, _)| k)
@@ -119,7 +119,8 @@ impl Period<'_> {
     }
 
     /// Returns the mean round-trip time of the TCP flows among `members`, and the mean one-way
-    /// delay of their UDP flows. A value is omitted if there are no flows of this type.
+    /// delay of the UDP flows among `members`. If there are no flows of one type, its value is
+    /// omitted.
     fn delays(&self, members: &[usize]) -> Vec<Value> {
         let kinds = [(true, RTT), (false, ONE_WAY_DELAY)];
         let mean = |(tcp, quantity): (bool, Quantity)| {

@@ -10,8 +10,8 @@ use crate::scenario::SharingClass;
 
 impl Period<'_> {
     /// Returns measures of the deviation of a queue from its target occupancy; an empty list if the
-    /// queue has no target. `port` is the number of the queue, which is also that of its contender
-    /// (node or access category).
+    /// queue has no target. `port` is the index of the queue. The contender (node or access
+    /// category) that sends from the queue has the same index.
     pub(super) fn keeping(&self, port: usize) -> Vec<Value> {
         let mut queues = self.world.radio().queues();
         let before = queues.by_ref().take(port);

@@ -23,8 +23,8 @@ pub(crate) struct Snapshot {
     /// Air time of PPDUs with data to or from each station; an empty list if the cell does not
     /// aggregate. [ns]
     pub(super) air_ns: Vec<u64>,
-    /// For each link, the counters of its queue, and the capacity that was used and offered
-    /// (`LinkModel::used`). [ns], for a trace [bytes]
+    /// For each link, the counters of its queue, its used capacity and its total capacity
+    /// (`LinkModel::used`). Capacities are in ns, or in bytes for a link with a trace.
     pub(super) links: Vec<(QueueMark, [u64; 2])>,
     /// Counters of the access point's queues with virtual buffer sharing.
     pub(super) shared: Shared,
@@ -142,7 +142,7 @@ impl OnAir {
 /// Counters of the access point's queues with virtual buffer sharing, at one time.
 #[derive(Clone, Debug)]
 pub(super) struct Shared {
-    /// Counters of each class, for each queue.
+    /// For each class, the counters of its packets in each queue.
     pub(super) classes: Vec<Vec<QueueMark>>,
     /// Deviation of the queue length from the target occupancy, for each queue.
     pub(super) deviations: Vec<Deviation>,

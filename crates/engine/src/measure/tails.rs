@@ -82,7 +82,7 @@ pub(crate) struct Seconds {
     bounds: Vec<Bound>,
 }
 
-/// The time between two windows: the end of a window and the start of the next.
+/// The boundary between two windows: the end of one window and the start of the next.
 struct Bound {
     at: Time,
     /// Number of packets that each flow has delivered since the start of the run.

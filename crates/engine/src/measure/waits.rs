@@ -57,8 +57,8 @@ impl Period<'_> {
                             .as_ref()
                             .map(|waits| waits.of(flow));
                         let asleep = waits.of(flow).since(from.unwrap_or_default());
-                        // the mean includes packets that arrived while the station was awake and
-                        // that were not buffered
+                        // the sum is divided by all packets, including those that were not buffered
+                        // because the station was awake
                         add(name, asleep.ns, own.packets);
                     }
                     add(world.radio().queue_name(queue), own.ns, own.packets);
@@ -68,9 +68,9 @@ impl Period<'_> {
         items
     }
 
-    /// Returns the buffered packets of the station that receives the data of `flow`: the index of
-    /// the station, the name in results, and the buffering times. `None` if the receiver is not a
-    /// station with power save.
+    /// Returns three properties of the station that receives the data of `flow`: its index, the
+    /// name of its buffered packets in results, and the buffering times. Returns `None` if the
+    /// receiver is not a station with power save.
     fn kept_before(&self, flow: u32) -> Option<(usize, &str, &Waits)> {
         let Ends::Station { station, direction } =
             self.world.scenario().flows.get(flow as usize)?.ends

@@ -13,8 +13,8 @@ impl Period<'_> {
         self.over(web.responses(), count)
     }
 
-    /// Returns the goodput of responses: their payload divided by the length of the period. `flow`
-    /// is the flow number of the web source. [bit/s]
+    /// Returns the goodput of the responses of web source `web`: their payload divided by the
+    /// length of the period. `flow` is the index of the web source's flow. [bit/s]
     pub(super) fn web_goodput_bps(&self, flow: usize, web: u32) -> f64 {
         let segments = self.over_responses(web, |c| c.delivered) as f64;
         let short = self.over_responses(web, |c| c.short_bytes) as f64;

@@ -20,7 +20,7 @@ pub enum Admission {
     Pi(Box<Pi>),
     /// Proportional-integral control of the queueing delay.
     Pie(Box<Pie>),
-    /// Shares for classes of flows.
+    /// Virtual buffer sharing: classes of flows with target shares.
     BufferSharing(Box<SharedBuffer>),
     /// Drops with a probability that is set at run time.
     Price(Box<Price>),

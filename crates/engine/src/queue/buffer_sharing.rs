@@ -6,10 +6,10 @@
 //! updates the probabilities at every arrival, or at regular times.
 //!
 //! The share h_i of class i is a share of the queue or of the service. The share of the queue is
-//! the number of packets of the classin the queue, divided by the number of packets of all classes.
-//! The share of the service is the fraction of the last data segments on the air, in both
-//! directions, that belong to the class. ACKs are not included, so that uploads and downloads are
-//! measured in the same way.
+//! the number of packets of the class in the queue, divided by the number of packets of all
+//! classes. The share of the service is the fraction of the most recent data segments on the air
+//! that belong to the class. Data segments of both directions are included. ACKs are not included,
+//! so that uploads and downloads are measured in the same way.
 
 use super::QueueCounters;
 use super::discipline::{Backlog, DEFAULT_LIMIT, LIMIT, Verdict, moving};
@@ -245,7 +245,7 @@ pub struct SharedBuffer {
     setting: SharingSetting,
     next_update: Time,
     controller: Controller,
-    /// Class of each flow, or [`NO_CLASS`].
+    /// Index of the class of each flow; [`NO_CLASS`] for a flow without a class.
     class_of: Vec<u16>,
     counters: Vec<QueueCounters>,
     /// Current share of each class in the queue or in the service.
@@ -261,12 +261,14 @@ pub struct SharedBuffer {
     stream: Stream,
 }
 
-/// The time integrals of the queue length. The last departure may be in the future.
+/// The time integrals of the queue length. A removed packet may count towards the queue length
+/// until a time in the future.
 #[derive(Clone, Copy, Debug, Default)]
 struct Area {
     since: Time,
     length: u32,
-    /// Future time of the last departure: until then, the packet counts towards the queue length.
+    /// Time until which the packet that was removed last counts towards the queue length; `None` if
+    /// no removed packet is counted.
     release: Option<Time>,
     target: f64,
     sum: Deviation,

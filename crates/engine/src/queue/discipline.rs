@@ -21,8 +21,9 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// Returns the verdict on a `packet` that AQM selects before the queue is full. The packet is
-    /// marked if `may` allows marks and the packet is ECN-capable. If not, the packet is dropped.
+    /// Returns the verdict on a `packet` that AQM selects for a mark or a drop before the queue is
+    /// full. The packet is marked if `may` is true (marks are allowed) and the packet is
+    /// ECN-capable. If not, the packet is dropped.
     #[inline]
     pub(super) fn early(may: bool, packet: &Packet) -> Verdict {
         match may && packet.ecn != Ecn::NotCapable {
@@ -32,7 +33,7 @@ impl Verdict {
     }
 }
 
-/// Drops packets at random before the queue is full: each packet with a given probability,
+/// Random drops before the queue is full. Each packet is dropped with a given probability,
 /// independently of other packets.
 #[derive(Clone, Debug)]
 pub(super) struct RandomDrop {

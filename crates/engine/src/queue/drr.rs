@@ -13,7 +13,7 @@ pub(super) struct FlowQueue {
     pub(super) codel: CoDel,
     /// Number of bytes that the queue may still send in this round. [bytes]
     deficit: i64,
-    /// Whether the queue is in `new` or `old`.
+    /// Whether the queue is in the list `new` or in the list `old`.
     pub(super) listed: bool,
 }
 

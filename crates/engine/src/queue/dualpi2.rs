@@ -190,8 +190,8 @@ impl DualPi2 {
         }
     }
 
-    /// Returns the next packet to send, possibly marked. Appends the packets that are dropped
-    /// instead to `dropped` (`dualpi2_dequeue`).
+    /// Returns the next packet to send, possibly marked. Packets that are dropped before this
+    /// packet are appended to `dropped` (`dualpi2_dequeue`).
     pub fn dequeue(&mut self, now: Time, dropped: &mut Vec<Packet>) -> Option<Packet> {
         self.advance(now);
         loop {
@@ -274,7 +274,7 @@ impl DualPi2 {
         while self.next_update <= now {
             let rests = self.len() == 0 && self.base.p == 0.0 && self.base.before == Span::ZERO;
             if rests {
-                // the queue is empty, so that p' does not change until a packet arrives
+                // updates of an empty queue with p' = 0 change nothing, and are skipped
                 let left = now.since(self.next_update).0 / self.setting.update.0;
                 self.next_update += Span(left * self.setting.update.0);
             } else {

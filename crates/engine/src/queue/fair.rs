@@ -22,8 +22,8 @@ use crate::packet::Packet;
 /// Quantum of the party with the smallest share: the IP packet of one full Ethernet frame. [bytes]
 const QUANTUM: f64 = 1500.0;
 
-/// Minimum idle time that a party with a maximum rate can make up for: afterwards the party may
-/// send for this time above its maximum rate.
+/// Minimum burst of a party with a maximum rate, as a time: after an idle period, the party may
+/// send immediately as many bytes as its maximum rate allows in this time.
 const BURST: Span = Span(1_000_000);
 
 /// A leaf or a group of leaves with its own share of the capacity. Within a group, leaves have
@@ -45,7 +45,7 @@ pub struct Fair {
     leaf_of: Vec<[u32; 2]>,
     leaves: Vec<Leaf>,
     groups: Vec<Group>,
-    /// Deficit round robin among the groups.
+    /// Deficit round robin among the parties.
     turns: Round,
     /// Whether maximum rates are enforced.
     pub(super) is_capped: bool,
@@ -129,8 +129,8 @@ impl Round {
         self.busy.push_back(index);
     }
 
-    /// Returns the group or leaf that is served next, and moves it to the front; `None` if none may
-    /// send now.
+    /// Returns the group or leaf that is served next, and moves it to the front; `None` if no group
+    /// or leaf may send now.
     fn turn(&mut self, may_send: impl Fn(u32) -> bool) -> Option<u32> {
         let mut held = 0;
         while held < self.busy.len() {
@@ -151,8 +151,8 @@ impl Round {
         None
     }
 
-    /// Charges `bytes` to the first group or leaf. If it `is_empty`, it is removed from the round
-    /// robin.
+    /// Charges `bytes` to the first group or leaf. If `is_empty` is true, this group or leaf has no
+    /// more packets, and is removed from the round robin.
     fn send(&mut self, index: u32, bytes: i64, is_empty: bool) {
         let member = &mut self.members[index as usize];
         member.deficit -= bytes;
@@ -165,8 +165,8 @@ impl Round {
 }
 
 impl Fair {
-    /// Returns a fair queue of empty leaves of `limit` packets, one for each of the `weights`.
-    /// `leaf_of` contains for each flow the leaf of its ACKs and the leaf of its data.
+    /// Returns a fair queue of empty leaves of `limit` packets. `weights` contains the share of
+    /// each leaf. `leaf_of` contains for each flow the leaf of its ACKs and the leaf of its data.
     pub fn new(leaf_of: Vec<[u32; 2]>, weights: &[f64], limit: u32) -> Fair {
         let party = |(leaf, &share): (u32, &f64)| Party {
             share,

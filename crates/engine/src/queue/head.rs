@@ -63,7 +63,7 @@ impl HeadQueue {
 
     /// Returns the discipline for a server that sends several packets together. The discipline
     /// consists of a component that decides at arrivals, and of a scheduler upstream of this
-    /// component.
+    /// component. The scheduler is `None` if the discipline decides only at arrivals.
     pub fn apart(self) -> (Admission, Option<Scheduler>) {
         match self {
             HeadQueue::Fifo(fifo) => (fifo.admitted.admission, None),

@@ -58,8 +58,9 @@ pub struct Lost {
     pub packet: Packet,
 }
 
-/// Limit of the expected rate, divided by the number of stations of the cell: a station below the
-/// limit is slow. Linux removed this rule in 6.15 (STA_SLOW_THRESHOLD). [bit/s]
+/// Limit below which a station is slow. The station's expected rate, divided by the number of
+/// stations of the cell, is compared with this limit. Linux removed this rule in 6.15
+/// (STA_SLOW_THRESHOLD). [bit/s]
 const SLOW_BPS: f64 = 6e6;
 
 impl Mac80211 {

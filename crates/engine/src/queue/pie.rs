@@ -173,7 +173,8 @@ impl Pie {
     }
 
     /// Returns whether a packet is dropped or marked before the queue is full (sections 4.1 and
-    /// 5.4).
+    /// 5.4). `is_quiet` says whether the queueing delay was below half of the target at the last
+    /// update.
     fn drops_early(&mut self, backlog: &Backlog, is_quiet: bool) -> bool {
         if (is_quiet && self.probability < 0.2) || backlog.bytes <= SPARED_BYTES {
             return false;

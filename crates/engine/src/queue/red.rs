@@ -54,7 +54,8 @@ words! {
 /// The weight of the current queue length in the average of RED.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum RedWeight {
-    /// Average over ten round-trip times of three link delays, at least 1 s (q_weight -1 of ns-2).
+    /// Average over ten assumed round-trip times, at least 1 s (q_weight -1 of ns-2). The assumed
+    /// round-trip time is three times the sum of link delay and transmission time.
     Auto,
     /// Average over 1 s (q_weight 0 of ns-2).
     PerSecond,

@@ -119,7 +119,8 @@ macro_rules! disciplines {
                 }
             }
 
-            /// Returns the discipline that the nearest table of a queue contains.
+            /// Returns the discipline in the nearest table of a queue, that is, the first table of
+            /// `layers`.
             fn read(layers: &Layers) -> Result<Discipline, Refused> {
                 let Some(queue) = layers.0.first() else {
                     return Err(layers.lack(QueueSetting::limit_packets));
@@ -277,7 +278,7 @@ impl QueueSetting {
     /// drop-tail queue.
     ///
     /// # Errors
-    /// The queue has been refused.
+    /// `Refused` if the settings of the queue are invalid or missing.
     pub fn at<Q>(table: &Section, key: KeyOf<Q>) -> Result<Option<QueueSetting>, Refused> {
         if let Some(queue) = table.inside(key) {
             return QueueSetting::read(&Layers(&[queue])).map(Some);
@@ -286,10 +287,10 @@ impl QueueSetting {
         Ok(limit.map(QueueSetting::drop_tail))
     }
 
-    /// Returns the queue under `key` of the nearest table that has this key.
+    /// Returns the queue under `key` in the first table of `layers` that contains this key.
     ///
     /// # Errors
-    /// The queue has been refused.
+    /// `Refused` if the settings of the queue are invalid or missing.
     pub(crate) fn nearest<Q>(layers: &Layers, key: KeyOf<Q>) -> Result<QueueSetting, Refused> {
         for table in layers.0 {
             if let Some(queue) = QueueSetting::at(table, key)? {

@@ -25,10 +25,10 @@ use crate::packet::Packet;
 pub struct TxQueues {
     pub(super) admitted: Admitted,
     txqs: Vec<TxQueue>,
-    /// Txq of each flow; empty if there is only one txq.
+    /// Index of the txq of each flow; empty if there is only one txq.
     of_flow: Arc<[u32]>,
-    /// Order of arrival: each entry is a txq and a number of consecutive packets for this txq.
-    /// Settled packets may still have entries, but not at the front.
+    /// Order of arrival: each entry is the index of a txq and a count of consecutive packets for
+    /// this txq. Settled packets may still have entries, but not at the front.
     order: VecDeque<(u32, u32)>,
     /// Time until which the last settled packets still count towards the queue length, because
     /// their ACK or BlockAck is on the air. The next two fields are their number and total length.
@@ -96,7 +96,8 @@ impl TxQueues {
         self.admitted.enter(now, bytes);
     }
 
-    /// Removes a lost packet that waited upstream of the device from the counters.
+    /// Subtracts a lost packet of `bytes` bytes from the counters. The packet waited upstream of
+    /// the device.
     pub fn lose_in_qdisc(&mut self, now: Time, bytes: u16) {
         self.admitted.counts.counters.withdraw(now);
         self.admitted.bytes -= u64::from(bytes);

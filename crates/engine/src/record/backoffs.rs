@@ -22,8 +22,8 @@ struct Seen {
 
 impl Backoffs {
     /// Returns the number of idle slots of `contender`'s backoff before the exchange that has just
-    /// ended. The value is `None` if there was no backoff, or if the contender was not aligned with
-    /// the slots of its group.
+    /// ended. The value is `None` if there was no backoff, or if the contender did not wait a whole
+    /// number of slots.
     pub(super) fn counted(&self, medium: &Dcf, contender: u32) -> Option<u32> {
         let exchange = medium.exchange();
         if exchange.follows {
@@ -62,7 +62,8 @@ impl Backoffs {
             };
             let was = seen.state;
             if (state.target, state.drawn_at) != (was.target, was.drawn_at) {
-                // whether the backoff was drawn before the exchange began, or after it
+                // true if the backoff was drawn before the exchange began, false if it was drawn
+                // later
                 let before = state.drawn_at == was.openings && state.openings != was.openings;
                 let passed = if before { was.passed } else { state.passed };
                 seen.drawn = state.target.checked_sub(passed).filter(|_| !was.off_grid);

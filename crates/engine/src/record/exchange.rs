@@ -20,9 +20,9 @@ pub(super) struct Exchange {
 }
 
 impl Exchange {
-    /// Appends the frames of the exchange that were sent to `records`. `data` is the data frame,
-    /// whose time is set to the start of the exchange. If there is an RTS, the method corrects this
-    /// time.
+    /// Appends to `records` those frames of the exchange that were transmitted. `data` is the data
+    /// frame, whose time is set to the start of the exchange. If there is an RTS, the method
+    /// corrects this time.
     pub(super) fn write(&self, records: &mut Vec<FrameRecord>, mut data: FrameRecord) {
         let (response, response_bytes, response_bps) = self.response;
         let back = [data.to, data.from];

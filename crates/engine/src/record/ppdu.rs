@@ -23,8 +23,8 @@ pub struct Ppdu {
     pub air_time: Span,
     /// Access category of the sender.
     pub category: Category,
-    /// Start of the BlockAck window: the lowest MPDU number that the sender has neither
-    /// acknowledged nor discarded.
+    /// Start of the BlockAck window: the lowest number of an MPDU that has been neither
+    /// acknowledged by the receiver nor discarded by the sender.
     pub start: u32,
     /// MPDUs of the PPDU, in order; empty for a BlockAckReq.
     pub mpdus: Vec<Mpdu>,

@@ -583,8 +583,8 @@ fn what_may_change_is_listed_as_the_file_has_it() {
             .iter()
             .any(|key| key.starts_with("vsb.rate"))
     );
-    // stations inherit this queue from the cell, so the complete queue is set there; a limit only
-    // would define another queue
+    // stations inherit this queue from the cell, so the complete queue is set there; a table with
+    // only a limit would define another queue
     let of_cell = CELL.replace("ap_queue = 20", "queue.codel.target = \"9 ms\"");
     let of_cell = listed(&of_cell);
     let target = "cell.queue.codel.target=9 ms".to_owned();

@@ -5,9 +5,9 @@ use crate::kernel::time::Span;
 /// The queue that a greedy source keeps full.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Filled {
-    /// A queue in front of the radio channel, by number.
+    /// Number of a queue in front of the radio channel.
     Air(u32),
-    /// The queue of a link, by number.
+    /// Number of a link whose queue is kept full.
     Link(u32),
 }
 

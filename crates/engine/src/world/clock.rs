@@ -21,7 +21,8 @@ impl Clock {
     /// `flows` flows.
     pub(super) fn new(scenario: &Scenario, flows: usize) -> Clock {
         let slots = Slots::new(scenario);
-        // the check of the scenario computes the maximum duration from this number of slots
+        // both numbers must be equal, because the check of the scenario computes the maximum
+        // duration from the second
         debug_assert_eq!(
             slots.count(numbers::first_connection(scenario)),
             scenario.slots()

@@ -95,8 +95,8 @@ impl Network {
         Some(connection)
     }
 
-    /// Returns whether both flows of a connection have acknowledged all their data and have no
-    /// packets in flight.
+    /// Returns whether all data of a connection's two flows is acknowledged, and none of their
+    /// packets is in flight. `request` is the index of the flow for the request.
     fn is_over(&self, request: u32) -> bool {
         self.flows.is_free(request) && self.flows.is_free(request + 1)
     }

@@ -70,8 +70,8 @@ impl Network {
         }
     }
 
-    /// Returns the next datagram of a greedy flow, which reaches its queue at `now`; `None` if the
-    /// datagram is lost on the path to the queue.
+    /// Returns the next datagram of a greedy flow. The datagram reaches its queue at `now`; the
+    /// value is `None` if the datagram is lost on the path to the queue.
     fn approaching(&mut self, now: Time, member: Member) -> Option<Packet> {
         let flow = &mut self.flows.states[member.flow as usize];
         let Endpoints::Udp(udp) = &mut flow.endpoints else {

@@ -377,7 +377,7 @@ impl FlowState {
         self.receive(now, packet)
     }
 
-    /// Processes a segment at the receiver that has a CE mark or ECN flags in its TCP header.
+    /// Processes, at the receiver, a segment with a CE mark or with ECN flags in its TCP header.
     /// Returns the ACK as [`FlowState::take_segment`] does.
     #[cold]
     #[inline(never)]
@@ -422,7 +422,8 @@ impl FlowState {
         };
         let (sender, receiver) = &mut **tcp;
         self.counters.acks_arrived += 1;
-        // a duplicate ACK echoes the timestamp of a segment that was already acknowledged
+        // only a new ACK gives a round-trip sample: a duplicate ACK echoes the timestamp of a
+        // segment that was already acknowledged
         if u64::from(packet.number) > sender.acked() {
             self.counters.delay_ns += now.since(packet.stamp).0;
             self.counters.delay_samples += 1;
@@ -489,8 +490,8 @@ impl FlowState {
         };
     }
 
-    /// Processes the end of a transmission: the sender has sent all packets that it may send.
-    /// Returns whether its timer expires before the deadline in the agenda.
+    /// Updates cwnd and the limit, after the sender has sent all packets that it may send. Returns
+    /// whether the timer of the sender expires before its deadline in the agenda.
     #[inline(always)]
     pub(super) fn has_sent(&mut self, now: Time) -> bool {
         let sender = &self.tcp().0;

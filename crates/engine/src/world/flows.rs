@@ -1,7 +1,7 @@
 //! All flows of a simulation: their endpoints, connections that open and close, and ACKs with a
 //! processing time.
 //!
-//! | content | place |
+//! | content | module |
 //! |---|---|
 //! | state and counters of a flow | [`super::flow`] |
 //! | reactions of endpoints | [`super::network`] |
@@ -26,8 +26,8 @@ use crate::tcp::Ack;
 
 /// All flows.
 pub(crate) struct Flows {
-    /// States by flow number: first the flows of the scenario, then of users, of pings, and of
-    /// connections.
+    /// States of the flows, indexed by flow number: first the flows of the scenario, then the flows
+    /// of users, of pings, and of connections.
     pub(super) states: Vec<FlowState>,
     pub(super) deferred: Deferred,
     pub(super) webs: Webs,
@@ -142,8 +142,8 @@ impl Flows {
         self.states.len() as u32 - 1
     }
 
-    /// Returns the flow states by number: first the flows of the scenario, then of users, of pings,
-    /// and of connections.
+    /// Returns the states of the flows, indexed by flow number: first the flows of the scenario,
+    /// then the flows of users, of pings, and of connections.
     pub(crate) fn states(&self) -> &[FlowState] {
         &self.states
     }

@@ -142,8 +142,8 @@ mod tests {
     use super::*;
     use crate::scenario::{Format, parse};
 
-    /// Returns the correlation of three windows over time, computed in one pass, and computed pair
-    /// by pair.
+    /// Returns two values of the correlation of three windows over time: the first computed in one
+    /// pass, the second pair by pair.
     fn both(windows: &[[f64; 3]]) -> (f64, f64) {
         let text = "duration = \"1 s\"\ndumbbell = { bottleneck = \"1 Mbps\", flows = 3 }";
         let Ok(scenario) = parse(text, Format::Toml, "test.toml", &[]) else {

@@ -10,11 +10,11 @@
 //! by the delay of the approach, so that the datagram reaches the queue when there is room. The
 //! timestamp of the datagram is the time at which it was sent. The loss on the links before the
 //! queue is drawn when the datagram reaches the queue; if the datagram is lost, the source sends
-//! another one. Therefore the queue is full from the start to the stop of the flow, each delayed by
-//! the approach. When a packet departs from a link's queue, the queue has room. Therefore each
-//! departure from this link is an event. A link without a greedy source does not need these events.
-//! The virtual shared bottleneck has a rate only after its start. Before the start, the queue of
-//! the access point is kept full.
+//! another one. Therefore the queue becomes full one approach delay after the start of the flow,
+//! and stays full until one approach delay after the stop of the flow. When a packet departs from a
+//! link's queue, the queue has room. Therefore each departure from this link is an event. A link
+//! without a greedy source does not need these events. The virtual shared bottleneck has a rate
+//! only after its start. Before the start, the queue of the access point is kept full.
 //!
 //! Only drop-tail queues are supported, because the source must know whether the queue is full
 //! (`scenario::greedy`).

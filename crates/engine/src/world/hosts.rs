@@ -20,8 +20,8 @@ pub struct Sent {
     pub kind: PacketKind,
     /// Whether the packet is ECN-capable, and whether it has a CE mark.
     pub ecn: Ecn,
-    /// TCP sequence number. For a segment, the number after its data; for an ACK, the next expected
-    /// number.
+    /// TCP sequence number. For a segment, the sequence number after its last byte; for an ACK, the
+    /// next expected sequence number.
     pub sequence: u32,
 }
 

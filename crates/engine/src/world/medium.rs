@@ -69,7 +69,7 @@ impl Medium {
         }
     }
 
-    /// Returns [`Medium::deadline`] of all variants except `Cell`.
+    /// Computes [`Medium::deadline`] if the medium is of a variant other than `Cell`.
     #[inline(never)]
     fn deadline_apart(&mut self) -> Time {
         with_medium!(self, medium => medium.deadline())
@@ -106,7 +106,7 @@ impl Medium {
         }
     }
 
-    /// Calls [`Medium::advance`] of all variants except `Cell`.
+    /// Performs [`Medium::advance`] if the medium is of a variant other than `Cell`.
     #[inline(never)]
     fn advance_apart(
         &mut self,

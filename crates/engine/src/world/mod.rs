@@ -11,9 +11,9 @@
 //!
 //! [`crate::replication`] runs a world and computes the results.
 //!
-//! | content | place |
+//! | content | module |
 //! |---|---|
-//! | the order of events | here: [`World::run_until`], [`World::step`] |
+//! | the order of events | this module: [`World::run_until`], [`World::step`] |
 //! | the next step of a packet | [`journey`] |
 //! | links, routes over them | [`wires`], [`routes`], [`legs`] |
 //! | endpoints and their timers | [`network`], [`flows`], [`flow`] |
@@ -371,8 +371,8 @@ impl<'a> World<'a> {
         self.serve(now, wants);
     }
 
-    /// Sets the safe time, up to which lookahead is allowed: the time of the next planned event,
-    /// halt, or end.
+    /// Sets the safe time, up to which lookahead is allowed. The safe time is the earliest of the
+    /// next planned event that limits lookahead, the next halt, and the end of the run.
     fn set_safe_time(&mut self) {
         let end = self.network.clock.end;
         let until = self.plan.next_heard().min(self.halt).min(end);

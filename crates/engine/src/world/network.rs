@@ -1,12 +1,12 @@
 //! The flows, wires and clock of a simulation: all state except the radio channel and the
 //! controllers.
 //!
-//! The events of endpoints are processed here. The functions return which packets the endpoint
-//! sends next ([`Wants`]), because this module has no access to the radio channel.
+//! The events of endpoints are processed in this module. The functions return which packets the
+//! endpoint sends next ([`Wants`]), because this module has no access to the radio channel.
 //!
-//! | content | place |
+//! | content | module |
 //! |---|---|
-//! | reaction of an endpoint to a packet, a timer, a start or a stop | here |
+//! | reaction of an endpoint to a packet, a timer, a start or a stop | this module |
 //! | ACKs with a processing time, replies to pings | [`super::acks`] |
 //! | reports of sensors | [`super::reports`] |
 //! | greedy sources | [`super::filling`] |
@@ -104,8 +104,8 @@ impl Network {
         self.flows.states[index].timer = self.clock.reset(Owner::Sender(index), deadline);
     }
 
-    /// Processes the deadline of flow `index`'s receiver. Either its timer expires, or the timer
-    /// has been moved to a later time.
+    /// Processes the deadline of flow `index`'s receiver in the agenda. Either the receiver's timer
+    /// expires now, or the receiver has moved its timer to a later time.
     pub(super) fn receiver_timer(&mut self, now: Time, index: usize) -> Wants {
         let receiver = &mut self.flows.states[index].tcp().1;
         let ack = match receiver.deadline() <= now {
@@ -117,8 +117,9 @@ impl Network {
         ack.map_or(Wants::Nothing, Wants::Packet)
     }
 
-    /// Processes the deadline of flow `index`'s source. Either its timer expires, or the timer has
-    /// been moved to a later time. The timer of pings is processed elsewhere.
+    /// Processes the deadline of flow `index`'s source in the agenda. Either the source's timer
+    /// expires now, or the source has moved its timer to a later time. The timer of pings is
+    /// processed elsewhere.
     pub(super) fn sender_timer(&mut self, now: Time, index: usize) -> Wants {
         if self.flows.states[index].last != u32::MAX
             && let Some(wants) = self.serve_web(now, index)

@@ -24,9 +24,9 @@ impl FlowState {
 }
 
 impl Flows {
-    /// Returns, for a segment, the number after its data, or, for an ACK, the next number that the
-    /// ACK expects. For simulated TCP, this is the packet number `number`. For external hosts, it
-    /// is the TCP sequence number.
+    /// Returns the sequence number after the data of a segment, or the next expected sequence
+    /// number of an ACK. For simulated TCP, this value is `number`, which counts segments. For
+    /// external hosts, the value is the TCP sequence number of `packet`.
     fn sequence(&self, packet: &Packet, number: u32) -> u32 {
         match self.states[packet.flow as usize].endpoints {
             Endpoints::Hosts => self.hosts.sequence(packet),
@@ -118,8 +118,8 @@ impl World<'_> {
         Some(station as u32)
     }
 
-    /// Sets the configured rate of the bottleneck from now on. The call has no effect if the rate
-    /// is estimated. [bit/s]
+    /// Sets the rate of the bottleneck from now on. The call has no effect if the rate is estimated
+    /// instead of configured. [bit/s]
     pub(super) fn change_bottleneck(&mut self, now: Time, rate_bps: u64) {
         if let Some(bottleneck) = &mut self.bottleneck {
             bottleneck.set_rate(now, rate_bps);

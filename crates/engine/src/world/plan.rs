@@ -9,8 +9,8 @@ use crate::scenario::{Flow, Scenario, Transport};
 pub(super) enum Planned {
     Start(u32),
     Stop(u32),
-    /// Change of a station's channel: number of the station, and number of this change for this
-    /// station.
+    /// Change of a station's channel: index of the station, and index of the change in the
+    /// station's list of changes.
     Channel(u32, u32),
 }
 
@@ -18,7 +18,7 @@ pub(super) enum Planned {
 pub(super) struct Plan {
     planned: Vec<(Time, Planned)>,
     done: usize,
-    /// Index of the next event up to which lookahead is limited.
+    /// Index in `planned` of the next event that limits lookahead.
     heard: usize,
     /// Whether the start of each flow has no immediate effect on other flows.
     starts_alone: Vec<bool>,
@@ -34,9 +34,9 @@ impl Plan {
         }
     }
 
-    /// Returns the time of the next event up to which lookahead is limited. All planned events
-    /// limit lookahead, except the start of a TCP flow: its first packet is processed like any
-    /// other packet.
+    /// Returns the time of the next planned event that limits lookahead. All planned events limit
+    /// lookahead, except the start of a TCP flow: the first packet of the flow is processed like
+    /// any other packet.
     pub(super) fn next_heard(&mut self) -> Time {
         self.heard = self.heard.max(self.done);
         while let Some(&(at, planned)) = self.planned.get(self.heard) {

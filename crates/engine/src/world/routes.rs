@@ -15,15 +15,17 @@ use crate::scenario::{
     Category, Csma, CsmaAcks, CsmaFlow, Direction, Ends, Flow, Hop, LinkRate, Scenario,
 };
 
-/// Queue number of a route's end that is not a queue in front of the radio channel.
+/// Value of `Route::first` or `Route::last` if the route does not begin or end at a queue in front
+/// of the radio channel.
 pub(super) const WIRED: u32 = u32::MAX;
 
 /// The route of a flow's packets in one direction.
 #[derive(Clone, Copy, Debug)]
 struct Route {
-    /// Queue in front of the radio channel at the beginning of the route, or [`WIRED`].
+    /// Number of the queue in front of the radio channel at the beginning of the route, or
+    /// [`WIRED`].
     first: u32,
-    /// Queue in front of the radio channel at the end of the route, or [`WIRED`].
+    /// Number of the queue in front of the radio channel at the end of the route, or [`WIRED`].
     last: u32,
     /// Links of the route: the range from `start` to `end` of [`Routes::links`].
     start: u32,
@@ -35,9 +37,9 @@ struct Route {
 /// A link or queue at which packets may wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stop {
-    /// A queue in front of the radio channel, by number.
+    /// Number of a queue in front of the radio channel.
     Air(usize),
-    /// A link, by number.
+    /// Number of a link.
     Link(usize),
 }
 
@@ -120,8 +122,8 @@ impl Routes {
         self.store(WIRED, WIRED, links, scenario)
     }
 
-    /// Adds routes for a new flow, which are those of flow `like`. If `reversed` is true, the two
-    /// directions are exchanged.
+    /// Adds routes for a new flow, as copies of the routes of flow `like`. If `reversed` is true,
+    /// the two directions are exchanged.
     pub(super) fn add(&mut self, like: usize, reversed: bool) {
         let mut routes = self.routes[like];
         if reversed {

@@ -17,13 +17,14 @@ use crate::scenario::{Csma, CsmaFlow, TcpSettings, Transport};
 /// A user: a flow of the scenario, and its TCP connections.
 pub(crate) struct User {
     pub(super) rule: MultiConnection,
-    /// TCP settings of the user's connections; `None` for other users.
+    /// TCP settings of the user's connections; `None` for a user without TCP.
     pub(super) tcp: Option<TcpSettings>,
     /// Payload of a full packet. [bytes]
     pub(super) payload_bytes: u32,
     /// Whether the user has started and has not stopped.
     pub(super) active: bool,
-    /// Start and stop time of the user; [`Time::NEVER`] until then.
+    /// Start time of the user; [`Time::NEVER`] until the user starts. The next field is the stop
+    /// time.
     pub(super) started_at: Time,
     pub(super) stopped_at: Time,
     /// Flows of all connections of the user, open and closed. The first flow has the number of the

@@ -58,8 +58,8 @@ pub(super) struct Held {
 }
 
 impl Gate {
-    /// Returns the next held packet that arrives by `until`. Until the arrival time of the
-    /// following held packet, the gates are open.
+    /// Returns the next held packet that arrives by `until`; `None` if there is no such packet.
+    /// Other packets may pass the gates if they arrive before the following held packet.
     pub(super) fn next(&mut self, until: Time) -> Option<Held> {
         if self.held.front()?.arrives > until {
             return None;

@@ -30,13 +30,13 @@ pub(super) struct LongMemory {
     stream: Stream,
     /// Prediction coefficients of the past values, from lag `MEMORY` to lag 1.
     coefficients: Vec<f64>,
-    /// Standard deviation of x_t, given the past values.
+    /// Standard deviation of the fractional noise x_t, given the past values.
     innovation: f64,
     /// Past values, with the oldest at index `oldest`. Each value is stored twice, at two indices
     /// that differ by `MEMORY`.
     past: Vec<f64>,
     oldest: usize,
-    /// Factors by which x_t + x_{t-1} and the white noise n_t are multiplied.
+    /// Factors in the sum z_t: the factor of x_t + x_{t-1}, and the factor of the white noise n_t.
     weights: [f64; 2],
 }
 

@@ -1,8 +1,8 @@
 //! The distributions of PackMime-HTTP, as functions of the rate of new connections.
 //!
-//! Reference: Cao et al. 2004, with the values in ns-2.35 (`packmime_ranvar`), some of whose
-//! authors also wrote the paper. All values in this file were compared with random draws of ns-2,
-//! but not with the values printed in the paper.
+//! Reference: Cao et al. 2004, with the values in ns-2.35 (`packmime_ranvar`). Some authors of that
+//! code also wrote the paper. All values in this file were compared with random draws of ns-2, but
+//! not with the values printed in the paper.
 //!
 //! | quantity | distribution |
 //! |---|---|
@@ -22,8 +22,8 @@
 use super::long_memory::{LongMemory, above};
 use crate::kernel::streams::Stream;
 
-/// Returns the shape or the fraction p of white noise at this `rate` of connections: log2(p / (1 -
-/// p)) = a + b log2(rate).
+/// Returns p at this `rate` of connections. Here p is a Weibull shape or a fraction of white noise,
+/// and log2(p / (1 - p)) = a + b log2(rate).
 fn by_rate((a, b): (f64, f64), rate: f64) -> f64 {
     1.0 / (1.0 + libm::exp2(-(a + b * libm::log2(rate))))
 }

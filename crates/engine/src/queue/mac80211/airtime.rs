@@ -43,7 +43,7 @@ impl Estimate {
     }
 }
 
-/// Time after its last packets for which a station is still charged for air time.
+/// Time for which a station is still charged for air time after it last entered the list.
 const ACTIVE: Span = Span(100_000_000);
 
 /// The airtime account of a station in an access category.
@@ -60,7 +60,8 @@ struct Account {
     listed: bool,
     /// Number of the round in which the station was last served.
     round: u32,
-    /// Time at which the station last entered the list with packets.
+    /// Time at which the station last entered the list with packets; `None` if it has not done so
+    /// yet.
     active: Option<Time>,
 }
 

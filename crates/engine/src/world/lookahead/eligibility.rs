@@ -34,8 +34,8 @@ const MIN_BYTES: u64 = 20;
 pub(in crate::world) struct Eligibility {
     /// Whether each link is eligible.
     pub(in crate::world) links: Vec<bool>,
-    /// Whether the receiver of each flow is eligible; the next field is that of senders. Flows with
-    /// numbers beyond the end of the lists are not eligible.
+    /// Whether the receiver of each flow is eligible; the next field says whether the sender is.
+    /// Flows with numbers beyond the end of the lists are not eligible.
     pub(in crate::world) receivers: Vec<bool>,
     pub(in crate::world) senders: Vec<bool>,
 }
@@ -146,11 +146,11 @@ fn entered_ahead(
         // at a transmission opportunity of a trace, several packets may leave simultaneously
         matches!(rate, Some(LinkRate::Constant(bps)) if Span::to_send(MIN_BYTES, *bps) > Span::ZERO)
     };
-    // Returns the point at which the order of a pure delay's packets was determined, and the delay
-    // since then. The point is `None` for packets that endpoints send. For replies it is the link
-    // from which the segments departed one by one. If departures from this link are events, its
-    // packets are not known in advance. The links downstream are then marked as eligible, too, but
-    // this has no effect.
+    // Returns where the order of the packets on pure delay `link` was determined, and the delay
+    // from there to the end of `link`. For packets that endpoints send, the first value is `None`.
+    // For ACKs, the first value is the link from which the segments departed one by one. If
+    // departures from that link are events, the packets are not known in advance. The links
+    // downstream are then marked as eligible, too, but this has no effect.
     let origin = |link: usize| {
         let delay = pure_delay(link)?;
         match feeders[link] {
@@ -190,7 +190,8 @@ fn eligible_receivers(scenario: &Scenario, routes: &Routes) -> Vec<bool> {
 }
 
 /// Returns for each flow whether its sender is eligible. No other endpoint may use the first link
-/// of its segments, this link must take time, and segments must wait for an event after this link.
+/// of its segments, segments must need time on this link, and must wait for an event after this
+/// link.
 fn eligible_senders(scenario: &Scenario, routes: &Routes, lookahead: &[bool]) -> Vec<bool> {
     let is_single = has_single_user(scenario, routes);
     let is_eligible = |(flow, [_, data]): (&Transport, [&[u32]; 2])| match (flow, data) {

@@ -76,7 +76,7 @@ impl Network {
     fn advance(&mut self, at: Time, packet: &mut Packet) -> Next {
         let now = self.clock.now;
         let mut at = at;
-        let mut carrier = 0; // no link yet; set before `at` changes
+        let mut carrier = 0; // placeholder: set to a link before `at` changes
         for leg in self.wires.routes.legs(packet) {
             if at > now && !leg.lookahead {
                 break;
@@ -276,7 +276,7 @@ impl Network {
     }
 }
 
-/// Holds a packet that reaches a gate at `at` until the simulation continues. `lead` is the pure
+/// Stores a packet that reaches a gate at `at`, until the simulation continues. `lead` is the pure
 /// delay before the link in the packet's leg.
 #[cold]
 #[inline(never)]
