@@ -16,16 +16,16 @@
 //! so late segments are at the front of this list.
 //!
 //! Interpretations of the RFC:
-//! - Segments with equal transmission times are ordered by their transmissions. The RFC orders them
-//!   by sequence numbers, because clocks may be coarse. Here a retransmission and a new segment are
-//!   often sent at the same time.
+//! - Segments with equal transmission times are compared by the order in which they were sent. The
+//!   RFC compares their sequence numbers, because clocks may be coarse. Here a retransmission and a
+//!   new segment are often sent at the same time.
 //! - An echoed time shows which transmission of a segment arrived only if the ACK acknowledges the
 //!   segment cumulatively. An ACK that leaves a gap echoes the time of a segment below the gap (RFC
 //!   7323, section 4.3), and therefore proves nothing about the segments that it SACKs. Linux does
 //!   not use the echo.
-//! - RACK.min_RTT includes the sample of an ACK of new data before the ACK is processed. After that
-//!   it includes the sample of the segment that was sent last, among the segments that were sent
-//!   once.
+//! - RACK.min_RTT includes the sample of an ACK of new data before the ACK is processed. After the
+//!   ACK is processed, RACK.min_RTT includes a second sample. Among the segments that the ACK
+//!   reports and that were sent only once, the segment sent last gives this sample.
 
 mod transmissions;
 mod window;
@@ -50,8 +50,8 @@ pub(super) struct Rack {
     again: Ring,
     /// Segments in the network, in the order of transmission. They are neither SACKed nor lost.
     transmissions: TransmissionList,
-    /// Transmission of RACK.segment: RACK.xmit_ts, and its place in the order of transmissions, for
-    /// which the RFC uses RACK.end_seq.
+    /// Transmission of RACK.segment: its time RACK.xmit_ts, and its position in the order of all
+    /// transmissions. The RFC uses RACK.end_seq in place of this position.
     latest: Sent,
     /// RACK.rtt: round-trip time of RACK.segment.
     rtt: Span,

@@ -123,7 +123,7 @@ impl Receiver {
         (now >= self.deadline).then(|| self.ack())
     }
 
-    /// Processes a segment that is out of order or arrived before. Returns the number of the SACK
+    /// Processes a segment that is out of order or a duplicate. Returns the number of the SACK
     /// option that reports the segment.
     #[inline(never)]
     fn on_other_segment(&mut self, number: u32) -> u16 {

@@ -29,7 +29,7 @@
 /// Number of duplicate ACKs that indicate a loss (RFC 5681, section 3.2).
 pub(super) const DUPACK_THRESHOLD: u8 = 3;
 
-/// The way in which a sender repairs losses that duplicate ACKs report.
+/// The way in which a sender repairs losses that are reported by duplicate ACKs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RecoveryMode {
     /// Retransmit all segments from the first missing segment on (Tahoe).

@@ -202,9 +202,10 @@ fn compound_with_periodic_loss() {
 /// At RTT 100 ms and p = 1e-3, equation 6 of RFC 9438 would give 33.3 packets. The Reno-friendly
 /// region increases the window to Reno's 38.7 packets.
 ///
-/// Where the cubic function is larger than Reno's window, periodic losses are no good test. Near
-/// the plateau the window hardly depends on the time of the loss, so many windows are stable for
-/// one period. There the test uses independent losses.
+/// Where the cubic function is larger than Reno's window, periodic losses are not a suitable test.
+/// Near the plateau the window hardly depends on the time of the loss. Therefore many different
+/// windows are stable for the same period of the losses. For such paths another test uses
+/// independent losses.
 #[test]
 fn cubic_on_a_short_path_has_renos_window() {
     let short = FluidModel { rtt: 100, ..CUBIC };

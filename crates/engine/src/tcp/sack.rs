@@ -117,8 +117,8 @@ impl Reporter {
 }
 
 /// Returns the duplicate segment that the blocks of an ACK with the number `next` report; `None`
-/// without a D-SACK. The block of the duplicate is the first block, and is below the ACK or inside
-/// the second block (RFC 2883, section 4).
+/// without a D-SACK. The block of the duplicate is the first block, and is below the number of the
+/// ACK or inside the second block (RFC 2883, section 4).
 pub(super) fn dsack(next: u32, blocks: &Blocks) -> Option<u32> {
     let [(from, to), (low, high), _] = *blocks;
     (from < to && (to <= next || low <= from && to <= high)).then_some(from)

@@ -67,8 +67,8 @@ pub(super) enum NextSeg {
 pub(super) struct Update {
     /// Number of segments whose arrival the ACK reports for the first time.
     pub(super) delivered: u32,
-    /// Number of segments whose arrival only the SACK blocks of the ACK report, and for the first
-    /// time.
+    /// Number of segments whose arrival the ACK reports for the first time, and only in its SACK
+    /// blocks.
     pub(super) sacked: u32,
     /// Number of segments that were neither acknowledged nor SACKed before the ACK.
     pub(super) outstanding: u32,
@@ -320,7 +320,7 @@ mod tests {
     }
 
     /// A SACK block that begins below the ACK or ends beyond the sent segments reports only the
-    /// segments in between. An ACK delivers only segments that were not SACKed before.
+    /// segments in between. Only segments that were not SACKed before count as delivered by an ACK.
     #[test]
     fn deliveries_are_counted_once() {
         let mut board = Scoreboard::new(42, false);

@@ -11,24 +11,24 @@
 //! ```
 //!
 //! Choices: the number of packets in the queue is w (RTT - baseRTT)/RTT with the mean RTT of a
-//! round. It determines the mode of the next round. A connection begins in slow mode. The increase
-//! a(w) and the decrease b(w) are computed by the formulas of the RFC, not by its table of whole
-//! packets. The formulas apply above 38 packets. Up to 38 packets a and b have the values of Reno,
-//! 1 and 1/2. a is never less than 1, although the formula gives 0.955 at 38 packets.
+//! round. This number determines the mode of the next round. A connection begins in slow mode. The
+//! increase a(w) and the decrease b(w) are computed by the formulas of the RFC, not by its table of
+//! whole packets. The formulas apply above 38 packets. Up to 38 packets a and b have the values of
+//! Reno, 1 and 1/2. a is never less than 1, although the formula gives 0.955 at 38 packets.
 //!
 //! The threshold is a parameter of the algorithm. Its value of 1.641 packets is a choice of this
-//! program. Neither the text of the paper nor an implementation was available to confirm the value
-//! in the simulations of the paper. The threshold is the number of packets that a connection has in
-//! the queue before its growth is that of Reno. It has no effect on a path whose losses occur
-//! without a queue.
+//! program. The value in the simulations of the paper is not known, because neither the text of the
+//! paper nor an implementation was available. The threshold is the number of packets that a
+//! connection has in the queue before its growth is that of Reno. It has no effect on a path whose
+//! losses occur without a queue.
 
 use super::control::NewAck;
 use super::rounds::{Round, Rounds, Turn};
 use super::window::{MIN_SSTHRESH, Window};
 use super::window_algorithm::WindowAlgorithm;
 
-/// Number of the flow's packets in the queue from which the slow mode applies. The module
-/// documentation explains the choice of this value.
+/// The slow mode applies if at least this number of the flow's packets are in the queue. [packets]
+/// The module documentation explains the choice of this value.
 const MODE_THRESHOLD: f64 = 1.641;
 
 /// Low_Window and High_Window of RFC 3649, and the decrease b(w) at High_Window.
@@ -110,8 +110,8 @@ mod tests {
     use super::*;
     use crate::tcp::congestion::tests::{Driver, MS};
 
-    /// Compares with the table of RFC 3649, appendix B, whose columns are w, a(w) and b(w). The
-    /// table lists windows at which a(w) is a whole number.
+    /// Compares the functions a(w) and b(w) with the table of RFC 3649, appendix B, whose columns
+    /// are w, a(w) and b(w). The table lists windows at which a(w) is a whole number.
     #[test]
     fn high_speed_functions_agree_with_the_table_of_the_rfc() {
         let table = [

@@ -181,8 +181,8 @@ mod tests {
         let epoch = driver.algorithm.epoch.unwrap();
         assert!((epoch.k - 9.0856).abs() < 1e-4); // K = cbrt(300 / 0.4)
         let t = driver.now.since(epoch.begun).seconds();
-        // in one round the ACKs reduce the distance between cwnd and the target one round later by
-        // at least the fraction 1 - 1/e
+        // in one round the ACKs reduce the distance from cwnd to the target W_cubic(t + RTT) by at
+        // least the fraction 1 - 1/e
         let cwnd = driver.window.cwnd;
         assert!(cwnd <= epoch.w_cubic(t + 1.0), "{cwnd} at {t}");
         assert!(cwnd >= epoch.w_cubic(t - 1.0), "{cwnd} at {t}");

@@ -37,7 +37,8 @@ pub(super) struct Westwood {
     bandwidth: Option<f64>,
     /// Minimum round-trip time RTTmin.
     min_rtt: Span,
-    /// Round trip in progress, whose acknowledged segments give the next bandwidth sample.
+    /// Round trip in progress, whose acknowledged segments give the next bandwidth sample; `None`
+    /// if no round trip has begun.
     round: Option<Round>,
 }
 

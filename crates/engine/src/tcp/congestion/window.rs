@@ -16,8 +16,8 @@ pub(super) fn half(flight: u32) -> f64 {
 pub struct Window {
     /// Congestion window, including its inflation in fast recovery.
     pub cwnd: f64,
-    /// Slow-start threshold. A smaller cwnd is in slow start, a larger or equal cwnd in congestion
-    /// avoidance.
+    /// Slow-start threshold. The sender is in slow start while cwnd is below this threshold, and
+    /// otherwise in congestion avoidance.
     pub ssthresh: f64,
     /// Receive window.
     pub(super) receive: f64,

@@ -25,7 +25,7 @@ use crate::tcp::recovery::RecoveryMode;
 /// see `newreno.rs`. In all events, `flight` is the number of outstanding segments before the
 /// event.
 pub trait WindowAlgorithm {
-    /// Returns the way in which losses that duplicate ACKs report are repaired.
+    /// Returns the way in which the sender repairs losses that are reported by duplicate ACKs.
     fn recovery_mode(&self) -> RecoveryMode {
         RecoveryMode::EachHole
     }
@@ -88,8 +88,8 @@ impl<A: WindowAlgorithm + ?Sized> CongestionControl for A {
     fn on_recovery_ack(&mut self, window: &mut Window, ack: RecoveryAck) {
         match ack {
             RecoveryAck::Duplicate => window.cwnd += 1.0,
-            // the window is deflated by one segment less than acknowledged, because one segment is
-            // retransmitted
+            // the window is deflated by one segment less than the ACK acknowledges, because one
+            // segment is retransmitted
             RecoveryAck::Partial { acked } => {
                 window.cwnd = (window.cwnd - f64::from(acked)).max(0.0) + 1.0;
             }

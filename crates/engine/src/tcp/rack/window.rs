@@ -146,8 +146,9 @@ mod tests {
         assert_eq!(window.size(3, RECOVERY), Span(25 * MS));
     }
 
-    /// The window grows by one step per round trip with a D-SACK, up to SRTT. After sixteen
-    /// recoveries without a D-SACK it returns to its initial size.
+    /// The reordering window grows by a quarter of the minimum round-trip time per round trip with
+    /// a D-SACK, up to SRTT. After sixteen recoveries without a D-SACK it returns to its initial
+    /// size.
     #[test]
     fn dsacks_widen_the_window_once_per_round_trip() {
         let mut window = window();

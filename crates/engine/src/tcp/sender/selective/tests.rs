@@ -197,8 +197,8 @@ fn a_burst_of_losses_is_repaired_in_a_burst_within_the_window() {
     );
 }
 
-/// The same six segments are lost, with proportional rate reduction. One segment leaves per segment
-/// that arrives, and two while the ACKs are safe, up to ssthresh.
+/// Six of ten segments are lost, and the sender uses proportional rate reduction. One segment
+/// leaves per segment that arrives, and two while the ACKs are safe, up to ssthresh.
 #[test]
 fn a_burst_of_losses_with_rate_reduction() {
     let prr = TcpSettings {
@@ -447,8 +447,8 @@ fn a_recovery_that_follows_on_another_repeats_nothing() {
     assert_eq!((sender.fast_retransmits(), sender.timeouts()), (2, 0));
 }
 
-/// An ACK that reports three segments starts the recovery immediately, without two more ACKs (step
-/// 2): ACKs were lost.
+/// An ACK that reports three SACKed segments starts the recovery immediately (step 2). The sender
+/// does not wait for three duplicate ACKs, because ACKs may have been lost.
 #[test]
 fn one_ack_with_three_sacked_segments_is_enough() {
     check(

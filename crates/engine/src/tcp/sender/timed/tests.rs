@@ -364,8 +364,8 @@ fn the_ack_that_ends_recovery_counts_by_segments() {
     );
 }
 
-/// The trace is that of [`super::super::selective`] with counting: one segment leaves per segment
-/// that arrives.
+/// Six of ten segments are lost. With proportional rate reduction the trace is the same as without
+/// RACK-TLP: one segment leaves per segment that arrives.
 #[test]
 fn a_burst_of_losses_with_rate_reduction() {
     let prr = TcpSettings {
