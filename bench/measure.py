@@ -23,8 +23,7 @@ POLL_S = 0.02
 
 
 class BenchError(Exception):
-    """Error of a simulator (lasthop or one that it is compared with) that did not run as
-    requested."""
+    """Error of lasthop, or of a simulator compared with lasthop, that did not run as requested."""
 
 
 def require_release_build() -> None:

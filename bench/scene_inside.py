@@ -50,7 +50,8 @@ BIN_S = 0.5
 DISCARD = 9
 BEACON_S, NAP_S, AWAKE_S = 0.1024, 1.0, 0.2
 OTHERS = "1:2"
-"""Class of all stations except the slow one, in the access point with a queue per station."""
+"""Class of `tc` for all stations except the slow station, in an access point with a queue per
+station."""
 
 
 @dataclass(frozen=True)
@@ -102,7 +103,7 @@ def main(scene: Scene) -> Table:
     else:
         queue_each(scene, stations, *scene.slow)
     with entered(ROUTER), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as hello:
-        for name in stations:  # as with any traffic, the gateway then knows the stations
+        for name in stations:  # the gateway learns the stations from traffic
             hello.sendto(b"hello", (ADDRESSES[name], DISCARD))
     listed = "".join(f'station.{name} = {{ address = "{ADDRESSES[name]}" }}\n' for name in stations)
     max_mbps = HEADROOM * scene.rate_bps / 1e6

@@ -1,4 +1,5 @@
-"""Cost of a point in a sweep compared with the engine only, and the memory of many points.
+"""Cost of a point in a sweep compared with the cost of the engine only, and the memory of many
+points.
 
     python bench/sweep_cost.py
 

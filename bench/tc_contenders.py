@@ -40,8 +40,8 @@ def nothing(_: Measured) -> None:
 
 
 def gateway(air: Measured, more: str = "") -> None:
-    """Run `lasthop gateway up` with the configuration file of its guide, by which it finds stations
-    and estimates the rate."""
+    """Run `lasthop gateway up` with the configuration file of its guide. With this file, the
+    gateway finds the stations and estimates the rate."""
     gateway_with(f'wce.max = "{HEADROOM * air.goodput_bps / 1e6:.1f} Mbps"\n{more}')
 
 

@@ -192,8 +192,8 @@ def exchanged(
     """Send datagrams at the times of `plan`. Return the sending and arrival times of the datagrams
     of each source.
 
-    With `echo`, a sink returns each datagram to its source, and the arrival time is that at the
-    source.
+    With `echo`, a sink returns each datagram to its source, and the arrival time is the time of its
+    return to the source.
     """
     seen: list[list[tuple[float, float]]] = [[] for _ in sources]
     padding = bytes(size_bytes - STAMP.size)

@@ -231,8 +231,8 @@ def summary_of(point: Point, done: Mapping[str, Seen]) -> dict[str, Any] | None:
 
 
 def estimate(runs: Iterable[Seen], name: str, own: int | None = None) -> dict[str, float | None]:
-    """Return the mean and half width of the confidence interval over runs. `own` selects the class
-    of a value per class."""
+    """Return the mean and half width of the confidence interval over runs. If each run has a pair
+    of values, one per class, `own` is the index of the class; otherwise it is None."""
     interval = Estimate.of([seen[name] if own is None else seen[name][own] for seen in runs])
     return {
         key: None if value is None else rounded(value) for key, value in interval.to_dict().items()

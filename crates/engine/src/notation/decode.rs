@@ -244,7 +244,8 @@ impl Decoder<'_, '_> {
             .add_with_hint(node.origin, &path, message, hint);
     }
 
-    /// Fills in the default of a key that is not in the file.
+    /// Fills in the default of a key that is not in the file. If the key is `inherited`, its value
+    /// is looked up in another table, so a number, word or flag gets no default in this table.
     fn absent(&mut self, section: &mut Section, key: &Key, inherited: bool) {
         let (value, shown) = match &key.default.of_network(self.is_modern) {
             Default::Required if section.lacking.contains(&key.name) => return,
@@ -425,9 +426,10 @@ impl<T> std::ops::Deref for Said<'_, T> {
 }
 
 impl Section {
-    /// Refuses those of these keys that have no effect because the condition `needed` is not met.
-    /// With `overruled`, an override caused the condition to fail, and keys of the file are
-    /// accepted.
+    /// Refuses each given key of the list `keys`, because the key has no effect unless the
+    /// condition `needed` is met. If `overruled` is true, an override is the reason why the
+    /// condition is not met. In this case, keys of the file are accepted, and only keys of
+    /// overrides are refused.
     pub(crate) fn refuse_idle(
         &self,
         keys: &[&str],

@@ -11,7 +11,8 @@ use super::problem::Refused;
 #[derive(Clone, Copy)]
 pub struct Layers<'s, 'a>(pub &'s [&'a Section]);
 
-/// The sections that several sections have under one common key, nearest first.
+/// Inner sections: each is the section that one of several outer sections has under the same key.
+/// They are in the order of the outer sections, nearest first.
 pub struct Inside<'a>(Vec<&'a Section>);
 
 impl<'a> Inside<'a> {

@@ -94,7 +94,8 @@ pub enum Default {
     ByPreset(fn() -> String),
     /// A value that depends on other keys. The text describes the value.
     Depends(&'static str),
-    /// No value: even a default table is absent. The text describes the behaviour without the key.
+    /// No value. If the key has a table, not even a table of defaults is created. The text
+    /// describes the behaviour without the key.
     Absent(&'static str),
 }
 
@@ -252,12 +253,12 @@ pub struct Curve {
     /// Accepted points, as a noun phrase that follows the word `expected`.
     pub expected: &'static str,
     /// Function that returns the fault of a list of points, as a phrase that follows the list in a
-    /// message.
+    /// message; `None` if the points are accepted.
     pub fault: fn(&[(f64, f64)]) -> Option<String>,
 }
 
-/// The plugin that adds a key or word. The module that reads the table converts it to the type that
-/// it expects.
+/// The plugin that adds a key or word. The module that reads the table converts this value to the
+/// Rust type of the plugin.
 pub type Extension = &'static (dyn Any + Send + Sync);
 
 /// A word that a plugin adds to the accepted values of a key.

@@ -58,7 +58,7 @@ pub(crate) fn in_si() -> impl Iterator<Item = (&'static str, &'static str, u64, 
     })
 }
 
-/// Other spellings of units in lower case, each list with the unit that is meant.
+/// Units, each with a list of other spellings of this unit, in lower case.
 const SPELLINGS: &[(&str, &[&str])] = &[
     ("ns", &["nsec", "nanosecond", "nanoseconds"]),
     ("us", &["usec", "microsecond", "microseconds"]),

@@ -180,7 +180,7 @@ impl<T> ExtensionTable<T> {
     }
 
     /// Returns the root table of the grammar: the keys of a scenario and the keys of the extension.
-    /// `without_duration` is the default of the key `duration`.
+    /// `without_duration` determines the value of the key `duration` in a file without this key.
     fn root(&self, without_duration: Default) -> Table {
         let scenario = Root::table();
         let mut parts = Parts::default();

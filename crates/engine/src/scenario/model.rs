@@ -59,8 +59,8 @@ pub struct Scenario {
     pub links: Vec<LinkSettings>,
     /// Flows: first those of the stations in station order, then those between wired nodes.
     pub flows: Vec<Flow>,
-    /// Wireless network in which each link senses only some of the other links. With it, the
-    /// scenario has no other wireless links.
+    /// Wireless network in which each link senses only some of the other links; `None` without such
+    /// a network. A scenario with such a network has no other wireless links.
     pub csma: Option<Csma>,
     /// Data to record in addition to mean values.
     pub record: Record,

@@ -241,7 +241,8 @@ pub(super) fn transport(root: &Section, own: Option<&Section>) -> Result<Transpo
 /// One flow between a pair of hosts of a class. A call consists of several flows.
 struct Carried {
     transport: Transport,
-    /// Part of a call whose packets the flow carries, such as audio upstream.
+    /// Part of a call whose packets the flow carries, such as audio upstream; `None` if the flow is
+    /// not part of a call.
     part: Option<CallPart>,
 }
 
