@@ -1,6 +1,6 @@
 """Checks claims about the gateway with real TCP on a wire whose rate is known.
 
-    python bench/scenes.py [claim ...] [--seeds N] [--jobs N]    runs what has not been run
+    python bench/scenes.py [claim ...] [--seeds N] [--jobs N]    runs the missing runs
     python bench/scenes.py --table                               docs/reference/gateway-measured.md
 
 Each run is a separate kernel in simulated time (`uml.py`), in which `scene_inside.py` runs a scene.

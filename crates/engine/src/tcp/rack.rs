@@ -304,8 +304,8 @@ impl Rack {
         }
     }
 
-    /// Moves lost segments that have not been retransmitted back to the list of segments in the
-    /// network. These segments were late, not lost.
+    /// Puts lost segments back into the list of segments in the network, unless they have been
+    /// retransmitted. These segments were late, not lost.
     #[cold]
     pub(super) fn forgive(&mut self, snd_una: u32, snd_max: u32) {
         self.window.on_reordering();

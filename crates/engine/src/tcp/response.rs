@@ -182,10 +182,11 @@ fn reno_with_periodic_loss() {
     check_periodic(&RENO, 1_000, 38.73);
 }
 
-/// The window grows from W (1 - beta) to W in 1/p segments, where p is the loss probability:
-/// W^(2-k) (1 - (1-beta)^(2-k)) = (2-k) alpha / p. The time between two losses is W^(1-k) (1 -
-/// (1-beta)^(1-k)) / ((1-k) alpha) round trips. Tan et al. 2006 conclude only that the window is
-/// proportional to p^(-1/(2-k)) = p^-0.8. This is valid above 16 packets.
+/// Compound's window grows from W (1 - beta) to W in 1/p segments, where W is the window before a
+/// loss and p the loss probability: W^(2-k) (1 - (1-beta)^(2-k)) = (2-k) alpha / p. The time
+/// between two losses is W^(1-k) (1 - (1-beta)^(1-k)) / ((1-k) alpha) round trips. Tan et al. 2006
+/// conclude only that the window is proportional to p^(-1/(2-k)) = p^-0.8. This is valid above 16
+/// packets.
 #[test]
 fn compound_with_periodic_loss() {
     let published = |p: f64| {

@@ -18,9 +18,8 @@
 //!
 //! The threshold is a parameter of the algorithm. Its value of 1.641 packets is a choice of this
 //! program. The value in the simulations of the paper is not known, because neither the text of the
-//! paper nor an implementation was available. The threshold is the number of packets that a
-//! connection has in the queue before its growth is that of Reno. It has no effect on a path whose
-//! losses occur without a queue.
+//! paper nor an implementation was available. The threshold has no effect on a path whose losses
+//! occur without a queue.
 
 use super::control::NewAck;
 use super::rounds::{Round, Rounds, Turn};
@@ -136,7 +135,7 @@ mod tests {
                 decrease(w)
             );
         }
-        // 0.156 * 83000^0.8 * 0.1/1.9
+        // // a(w) = 0.156 * 83000^0.8 * 0.1/1.9
         assert!((increase(83_000.0) - 70.73).abs() < 0.01);
         assert_eq!(decrease(83_000.0), 0.1);
         assert_eq!((increase(20.0), decrease(20.0)), (1.0, 0.5));
