@@ -91,7 +91,8 @@ class Beside:
 
     @property
     def ratio(self) -> float:
-        """Return the median ratio over the rounds. A single disturbed round does not change it."""
+        """Return the median ratio over the rounds. The median does not depend on a single disturbed
+        round."""
         return median(self.ratios)
 
     def undecided(self, goal: float) -> bool:

@@ -3,9 +3,9 @@
     python bench/queue_cost.py
 
 The script measures the time per packet in the program (from the kernel's statistics) and the time
-to read the queue length by netlink. It also measures the queue if the algorithm runs at every
-packet, and if it runs at intervals, as in a polling process. It requires root on Linux. The network
-of this machine is not changed.
+to read the queue length by netlink. The script also measures the queue if the algorithm runs at
+every packet, and if it runs at intervals, as in a polling process. The script requires root on
+Linux. The network of this machine is not changed.
 """
 
 import itertools

@@ -16,8 +16,8 @@ The option `--only` runs one of these parts:
 
 These parts run only if `--only` names them:
 
-- `large`, six minutes: long and large runs compared with bounds of their memory, and the needs of a
-  million flows;
+- `large`, six minutes: the memory of long and large runs, compared with limits, and the resources
+  that a million flows need;
 - `growth`, hours: the cost of a segment as a function of the numbers of flows and stations, and of
   the round-trip time;
 - `tc`, hours: the gateway compared with queues of plain tc, in user-mode Linux.

@@ -79,7 +79,7 @@ VARIANTS: Mapping[str, Variant] = {
         ),
     )
 }
-"""Variants of points with a changed queue. They are only simulated."""
+"""Variants of points with a changed queue. These variants are only simulated."""
 
 
 # -- points -------------------------------------------------------------------------------------

@@ -500,14 +500,16 @@ impl Section {
         self.table(key.name())
     }
 
-    /// Returns the value of this key from the file, an override or a default, with its entry.
+    /// Returns the value of this key from the file, an override or a default, with its entry;
+    /// `None` if the key has no value.
     pub fn said<T: Setting>(&self, key: KeyOf<T>) -> Option<Said<'_, T>> {
         let entry = self.entry(key.name())?;
         let value = T::of(&entry.value)?;
         Some(Said { value, entry })
     }
 
-    /// Returns the value of this key from the file, an override or a default.
+    /// Returns the value of this key from the file, an override or a default; `None` if the key has
+    /// no value.
     pub(crate) fn value<T: Setting>(&self, key: KeyOf<T>) -> Option<T> {
         T::of(&self.entry(key.name())?.value)
     }

@@ -11,8 +11,8 @@ use super::problem::Refused;
 #[derive(Clone, Copy)]
 pub struct Layers<'s, 'a>(pub &'s [&'a Section]);
 
-/// Inner sections: each is the section that one of several outer sections has under the same key.
-/// They are in the order of the outer sections, nearest first.
+/// The inner sections that several outer sections have under the same key, in the order of the
+/// outer sections (nearest first).
 pub struct Inside<'a>(Vec<&'a Section>);
 
 impl<'a> Inside<'a> {
@@ -56,7 +56,7 @@ impl<'a> Layers<'_, 'a> {
         self.value(key)?.ok_or_else(|| self.lack(key))
     }
 
-    /// Returns the tables under `key`, nearest first.
+    /// Returns the tables that these sections have under `key`, in the order of the sections.
     pub fn inside<T>(&self, key: KeyOf<T>) -> Inside<'a> {
         let tables = self.0.iter().filter_map(|section| section.inside(key));
         Inside(tables.collect())

@@ -3,10 +3,10 @@
 //! The value is a TOML value if it can be parsed as one, and otherwise text. Missing tables on the
 //! path are created. A table whose name the user chooses, such as the table of a station, must
 //! already exist, unless the override sets the whole table. A path may also lead into the long form
-//! of a shorthand. With `upload = 6` in the file, `station.a.upload.window=4` changes it into
-//! `upload = { connections = 6, window = 4 }`. Conversely, `station.a.upload=4` changes only the
-//! key `connections` if the file contains a table, because a bare number of `upload` is the number
-//! of connections.
+//! of a shorthand. With `upload = 6` in the file, `station.a.upload.window=4` changes this value
+//! into `upload = { connections = 6, window = 4 }`. Conversely, `station.a.upload=4` changes only
+//! the key `connections` if the file contains a table, because a bare number of `upload` is the
+//! number of connections.
 
 use super::decode::unknown_key;
 use super::problem::{Origin, Problems, did_you_mean, one_line, one_of};

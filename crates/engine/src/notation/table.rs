@@ -90,7 +90,8 @@ pub enum Default {
     Flag(bool),
     /// One of two values. The network that the file describes determines which one.
     ByNetwork(&'static ByNetwork),
-    /// One value per preset (physical layer). The function returns the description of all of them.
+    /// One value per preset (physical layer). The function returns a description of all these
+    /// values.
     ByPreset(fn() -> String),
     /// A value that depends on other keys. The text describes the value.
     Depends(&'static str),

@@ -1,8 +1,8 @@
 //! Numbers with units: `"5 ms"`, `"11 Mbps"`, `"1500 B"`.
 //!
 //! A quantity is a decimal number and a unit. The number is parsed in integer arithmetic with 24
-//! significant digits. The result is rounded once, ties up, to the base unit: nanosecond, bit/s,
-//! byte or millimetre. Prefixes are decimal: k = 1000.
+//! significant digits. The result is rounded once to the base unit (a half is rounded up):
+//! nanosecond, bit/s, byte or millimetre. Prefixes are decimal: k = 1000.
 
 use super::problem::nearest;
 

@@ -1,7 +1,7 @@
 //! Tables of the scenario file that other crates define and use.
 //!
-//! The engine does not use the values of these tables. It still decodes them with the rest of the
-//! file, so that all problems of the file are reported together.
+//! The engine does not use the values of these tables. The engine still decodes the tables with the
+//! rest of the file, so that all problems of the file are reported together.
 
 use std::sync::OnceLock;
 

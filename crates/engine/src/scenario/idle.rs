@@ -180,7 +180,8 @@ fn check_pings(root: &Section, scenario: &Scenario, problems: &mut Problems) {
 }
 
 /// Refuses parameters of a congestion control that no connection uses. Parameters of older
-/// congestion controls are accepted, because existing files contain them without using them.
+/// congestion controls are accepted, because existing files contain such parameters although no
+/// connection uses them.
 fn check_congestion(root: &Section, problems: &mut Problems) {
     let stations = || root.each(RootKeys::station);
     let of_stations = stations().filter_map(|station| station.inside(StationTable::tcp));

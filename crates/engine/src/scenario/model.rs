@@ -47,7 +47,7 @@ pub struct Scenario {
     pub replications: u32,
     /// Seed of all random streams.
     pub seed: u64,
-    /// Basic service sets: exactly one. In a scenario without stations it is idle.
+    /// Basic service sets: always exactly one, which is idle in a scenario without stations.
     pub bss: Vec<Bss>,
     /// Wired link between the access point and the servers, in both directions.
     pub wire: Wire,

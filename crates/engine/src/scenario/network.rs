@@ -201,7 +201,8 @@ impl Class<'_> {
         self.tables[0]
     }
 
-    /// Returns the place at which problems with the key `key` (one end of the route) are reported.
+    /// Returns the origin and the path at which problems with the key `key` (one end of the route)
+    /// are reported.
     fn place(&self, key: KeyOf<Option<String>>) -> (Origin, &str) {
         let table = self.table();
         match table.entry(key.name()) {

@@ -9,11 +9,11 @@
 //! ```
 //!
 //! RACK.segment is the segment that was sent last among the segments that have arrived. A segment
-//! that was sent before RACK.segment and has not arrived is late. It is lost when it is late by
-//! more than the [reordering window](window). Until the segment is declared lost or arrives, a
-//! timer runs. The rule also applies to retransmitted segments, so the loss of a retransmission is
-//! detected as well. The segments are in a list in the order of transmission ([`transmissions`]),
-//! so late segments are at the front of this list.
+//! that was sent before RACK.segment and has not arrived is late. A late segment is lost when it is
+//! late by more than the [reordering window](window). Until the segment is declared lost or
+//! arrives, a timer runs. The rule also applies to retransmitted segments, so the loss of a
+//! retransmission is detected as well. The segments are in a list in the order of transmission
+//! ([`transmissions`]), so late segments are at the front of this list.
 //!
 //! Interpretations of the RFC:
 //! - Segments with equal transmission times are compared by the order in which they were sent. The

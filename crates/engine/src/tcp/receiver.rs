@@ -156,8 +156,8 @@ impl Receiver {
         self.rcv_nxt - first
     }
 
-    /// Returns the SACK blocks of the ACK with the option number `option`. It must be called at
-    /// most once per option.
+    /// Returns the SACK blocks of the ACK with the option number `option`. The function must be
+    /// called at most once per option.
     pub fn blocks(&mut self, option: u16) -> Blocks {
         match &mut self.reporter {
             Some(reporter) => reporter.take(option),

@@ -22,8 +22,8 @@ const MAX_BLOCKS: usize = 3;
 /// Number of distinct option numbers. The number after the last number is 1.
 const NUMBERS: u32 = u16::MAX as u32;
 
-/// Maximum number of stored options. It is half the number of option numbers, so that old and new
-/// numbers can be distinguished.
+/// Maximum number of stored options. The maximum is half of the number of distinct option numbers,
+/// so that old and new numbers can be distinguished.
 const MAX_STORED: usize = NUMBERS as usize / 2;
 
 /// The SACK blocks of one ACK. Each block contains its first segment, and one more than its last

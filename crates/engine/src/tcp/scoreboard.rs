@@ -213,8 +213,8 @@ impl Scoreboard {
     /// segments.
     pub(super) fn next_seg(&self, snd_una: u32, snd_max: u32, fresh: bool) -> Option<NextSeg> {
         let from = self.high_rxt.max(snd_una);
-        // three duplicate ACKs request the first retransmission, even if fewer than three segments
-        // above it are SACKed
+        // after three duplicate ACKs the first segment is retransmitted, even if fewer than three
+        // segments above this segment are SACKed
         let lost_below = self
             .lost_below(snd_una)
             .max(snd_una + u32::from(self.first));
@@ -239,7 +239,7 @@ impl Scoreboard {
     }
 
     /// Returns the third highest SACKed segment; `snd_una` if fewer than three segments are SACKed.
-    /// Segments below it that are not SACKed are considered lost.
+    /// Segments below the returned segment that are not SACKed are considered lost.
     fn lost_below(&self, snd_una: u32) -> u32 {
         if self.sacked.held < DUP_THRESH {
             return snd_una;
@@ -303,8 +303,8 @@ mod tests {
         assert_eq!(send(&mut board, 5, 14, false), None);
     }
 
-    /// Two SACKed segments above segment 3 are too few to consider it lost. Without new data it is
-    /// retransmitted (rule 3), and is then counted twice in the pipe.
+    /// Two SACKed segments above segment 3 are too few to consider segment 3 lost. Without new data
+    /// segment 3 is retransmitted (rule 3), and is then counted twice in the pipe.
     #[test]
     fn a_hole_with_two_sacked_above_is_sent_again_only_without_new_data() {
         let mut board = Scoreboard::new(42, false);

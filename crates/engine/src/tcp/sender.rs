@@ -92,8 +92,8 @@ pub struct Sender {
     scoreboard: Option<Box<Board>>,
     /// Whether ACKs and departures are processed with the scoreboard or the state of each segment,
     /// not only by sequence numbers. With a scoreboard the value is true from the first sign of a
-    /// loss until the loss is repaired. It is always true with RACK-TLP, and if the congestion
-    /// control has a state for each segment.
+    /// loss until the loss is repaired. The value is always true with RACK-TLP, or if the
+    /// congestion control attaches a state to each segment.
     in_detail: bool,
     /// Whether a timeout in fast recovery halves ssthresh again.
     rto_halves_again: bool,
@@ -200,7 +200,7 @@ impl Sender {
             true => self.next_in_detail(now)?,
             false => self.next_in_order(|_| true)?,
         };
-        // // arm the timer if it is off (RFC 6298, rule 5.1)
+        // arm the timer if it is off (RFC 6298, rule 5.1)
         if self.timer == Time::NEVER {
             self.restart_timer(now);
         }
@@ -409,7 +409,7 @@ impl Sender {
     }
 
     /// Returns whether the flow has sent all of its data, and all of it is acknowledged. The result
-    /// is false for a flow that was closed before that.
+    /// is false for a flow that was closed before all of its data was sent.
     pub fn completed(&self) -> bool {
         self.finished() && !self.is_cut
     }

@@ -61,8 +61,8 @@ impl Africa {
     }
 }
 
-/// Returns the decrease b(w) of HighSpeed TCP at the window w: the fraction of the window by which
-/// a loss reduces it (RFC 3649, section 5). [-]
+/// Returns the decrease b(w) of HighSpeed TCP at the window w: the fraction by which a loss reduces
+/// the window (RFC 3649, section 5). [-]
 fn decrease(w: f64) -> f64 {
     if w <= LOW_WINDOW {
         return 0.5;

@@ -36,9 +36,9 @@ pub trait CongestionControl {
     /// Processes the transmission of a segment. Returns the state to attach to the transmission.
     fn on_sent(&mut self, window: &Window, sent: &Sent) -> Self::PacketInfo;
 
-    /// Processes an ACK that reports the arrival of segments for the first time. It is the first
-    /// event of this ACK. `newest` is the state that is attached to the most recent transmission of
-    /// these segments.
+    /// Processes an ACK that reports the arrival of segments for the first time. This event is the
+    /// first event of the ACK. `newest` is the state that is attached to the most recent
+    /// transmission of these segments.
     fn on_delivered(&mut self, window: &mut Window, arrival: &Arrival, newest: Self::PacketInfo);
 
     /// Processes the loss of a transmission. `lost` is the state that is attached to this

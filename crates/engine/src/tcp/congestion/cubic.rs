@@ -7,9 +7,9 @@
 //! ```
 //!
 //! C is the aggressiveness, K the time until the window is W_max again, W_max the window before the
-//! last reduction, and cwnd_epoch the window after it. Choices that the RFC offers: fast
-//! convergence is on (section 4.7); ssthresh is beta times FlightSize (section 4.6); the target
-//! W_cubic(t + RTT) uses the smoothed RTT.
+//! last reduction, and cwnd_epoch the window after this reduction. Choices that the RFC offers:
+//! fast convergence is on (section 4.7); ssthresh is beta times FlightSize (section 4.6); the
+//! target W_cubic(t + RTT) uses the smoothed RTT.
 //!
 //! Differs from the RFC in: in the Reno-friendly region cwnd is max(cwnd, W_est), so that no ACK
 //! reduces cwnd. W_est is the window of a Reno flow. Differs from Linux in: floating point instead

@@ -17,8 +17,8 @@
 //! began.
 //!
 //! Differs from Linux in:
-//! - The cushion compensates for segments that hosts send and receive in batches. It is always 1
-//!   ms, its upper bound. In Linux it is smaller only above 2 Gbit/s.
+//! - The cushion compensates for segments that hosts send and receive in batches. Here the cushion
+//!   is always 1 ms, which is its maximum in Linux. In Linux the cushion is smaller above 2 Gbit/s.
 //! - Round-trip times are computed from timestamps, and include the delay of delayed ACKs.
 //! - After a timeout a round begins with the next ACK.
 

@@ -238,8 +238,8 @@ fn illinois_has_the_windows_of_the_engine() {
 }
 
 /// An ACK of several packets has nearly the effect of several ACKs. The only difference is that the
-/// window does not grow between the packets. In slow start the window grows up to the threshold,
-/// and above the threshold by the algorithm.
+/// window does not grow between the packets. Up to the threshold, the window grows as in slow
+/// start. Above the threshold, the algorithm determines the growth.
 #[test]
 fn a_stretch_ack_counts_its_packets() {
     for name in ["compound", "illinois"] {

@@ -44,8 +44,8 @@ impl Window {
         }
     }
 
-    /// Increases cwnd if it is in slow start. In congestion avoidance, returns false and does not
-    /// change cwnd.
+    /// In slow start, increases cwnd and returns true. In congestion avoidance, returns false and
+    /// does not change cwnd.
     #[inline]
     pub fn slow_start(&mut self) -> bool {
         let below = self.cwnd < self.ssthresh;

@@ -36,14 +36,14 @@ pub trait WindowAlgorithm {
         window.grow();
     }
 
-    /// Returns the new ssthresh after a loss while `flight` segments are outstanding. It must be at
-    /// least 2.
+    /// Returns the new ssthresh after a loss while `flight` segments are outstanding. The new
+    /// ssthresh must be at least 2.
     fn decrease(&mut self, _window: &Window, flight: u32) -> f64 {
         half(flight)
     }
 
-    /// Processes the number of marked segments that an ACK reports. It is the first event of this
-    /// ACK.
+    /// Processes the number of marked segments that an ACK reports. This event is the first event
+    /// of the ACK.
     fn on_marks(&mut self, _report: &MarkReport) {}
 
     /// Returns the new window after an ACK reports marks; `None` if the window does not change.

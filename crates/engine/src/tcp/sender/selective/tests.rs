@@ -253,17 +253,17 @@ fn rate_reduction_spreads_the_silence_of_half_a_window() {
         }
         sent
     };
-    // cwnd is 10: 18 segments are in the network after the retransmission, and 9 must arrive before
-    // the next one leaves
+    // cwnd is 10: 18 segments are in the network after the retransmission, and 9 segments must
+    // arrive before the next segment leaves
     assert_eq!(sent_with(false), "NNR.........NNNNNNNNN");
     // rows of the figure: NNR.........NNNNNNNN (with cwnd 11 from ACK 12 on) and
     // NNR.N.N.N.N.N.N..NN
     assert_eq!(sent_with(true), "NNR.N.N.N.N.N.N.N..NN");
 }
 
-/// The retransmission is lost. SACK does not show this (RFC 6675 cannot detect it), and the timer
-/// repairs it. SACKed segments are not retransmitted. ACKs do not indicate a further loss until all
-/// segments sent before have arrived.
+/// The retransmission is lost. SACK does not show this loss (RFC 6675 cannot detect it), so the
+/// segment is retransmitted when the timer expires. SACKed segments are not retransmitted. ACKs do
+/// not indicate a further loss until all segments sent before have arrived.
 #[test]
 fn a_lost_retransmission_is_repaired_by_the_timer() {
     let sender = check(
@@ -545,8 +545,8 @@ fn a_loss_in_a_window_whose_mark_was_answered_is_only_repaired() {
     assert_eq!((sender.fast_retransmits(), sender.timeouts()), (1, 0));
 }
 
-/// While all segments arrive in order, the sender does not use the scoreboard. Using it would
-/// change nothing.
+/// While all segments arrive in order, the sender does not use the scoreboard. Using the scoreboard
+/// would not change the result.
 #[test]
 fn the_scoreboard_changes_nothing_without_a_loss() {
     let mut losses = 0;

@@ -10,10 +10,10 @@ use crate::tcp::pipe::{MS, settings};
 /// Executes the events of a table and compares the sender with each row.
 ///
 /// A row reads `time event | segments sent, ' if again | cwnd | in the network | timer  # why`.
-/// Times are in ms. Events are `open`, `more N` (N further segments), `close`, `ack N` and `timer`,
-/// at its deadline. In `ack N`, N is the next segment expected, and the first and last segment of
-/// each SACK block follow. An ACK echoes the time 100 ms ago, or the time after `@`. The timer is R
-/// for reordering, P for a probe or T for retransmission, with its deadline.
+/// Times are in ms. Events are `open`, `more N` (N further segments), `close`, `ack N`, and `timer`
+/// at the deadline of the timer. In `ack N`, N is the next segment expected, and the first and last
+/// segment of each SACK block follow. An ACK echoes the time 100 ms ago, or the time after `@`. The
+/// timer is R for reordering, P for a probe or T for retransmission, with its deadline.
 fn check(settings: &TcpSettings, table: &str) -> Sender {
     let mut sender = Sender::new(settings);
     let mut actual = Vec::new();
