@@ -78,20 +78,22 @@ class Scene:
     changes: Sequence[tuple[float, int]] = ()
     """Times at which the rate of the wire changes, and the new rates. [s], [bit/s]"""
     pinged: str | None = None
-    """Station whose pings are recorded one by one; the server sends them."""
+    """Station whose pings are recorded one by one; None without such a station. The server sends
+    the pings."""
     watched: Sequence[str] = ()
     """Stations to which the server sends UDP echo requests and pings. Their round-trip times are
     measured from `watched_from_s` on."""
     watched_from_s: float = 0.0
     lateness: str | None = None
-    """Delay of ping replies by the stations in `late`: a key of `LATENESS`."""
+    """Delay of ping replies by the stations in `late`: a key of `LATENESS`, or None without such
+    stations."""
     late: Sequence[str] = ()
     """Stations that reply late to pings, from `late_from_s` on."""
     late_from_s: float = 0.0
     slow: tuple[str, int, int] | None = None
     """Slow station, the rate of its queue at the access point, and the total rate of all other
-    queues. The total rate is below the rate of the wire, since the slow station uses a part of the
-    air time. [bit/s]"""
+    queues; None without a slow station. The total rate is below the rate of the wire, since the
+    slow station uses a part of the air time. [bit/s]"""
 
 
 def main(scene: Scene) -> Table:

@@ -72,7 +72,7 @@ class Case:
     law: str = "newreno"
     sack: bool = True
     access_bps: int | None = None
-    """Rate of the access link of each flow. [bit/s]"""
+    """Rate of the access link of each flow; None if it is not limited. [bit/s]"""
     transfer_bytes: int = 0
     """Size of each flow's transfer; 0 for flows without end. [bytes]"""
     flows: int = 60

@@ -21,7 +21,8 @@ from typing import Any
 from measure import BenchError, require_release_build
 
 POINT_S = 0.005
-"""Processor time of one point of the measured sweep, which determines its simulated time. [s]"""
+"""Processor time of one point of the measured sweep. The simulated time of a point is chosen
+accordingly. [s]"""
 
 MOST_RATIO = 1.2
 """Goal: the cost of a point in a sweep, divided by the cost of the engine for this point, is at

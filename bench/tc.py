@@ -191,7 +191,7 @@ def main(
 
 def finished(records: Path, kernel: Kernel, length: Length) -> tuple[list[Run], Measured | None]:
     """Return the stored runs with this kernel and length, and the speed test from which their rates
-    were computed."""
+    were computed; None if no such runs are stored."""
     try:
         content = json.loads(records.read_text())
     except FileNotFoundError:

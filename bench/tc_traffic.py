@@ -263,7 +263,7 @@ def pinged(
     stations: Sequence[str], window: Window
 ) -> tuple[list[tuple[float, int]], list[list[tuple[float, float]]]]:
     """Send pings from the server to stations. Return the planned sending times, and for each
-    station the times of sending and of the reply."""
+    station the actual sending times and the arrival times of the replies."""
     with entered(SERVER):
         pinger = socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_ICMP)
     addresses = [ADDRESSES[name] for name in stations]

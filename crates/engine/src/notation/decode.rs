@@ -159,7 +159,8 @@ impl Decoder<'_, '_> {
         }
     }
 
-    /// Decodes a table. A bare value may represent the table.
+    /// Decodes a table. A bare value may represent the table. Returns `None` if the value is
+    /// refused.
     fn inner(&mut self, inner: &Inner, node: &Item, path: String) -> Option<Section> {
         let table = (inner.table)();
         match (node.entries(), inner.bare) {

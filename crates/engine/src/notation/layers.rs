@@ -42,7 +42,8 @@ impl<'a> Layers<'_, 'a> {
         Ok(None)
     }
 
-    /// Returns the value of the nearest section that has the key, with its entry.
+    /// Returns the value of the nearest section that has the key, with its entry; `None` if no
+    /// section has the key.
     pub fn said<T: Setting>(&self, key: KeyOf<T>) -> Option<Said<'a, T>> {
         self.0.iter().find_map(|section| section.said(key))
     }

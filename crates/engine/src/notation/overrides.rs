@@ -204,7 +204,8 @@ fn put(entries: &mut Vec<(String, Item)>, name: &str, kind: &Kind, value: Item) 
 }
 
 /// Returns the name of the group to which station `name` belongs (`others` for `others-2`), and the
-/// number of its stations as written in the file.
+/// number of the group's stations as written in the file; `None` if the station belongs to no
+/// group.
 fn group_of<'e>(name: &str, entries: &'e [(String, Item)]) -> Option<(&'e str, &'e str)> {
     let (group, number) = name.rsplit_once('-')?;
     let (group, table) = entries.iter().find(|(key, _)| key == group)?;

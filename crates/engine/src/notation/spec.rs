@@ -235,7 +235,7 @@ pub fn by_place<T: FileTable, M>(main: KeyOf<M>) -> Spec<T> {
     inside::<T, T>(Some(main.name()), true)
 }
 
-/// The lists of keys of which [`table!`](crate::table) builds a table.
+/// The lists of keys from which [`table!`](crate::table) builds a table.
 #[derive(Default)]
 pub struct Parts(Vec<Part>);
 

@@ -47,8 +47,8 @@ pub const fn joined<const N: usize>(
 pub struct Part {
     /// The keys.
     pub keys: Cow<'static, [Key]>,
-    /// Name of the table in which absent keys of this part are looked up, in place of their
-    /// defaults.
+    /// Name of the table in which absent keys of this part are looked up; `None` if absent keys
+    /// have their defaults.
     pub inherits: Option<&'static str>,
 }
 
@@ -59,7 +59,7 @@ pub struct Key {
     pub name: &'static str,
     /// Kind of the key's value.
     pub kind: Kind,
-    /// A word that is accepted in place of a value.
+    /// A word that is accepted in place of a value; `None` if no word is accepted.
     pub word: Option<&'static str>,
     /// Accepted values, as a noun phrase that follows the word `expected`, if `kind` does not
     /// describe them completely.

@@ -16,8 +16,8 @@ use crate::notation::table::{Default, Key, NOTHING_ADDED, Table};
 use crate::notation::times::{Files, NO_FILES};
 use crate::notation::{File, Format};
 
-/// Extension tables, each with the command that reads it, for the hint about such a table in a file
-/// of another command.
+/// Extension tables, each with the command that reads it. If another command finds such a table in
+/// its file, the hint of the error message names the command that reads the table.
 pub(super) const ELSEWHERE: &[(&str, &str)] = &[
     ("gateway", "`lasthop gateway` reads it"),
     ("interface", "`lasthop queue` reads it"),

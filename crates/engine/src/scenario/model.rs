@@ -51,7 +51,8 @@ pub struct Scenario {
     pub bss: Vec<Bss>,
     /// Wired link between the access point and the servers, in both directions.
     pub wire: Wire,
-    /// Virtual shared bottleneck between the wired link and the access point.
+    /// Virtual shared bottleneck between the wired link and the access point; `None` without such a
+    /// bottleneck.
     pub bottleneck: Option<BottleneckSettings>,
     /// Stations in order of the file, with groups expanded.
     pub stations: Vec<Station>,

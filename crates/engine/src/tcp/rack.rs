@@ -55,8 +55,8 @@ pub(super) struct Rack {
     latest: Sent,
     /// RACK.rtt: round-trip time of RACK.segment.
     rtt: Span,
-    /// Latest transmission time of the segments that the last ACK reported for the first time.
-    /// Retransmitted segments are ignored.
+    /// Latest transmission time of the segments that the last ACK reported for the first time and
+    /// that were never retransmitted; `None` if there are no such segments.
     once: Option<Time>,
     /// RACK.fack: one more than the highest number of a segment known to have arrived.
     fack: u32,
@@ -81,9 +81,11 @@ pub(super) struct Step<'a> {
 /// The latest transmissions of the segments that an ACK reports for the first time.
 #[derive(Clone, Copy, Debug, Default)]
 struct Arrived {
-    /// Latest transmission, among those segments for which it is known which transmission arrived.
+    /// Latest transmission of those segments for which it is known which transmission arrived;
+    /// `None` if there are no such segments.
     latest: Option<Sent>,
-    /// Latest transmission time of the segments that were sent only once.
+    /// Latest transmission time of the segments that were sent only once; `None` if there are no
+    /// such segments.
     once: Option<Time>,
 }
 
@@ -129,7 +131,7 @@ impl Rack {
     }
 
     /// Returns the latest transmission time of the segments that the last ACK reported for the
-    /// first time. Retransmitted segments are ignored.
+    /// first time and that were never retransmitted; `None` if there are no such segments.
     #[inline]
     pub(super) fn sent_once(&self) -> Option<Time> {
         self.once

@@ -118,7 +118,8 @@ impl Receiver {
         self.deadline
     }
 
-    /// Processes the expiry of the delayed-ACK timer. Returns the delayed ACK.
+    /// Processes the expiry of the delayed-ACK timer. Returns the delayed ACK; `None` if the timer
+    /// has not expired.
     pub fn on_timer(&mut self, now: Time) -> Option<Ack> {
         (now >= self.deadline).then(|| self.ack())
     }

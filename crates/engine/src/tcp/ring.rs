@@ -132,7 +132,8 @@ impl Ring {
         spans(from, to).map(ones).sum()
     }
 
-    /// Returns the smallest number in `from..to` that is not in the set.
+    /// Returns the smallest number in `from..to` that is not in the set; `None` if all are in the
+    /// set.
     pub(super) fn first_absent(&self, from: u32, to: u32) -> Option<u32> {
         if from >= to || !self.reaches(from) {
             return (from < to).then_some(from);
@@ -145,7 +146,7 @@ impl Ring {
         absent.or_else(|| (self.high < to).then_some(self.high))
     }
 
-    /// Returns the smallest number in `from..to` that is in the set.
+    /// Returns the smallest number in `from..to` that is in the set; `None` if none is in the set.
     pub(super) fn first_present(&self, from: u32, to: u32) -> Option<u32> {
         let (from, to) = self.within(from, to);
         spans(from, to).find_map(|(first, bits)| {

@@ -38,7 +38,7 @@ pub(super) struct Reporter {
     recent: [u32; MAX_BLOCKS + 1],
     /// Whether duplicate segments are reported (D-SACK).
     dsack: bool,
-    /// Duplicate segment that has not been reported yet.
+    /// Duplicate segment that has not been reported yet; `None` without such a segment.
     twice: Option<u32>,
     /// Number of the first option in `in_flight`, minus 1.
     front: u32,

@@ -160,8 +160,8 @@ impl Scoreboard {
         self.unsacked(lost_below, snd_max) + self.unsacked(snd_una, self.high_rxt)
     }
 
-    /// Processes an ACK in a recovery, in which cwnd is `cwnd`. `advanced` says whether the ACK
-    /// acknowledges new data.
+    /// Processes an ACK in a recovery. `cwnd` is the congestion window during this recovery.
+    /// `advanced` says whether the ACK acknowledges new data.
     pub(super) fn on_ack_in_recovery(
         &mut self,
         snd_una: u32,

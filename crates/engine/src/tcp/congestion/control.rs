@@ -170,6 +170,6 @@ pub struct MarkReport {
     pub snd_una: u32,
     /// Number of the next new segment.
     pub snd_nxt: u32,
-    /// Smoothed round-trip time before the ACK.
+    /// Smoothed round-trip time before the ACK; `None` before the first sample.
     pub srtt: Option<Span>,
 }

@@ -396,7 +396,8 @@ mod tests {
         assert!((5.0..=7.0).contains(&grown), "{windows:?}");
     }
 
-    /// Far below its target, the window grows by a half per round trip, which is the maximum.
+    /// Far below its target, the window grows by half of its size per round trip, which is the
+    /// maximum.
     #[test]
     fn it_grows_by_at_most_one_packet_per_two_segments() {
         let mut driver = driver(100.0);

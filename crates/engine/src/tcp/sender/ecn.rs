@@ -13,8 +13,8 @@
 //! also made at most once per window of data.
 //!
 //! Differs from the RFCs in:
-//! - The window is at least two segments after a reduction, which are sent immediately. In RFC
-//!   3168, a window of one segment waits for the retransmission timer.
+//! - After a reduction the window is at least two segments. These two segments are sent
+//!   immediately. In RFC 3168, a window of one segment waits for the retransmission timer.
 //! - Both ends support ECN, so that the handshake always agrees on it.
 //! - SYNs and ACKs carry no ECT.
 //!

@@ -10,8 +10,8 @@ use crate::tcp::limit::Limit;
 use crate::tcp::pipe::{MS, Pipe, plain, settings};
 
 impl Sender {
-    /// Returns the number of segments whose state the congestion control has attached and not
-    /// received again.
+    /// Returns the number of segments whose attached state the congestion control has not received
+    /// back.
     pub(in crate::tcp) fn pending(&self) -> u32 {
         self.congestion.pending()
     }
