@@ -47,7 +47,7 @@ ADDRESSES = [f"127.0.0.{number}" for number in range(1, CONNECTIONS + 1)]
 
 
 def give(port: str, size: str, protocol: str) -> None:
-    """Send `size` bytes to the first connection at a port."""
+    """Send `size` bytes to the first client that connects to a port."""
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM, int(protocol)) as listener:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind(("127.0.0.1", int(port)))

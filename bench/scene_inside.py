@@ -265,7 +265,7 @@ LATENESS: Mapping[str, Callable[[float], float]] = {
     "asleep until its beacon": lambda now_s: math.ceil(now_s / BEACON_S) * BEACON_S,
     "naps of 1 s": napping,
 }
-"""Functions from the arrival time of a ping to the time of its reply. [s]"""
+"""Functions that compute the time of the reply from the arrival time of a ping. [s]"""
 
 
 def answer_late(name: str, scene: Scene, window: Window) -> Table:

@@ -6,9 +6,10 @@ points.
 Cost is the CPU time of all threads, computed as a slope between sweeps of few and of many points.
 The fixed cost of a sweep therefore cancels. The cost per point includes checking, dividing the
 sweep into chunks, completing its files, and writing tables as Parquet and CSV. For comparison, the
-engine is called directly for the same checked scenarios. Both are measured alternately in one
-process. The result is the median of many short rounds, since the speed of a shared machine changes
-by more than the measured difference. Memory is the peak resident set of a new process.
+engine is called directly for the same checked scenarios. The sweep and the engine are measured
+alternately in one process. The result is the median of many short rounds, since the speed of a
+shared machine changes by more than the measured difference. Memory is the peak resident set of a
+new process.
 """
 
 import json

@@ -164,8 +164,8 @@ def datagram_socket(namespace: str, address: str) -> socket.socket:
 
 
 def ticks(window: Window, interval_s: float, count: int) -> list[tuple[float, int]]:
-    """Return the sending times of `count` sources, each with its source. Each source sends at equal
-    intervals, with a random phase."""
+    """Return the sending times of the datagrams of `count` sources, each with the index of the
+    source. Each source sends at equal intervals, with a random phase."""
     drawn = random.Random(f"{window.seed} {interval_s}")
     schedule = []
     for source in range(count):

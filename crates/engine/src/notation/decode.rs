@@ -427,10 +427,10 @@ impl<T> std::ops::Deref for Said<'_, T> {
 }
 
 impl Section {
-    /// Refuses each given key of the list `keys`, because the key has no effect unless the
-    /// condition `needed` is met. If `overruled` is true, an override is the reason why the
-    /// condition is not met. In this case, keys of the file are accepted, and only keys of
-    /// overrides are refused.
+    /// Refuses the given keys of the list `keys`, which have no effect because the condition
+    /// `needed` is not met. If `overruled` is true, an override is the reason why the condition is
+    /// not met. In this case, keys of the file are accepted, and only keys of overrides are
+    /// refused.
     pub(crate) fn refuse_idle(
         &self,
         keys: &[&str],

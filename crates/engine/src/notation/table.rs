@@ -78,7 +78,7 @@ pub enum Default {
     /// The key must be given.
     Required,
     /// The key must be given, but the decoder does not report its absence. A later check of the
-    /// table does.
+    /// table reports it.
     Checked,
     /// A text: a word, or a number with its unit.
     Text(&'static str),
@@ -88,7 +88,7 @@ pub enum Default {
     Number(f64),
     /// A truth value.
     Flag(bool),
-    /// One of two values. The network that the file describes determines which one.
+    /// One of two values. The network that the file describes determines which value applies.
     ByNetwork(&'static ByNetwork),
     /// One value per preset (physical layer). The function returns a description of all these
     /// values.
@@ -247,7 +247,7 @@ pub struct Listed {
     pub rates: fn() -> Vec<(&'static str, &'static [u64])>,
 }
 
-/// Points of a curve.
+/// A kind of curve, given as points.
 pub struct Curve {
     /// Largest number of points.
     pub most: usize,

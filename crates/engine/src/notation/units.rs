@@ -186,8 +186,8 @@ impl Decimal {
         Some((decimal, rest))
     }
 
-    /// Returns the number times `scale` (the size of a unit), rounded to an integer (ties up) and
-    /// limited to `u64::MAX`.
+    /// Returns the number times `scale` (the size of a unit), rounded to an integer (a half is
+    /// rounded up) and limited to `u64::MAX`.
     fn scaled(&self, scale: u64) -> u64 {
         let product = self.mantissa * u128::from(scale);
         let power = |exponent: u64| {

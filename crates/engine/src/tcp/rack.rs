@@ -319,8 +319,8 @@ impl Rack {
         }
     }
 
-    /// Returns the time at which a segment is declared lost if it does not arrive before. `xmit_ts`
-    /// is its transmission time.
+    /// Returns the time at which a segment is declared lost, unless it arrives before this time.
+    /// `xmit_ts` is its transmission time.
     #[inline]
     fn due(&self, xmit_ts: Time, state: SenderState) -> Time {
         xmit_ts

@@ -197,7 +197,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     proptest! {
-        /// Compares with a standard set, while a window of numbers moves forward.
+        /// Compares a ring with a standard set, while a window of numbers moves forward.
         #[test]
         fn a_ring_grows_with_what_is_in_it(
             window in 2..2_000_u32,
@@ -232,7 +232,7 @@ mod tests {
             prop_assert!(ring.words.len() <= ring.max_words as usize);
         }
 
-        /// Compares with a standard set, for numbers inside one window at any position.
+        /// Compares a ring with a standard set, for numbers inside one window at any position.
         #[test]
         fn ranges_are_those_of_a_plain_set(
             window in 2..400_u32,

@@ -135,7 +135,7 @@ mod tests {
                 decrease(w)
             );
         }
-        // // a(w) = 0.156 * 83000^0.8 * 0.1/1.9
+        // a(w) = 0.156 * 83000^0.8 * 0.1/1.9
         assert!((increase(83_000.0) - 70.73).abs() < 0.01);
         assert_eq!(decrease(83_000.0), 0.1);
         assert_eq!((increase(20.0), decrease(20.0)), (1.0, 0.5));

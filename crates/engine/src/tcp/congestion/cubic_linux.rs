@@ -439,7 +439,8 @@ mod tests {
         driver.round(110 * MS);
         assert_eq!(driver.window.cwnd, 40.0); // an increase of 10 ms is below the threshold of 12.5 ms
         driver.round(120 * MS);
-        // the ninth ACK of the round ends slow start, before its segment increases the window
+        // the ninth ACK of the round ends slow start, before the acknowledged segment increases the
+        // window
         assert_eq!(driver.window.ssthresh, 48.0);
     }
 

@@ -11,8 +11,8 @@
 //! RACK.reo_wnd_mult grows by one per round trip in which a D-SACK reports an unnecessary
 //! retransmission. It returns to 1 after sixteen recoveries without a D-SACK.
 //!
-//! RACK.min_RTT is the minimum of the last 150 to 300 s; Linux keeps three samples of 300 s
-//! (`tcp_min_rtt_wlen`).
+//! RACK.min_RTT is the minimum of the last 150 to 300 s. In Linux it is the minimum of the last 300
+//! s (`tcp_min_rtt_wlen`), computed from three stored samples.
 
 use crate::kernel::time::{Span, Time};
 
