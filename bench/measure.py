@@ -23,8 +23,7 @@ POLL_S = 0.02
 
 
 class BenchError(Exception):
-    """Error of a simulator (lasthop or one that it is compared with) that did not run as
-    requested."""
+    """Error of lasthop, or of a simulator compared with lasthop, that did not run as requested."""
 
 
 def require_release_build() -> None:
@@ -92,7 +91,8 @@ class Beside:
 
     @property
     def ratio(self) -> float:
-        """Return the median ratio over the rounds. A single disturbed round does not change it."""
+        """Return the median ratio over the rounds. The median does not depend on a single disturbed
+        round."""
         return median(self.ratios)
 
     def undecided(self, goal: float) -> bool:

@@ -58,7 +58,7 @@ def merge(shaper: Shaper, segments: int) -> None:
     for device in ("wan", "lan"):
         offload.set_merging(device, segments != 1)
         if segments > 1:
-            # the size of merged segments must be below this limit
+            # the kernel merges segments only up to a size below this limit
             sh(f"ip link set {device} gro_max_size {segments * (FRAME_BYTES - 14) + 1}")
     for member in shaper.running().members.values() if segments > 1 else ():
         leaf = f"{member.leaf >> 16:x}:{member.leaf & 0xFFFF:x}"
@@ -69,8 +69,8 @@ def merge(shaper: Shaper, segments: int) -> None:
 
 
 def seen(shaper: Shaper, rate_bps: float) -> dict[str, float]:
-    """Return the ratio of traffic that passed the leaves, and by how much the echoes were
-    delayed."""
+    """Return the ratio of the bytes that passed the leaves of stations 0 and 1, the delay of the
+    echoes in excess of the round-trip time, and counters of the leaves."""
     with entered(net.STATIONS):
         echoing = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         echoing.bind((net.station_v4(2), PORT))

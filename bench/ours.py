@@ -1,6 +1,6 @@
 """Costs of lasthop: CPU time in a running process, memory in a new process, and cold start.
 
-Run as a program, this file simulates a scenario and prints a JSON list of runs:
+When this file is run as a program, it simulates a scenario and prints a JSON list of runs:
 
     ours.py FILE SETTINGS DURATION_S ...    simulates FILE for each duration in turn
 

@@ -114,8 +114,8 @@ class Ns2:
 
 @dataclass(frozen=True)
 class Ns3:
-    """ns-3 from the Python wheel `ns3`, which contains its release build and headers, with a C++
-    program."""
+    """ns-3 from the Python wheel `ns3`, with a C++ program. The wheel contains a release build and
+    the headers of ns-3."""
 
     options: tuple[str, ...] = ()
     #: Number of the replication, by which ns-3 selects its random numbers.

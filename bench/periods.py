@@ -14,7 +14,7 @@ from statistics import fmean, pstdev
 from typing import Any
 
 FALL = 0.85
-"""Fraction of its peak below which a window is considered reduced. CUBIC reduces the window to 0.7
+"""A window below this fraction of its peak is considered reduced. CUBIC reduces the window to 0.7
 of its peak, Reno to 0.5. [-]"""
 LEAST_PERIODS = 2
 """Smallest number of whole periods from which the length of a period is computed."""

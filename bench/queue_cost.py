@@ -3,9 +3,9 @@
     python bench/queue_cost.py
 
 The script measures the time per packet in the program (from the kernel's statistics) and the time
-to read the queue length by netlink. It also measures the queue if the algorithm runs at every
-packet, and if it runs at intervals, as in a polling process. It requires root on Linux. The network
-of this machine is not changed.
+to read the queue length by netlink. The script also measures the queue if the algorithm runs at
+every packet, and if it runs at intervals, as in a polling process. The script requires root on
+Linux. The network of this machine is not changed.
 """
 
 import itertools
@@ -39,8 +39,8 @@ RUNS = struct.Struct("=192xQQ")
 (linux/bpf.h). [ns, -]"""
 HERE, THERE = "10.200.0.1", "10.200.0.2"
 GATE, HOSTS = "10.201.0.1", ("10.201.0.101", "10.201.0.102")
-"""Address of the gateway, and addresses of the senders, one per class. The senders have a machine
-of their own (a namespace), because a queue on their machine would slow them down."""
+"""Address of the gateway, and addresses of the senders, one per class. The senders are in a
+separate network namespace, because a queue in their own namespace would slow them down."""
 OURS, THEIRS, INNER, OUTER = "shaped", "other", "inner", "outer"
 PACKETS = 200_000
 POLLS = 2_000

@@ -30,8 +30,8 @@ CASES: Mapping[str, tuple[str | None, str | None]] = {
     "the upload over TCP": ("tcp", 'udp = "down"\n'),
     "no upload": (None, 'udp = "down"\n'),
 }
-"""For each case, the transport protocol of the upload, and additional lines of the gateway's
-file."""
+"""For each case, the transport protocol of the upload (None without an upload), and additional
+lines of the gateway's file (None without a gateway)."""
 
 
 def main(*, quick: bool, jobs: int) -> None:

@@ -117,8 +117,8 @@ def resting(cpu: Callable[[], Cpu]) -> tuple[Cpu, float]:
 
 
 def closing(server: Any, cpu: Callable[[], Cpu]) -> Cpu:
-    """Return the additional CPU time while all connections except one are closed. The CPU time
-    before and after this is subtracted."""
+    """Return the CPU time of both relays to close all connections except one. The usual CPU time,
+    measured before and after the closing, is subtracted. [s]"""
     times: list[float] = []
     spent: list[Cpu] = []
     left = MANY

@@ -5,9 +5,10 @@
 A program sends a gigabyte over loopback to another program. The data is sent directly, through two
 relays, through two socats, and over MPTCP with as many subflows as the relays have connections. The
 variants alternate in rounds. The script prints the median CPU seconds per gigabyte of each process,
-and of all four processes together (the time of one of them includes the kernel's work for
-loopback). It then measures the cost to open, close and keep connections in the relays. Everything
-runs in a separate network namespace, which needs root. The script writes out/relay_cost.json.
+and of all four processes together. The time of one of these processes includes the kernel's work
+for loopback. The script then measures the cost to open, close and keep connections in the relays.
+Everything runs in a separate network namespace, which needs root. The script writes
+out/relay_cost.json.
 """
 
 import argparse
@@ -46,7 +47,7 @@ ADDRESSES = [f"127.0.0.{number}" for number in range(1, CONNECTIONS + 1)]
 
 
 def give(port: str, size: str, protocol: str) -> None:
-    """Send `size` bytes to the first connection at a port."""
+    """Send `size` bytes to the first client that connects to a port."""
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM, int(protocol)) as listener:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind(("127.0.0.1", int(port)))

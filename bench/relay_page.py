@@ -3,7 +3,7 @@
     python bench/relay_page.py
 
 The measurements are in out/relay_share.jsonl, out/relay_paper.jsonl and out/relay_cost.json. The
-simulations of the page run when it is written. Only the tables of the page are rewritten.
+simulations of the page run when the page is written. Only the tables of the page are rewritten.
 """
 
 import json

@@ -102,7 +102,7 @@ def run(case: Case) -> dict[str, Any]:
 
 
 def means(item: Mapping[str, Any], names: tuple[str, ...]) -> dict[str, float]:
-    """Return the means of those of these quantities that an item has."""
+    """Return the mean of each quantity of `names` that the item has."""
     return {name: item[name]["mean"] for name in names if name in item}
 
 

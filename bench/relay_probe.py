@@ -6,10 +6,10 @@ One download goes through two relays over an emulated link of 10 Mbit/s. The war
 s are measured. The rule of the relays computes the number of connections from T. Each link is run
 with T from the TCP connections, and then with T from probes. The script prints the means of the
 number of connections, of the smoothed round-trip time of the server's connections, of the probes'
-round-trip time, and of the goodput. The acceptance criterion was defined before the first run.
-After a FIFO queue, the mean numbers of connections with both sources of T must differ by at most 10
-% or half a connection. Runs in which the 99th percentile of the packets' lateness exceeds 2 ms are
-marked.
+round-trip time, and of the goodput. The acceptance criterion was defined before the first run. It
+applies to links with a FIFO queue: the mean number of connections with T from TCP and the mean
+number with T from probes must differ by at most 10 % or half a connection. Runs in which the 99th
+percentile of the packets' lateness exceeds 2 ms are marked.
 """
 
 import argparse

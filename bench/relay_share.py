@@ -1,6 +1,6 @@
 """Share of a bottleneck that two relays with n connections get against one other download.
 
-    python bench/relay_share.py [--jobs N]     runs what has not been run; prints the table
+    python bench/relay_share.py [--jobs N]     runs the missing runs; prints the table
 
 The link has a rate of 10 Mbit/s, a round-trip time of 40 ms, and a drop-tail queue of one
 bandwidth-delay product (33 packets). The other download is one Reno connection. The measured

@@ -4,20 +4,22 @@
     .venv/bin/python bench/run.py --quick       shorter runs, rougher figures
     .venv/bin/python bench/run.py --only edca   only access parameters of 802.11e and ns-3
 
-Parts of it, by `--only`:
+The option `--only` runs one of these parts:
 
 - `csma`: links of which only some hear each other;
 - `dumbbell`: a router with sixty flows, compared with ns-2, ns-3 and, where LASTHOP_HTSIM names the
   folder of its source, htsim;
 - `memory`: twenty million packets through a router;
-- `gateway`: the time of changes of the gateway in this kernel and the traffic it carries, as root;
+- `gateway`: the time that changes of the gateway take in this kernel, and the traffic that the
+  gateway forwards (requires root);
 - `instructions`: instructions per segment, which must not grow.
 
-In no other run:
+These parts run only if `--only` names them:
 
-- `large`, six minutes: long and large runs compared with bounds of their memory, and the needs of a
-  million flows;
-- `growth`, hours: the cost of a segment over flows, stations and round-trip time;
+- `large`, six minutes: the memory of long and large runs, compared with limits, and the resources
+  that a million flows need;
+- `growth`, hours: the cost of a segment as a function of the numbers of flows and stations, and of
+  the round-trip time;
 - `tc`, hours: the gateway compared with queues of plain tc, in user-mode Linux.
 
 Writes results.json, goodput.json, router.json, gateway.json, carries.json and tc.json in bench/out.
@@ -56,8 +58,8 @@ SEVEN = CASES / "seven.toml"
 HOTSPOT = HERE.parent / "examples" / "hotspot.toml"
 MIXED = CASES / "mixed.toml"
 MEMORY_GOAL_MB = 20.0
-#: Goals for a router with the segments of LONG_ROUTER_S: its largest memory, and the part of this
-#: memory by which it may grow after a tenth of the time. [MB]
+#: Goals for the simulation of a router over LONG_ROUTER_S: its largest memory, and the largest
+#: growth of its memory after the first tenth of this time. [MB]
 ROUTER_MEMORY_GOAL_MB, ROUTER_GROWTH_GOAL_MB = 100.0, 1.0
 #: Largest relative difference of throughputs at which two simulators are considered to simulate the
 #: same cell.

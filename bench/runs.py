@@ -13,7 +13,8 @@ from lasthop.errors import UserError
 
 Table = Mapping[str, Any]
 Lists = dict[str, dict[str, dict[str, float]]]
-"""Mean values by list of the result, name of the item and quantity."""
+"""Mean values of a result. The keys are the list in the result, the name of the item, and the
+quantity."""
 
 OUT = Path(__file__).parent / "out"
 

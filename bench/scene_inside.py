@@ -50,7 +50,8 @@ BIN_S = 0.5
 DISCARD = 9
 BEACON_S, NAP_S, AWAKE_S = 0.1024, 1.0, 0.2
 OTHERS = "1:2"
-"""Class of all stations except the slow one, in the access point with a queue per station."""
+"""Class of `tc` for all stations except the slow station, in an access point with a queue per
+station."""
 
 
 @dataclass(frozen=True)
@@ -77,20 +78,22 @@ class Scene:
     changes: Sequence[tuple[float, int]] = ()
     """Times at which the rate of the wire changes, and the new rates. [s], [bit/s]"""
     pinged: str | None = None
-    """Station whose pings are recorded one by one; the server sends them."""
+    """Station whose pings are recorded one by one; None without such a station. The server sends
+    the pings."""
     watched: Sequence[str] = ()
     """Stations to which the server sends UDP echo requests and pings. Their round-trip times are
     measured from `watched_from_s` on."""
     watched_from_s: float = 0.0
     lateness: str | None = None
-    """Delay of ping replies by the stations in `late`: a key of `LATENESS`."""
+    """Delay of ping replies by the stations in `late`: a key of `LATENESS`, or None without such
+    stations."""
     late: Sequence[str] = ()
     """Stations that reply late to pings, from `late_from_s` on."""
     late_from_s: float = 0.0
     slow: tuple[str, int, int] | None = None
     """Slow station, the rate of its queue at the access point, and the total rate of all other
-    queues. The total rate is below the rate of the wire, since the slow station uses a part of the
-    air time. [bit/s]"""
+    queues; None without a slow station. The total rate is below the rate of the wire, since the
+    slow station uses a part of the air time. [bit/s]"""
 
 
 def main(scene: Scene) -> Table:
@@ -102,7 +105,7 @@ def main(scene: Scene) -> Table:
     else:
         queue_each(scene, stations, *scene.slow)
     with entered(ROUTER), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as hello:
-        for name in stations:  # as with any traffic, the gateway then knows the stations
+        for name in stations:  # the gateway learns the stations from traffic
             hello.sendto(b"hello", (ADDRESSES[name], DISCARD))
     listed = "".join(f'station.{name} = {{ address = "{ADDRESSES[name]}" }}\n' for name in stations)
     max_mbps = HEADROOM * scene.rate_bps / 1e6
@@ -262,7 +265,7 @@ LATENESS: Mapping[str, Callable[[float], float]] = {
     "asleep until its beacon": lambda now_s: math.ceil(now_s / BEACON_S) * BEACON_S,
     "naps of 1 s": napping,
 }
-"""Functions from the arrival time of a ping to the time of its reply. [s]"""
+"""Functions that compute the time of the reply from the arrival time of a ping. [s]"""
 
 
 def answer_late(name: str, scene: Scene, window: Window) -> Table:

@@ -1,6 +1,6 @@
 """Checks claims about the gateway with real TCP on a wire whose rate is known.
 
-    python bench/scenes.py [claim ...] [--seeds N] [--jobs N]    runs what has not been run
+    python bench/scenes.py [claim ...] [--seeds N] [--jobs N]    runs the missing runs
     python bench/scenes.py --table                               docs/reference/gateway-measured.md
 
 Each run is a separate kernel in simulated time (`uml.py`), in which `scene_inside.py` runs a scene.
@@ -36,8 +36,8 @@ RATE_BPS, FALLEN_BPS = 20_000_000, 6_000_000
 FALL_S, RISE_S, END_S = 25.0, 45.0, 65.0
 """Times at which the rate of the wire is reduced and restored, and end of the run. [s]"""
 FALLEN_S, RISEN_S, PINGED_S = 4.0, 6.0, 5.0
-"""Times after the reduction and after the restoration of the rate from which C must be correct, and
-duration after the reduction in which pings are measured. [s]"""
+"""C must be correct `FALLEN_S` after the reduction of the rate, and `RISEN_S` after its
+restoration. Pings are measured for `PINGED_S` after the reduction. [s]"""
 FIXED_BPS = 19_000_000
 """Fixed rate C slightly below the capacity of the wire, for comparison. [bit/s]"""
 FIRST, SOME = 1, (1, 2)

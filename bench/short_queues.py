@@ -1,6 +1,6 @@
 """Short queues of paper 004 three ways: simulated, emulated, and enforced under the kernel's TCP.
 
-    python bench/short_queues.py [SERIES ...]     runs what has not been run
+    python bench/short_queues.py [SERIES ...]     runs the missing runs
     python bench/short_queues.py --page           writes docs/reference/queue-measured.md
 
 Sixty flows share 100 Mbit/s, with a threshold of 15 packets, drop-tail of 100 packets, or RED
@@ -72,7 +72,7 @@ class Case:
     law: str = "newreno"
     sack: bool = True
     access_bps: int | None = None
-    """Rate of the access link of each flow. [bit/s]"""
+    """Rate of the access link of each flow; None if it is not limited. [bit/s]"""
     transfer_bytes: int = 0
     """Size of each flow's transfer; 0 for flows without end. [bytes]"""
     flows: int = 60

@@ -7,12 +7,24 @@
 `sink` receives and discards data. `source` runs at the other end of a link that only delays
 packets. Its senders are in a separate network namespace. The namespace of `source` itself is the
 router whose interface is shaped, with address translation as in a home router. `alone` requires no
-other process: its sink is in a namespace, and netem delays the packets to the sink. `TASK` is JSON:
-`interface` (the file), `sink` and `port`, `flows`, `congestion`, `sack`, `sysctls` (of the senders,
-words), `rtt_s` and `quickack` (no delayed ACKs; both in `alone`), `pacing_bps` (of each flow, or
-null), `bucket_s` (of the shaper, or null), `starts_s` (of each flow, ascending; if missing, all
-start simultaneously), `warmup_s`, `length_s`, `bytes` (of each flow; 0: without end), `patience_s`
-(for those). The last line of the output contains the results.
+other process: its sink is in a namespace, and netem delays the packets that the sink sends. The
+last line of the output contains the results.
+
+`TASK` is a JSON object with these keys:
+
+- `interface`: the configuration file of `lasthop queue`, as text;
+- `sink`, `port`: host name or address of the sink, and its TCP port;
+- `flows`, `congestion`, `sack`: number of flows, their congestion control, and whether they use
+  SACK;
+- `sysctls`: further sysctl settings of the senders, separated by spaces;
+- `rtt_s`, `quickack`: round-trip time, and whether the sink delays no ACKs; only for `alone`;
+- `pacing_bps`: pacing rate of each flow, or null;
+- `bucket_s`: size of the shaper's token bucket as a time, or null;
+- `starts_s`: start of each flow, in ascending order; without this key, all flows start
+  simultaneously;
+- `warmup_s`, `length_s`: duration of the warm-up and of the measurement;
+- `bytes`: size of each flow; 0 for flows without end;
+- `patience_s`: longest time of the measurement, if `bytes` is not 0.
 """
 
 import json

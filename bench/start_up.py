@@ -1,8 +1,9 @@
 """Instructions of short commands divided by those of `python -c pass`, compared with limits.
 
-Part of `make bench ONLY=instructions` and of its short form. The interpreter is the one that runs
-the bench, and `lasthop` is the command installed next to it. The ratio depends little on the
-processor and the compiler, so it is compared with the same limit on every machine.
+This program is part of `make bench ONLY=instructions` and of its short form. The measured
+interpreter is the interpreter that runs the benchmark, and `lasthop` is the command installed next
+to it. The ratio depends little on the processor and the compiler, so it is compared with the same
+limit on every machine.
 """
 
 import os

@@ -1,13 +1,15 @@
-"""Cost of a point in a sweep compared with the engine only, and the memory of many points.
+"""Cost of a point in a sweep compared with the cost of the engine only, and the memory of many
+points.
 
     python bench/sweep_cost.py
 
 Cost is the CPU time of all threads, computed as a slope between sweeps of few and of many points.
 The fixed cost of a sweep therefore cancels. The cost per point includes checking, dividing the
 sweep into chunks, completing its files, and writing tables as Parquet and CSV. For comparison, the
-engine is called directly for the same checked scenarios. Both are measured alternately in one
-process. The result is the median of many short rounds, since the speed of a shared machine changes
-by more than the measured difference. Memory is the peak resident set of a new process.
+engine is called directly for the same checked scenarios. The sweep and the engine are measured
+alternately in one process. The result is the median of many short rounds, since the speed of a
+shared machine changes by more than the measured difference. Memory is the peak resident set of a
+new process.
 """
 
 import json
@@ -20,7 +22,8 @@ from typing import Any
 from measure import BenchError, require_release_build
 
 POINT_S = 0.005
-"""Processor time of one point of the measured sweep, which determines its simulated time. [s]"""
+"""Processor time of one point of the measured sweep. The simulated time of a point is chosen
+accordingly. [s]"""
 
 MOST_RATIO = 1.2
 """Goal: the cost of a point in a sweep, divided by the cost of the engine for this point, is at

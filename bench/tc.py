@@ -5,7 +5,7 @@
     .venv/bin/python bench/tc.py --quick lasthop CAKE   only these
 
 Every run is a separate user-mode Linux in simulated time (`uml.py`). It has a hot-spot
-(`tc_network.py`), a queue at the router that is compared (a contender, `tc_contenders.py`), and
+(`tc_network.py`), one of the compared queues at the router (a contender, `tc_contenders.py`), and
 traffic (`tc_traffic.py`). The script writes all runs to out/tc.json, and the picture to out/tc.png.
 """
 
@@ -191,7 +191,7 @@ def main(
 
 def finished(records: Path, kernel: Kernel, length: Length) -> tuple[list[Run], Measured | None]:
     """Return the stored runs with this kernel and length, and the speed test from which their rates
-    were computed."""
+    were computed; None if no such runs are stored."""
     try:
         content = json.loads(records.read_text())
     except FileNotFoundError:

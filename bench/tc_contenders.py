@@ -12,9 +12,9 @@ from tc_network import ROUTER, ip, redirect, sh, tc
 
 MARGIN, WIDE_MARGIN = 0.95, 0.85
 """Fractions of the measured rate that contenders with a fixed rate use, so that the queue is at the
-router and not in the access point. The second fraction is for the contender with a wider margin. A
-user would reduce the rate to this fraction until calls are good, since calls and ACKs use more air
-time than their bytes."""
+router and not in the access point. The second fraction is for the contender with a wider margin.
+Calls and ACKs use more air time than their bytes, so a user would reduce the rate until the quality
+of calls is good."""
 HEADROOM = 1.2
 """Ratio of the gateway's key `wce.max` to the goodput of a speed test. The gateway's guide
 recommends this ratio."""
@@ -40,8 +40,8 @@ def nothing(_: Measured) -> None:
 
 
 def gateway(air: Measured, more: str = "") -> None:
-    """Run `lasthop gateway up` with the configuration file of its guide, by which it finds stations
-    and estimates the rate."""
+    """Run `lasthop gateway up` with the configuration file of its guide. With this file, the
+    gateway finds the stations and estimates the rate."""
     gateway_with(f'wce.max = "{HEADROOM * air.goodput_bps / 1e6:.1f} Mbps"\n{more}')
 
 

@@ -139,10 +139,11 @@ def turns(
     overhead_bytes: int,
     fifo_packets: int = FIFO_PACKETS,
 ) -> None:
-    """Redirect all frames through one shaper, in which senders take turns. Each frame has this many
-    additional bytes.
+    """Redirect all frames through one shaper, in which senders take turns. `overhead_bytes` is
+    added to the length of each frame.
 
-    Without additional bytes the result is a shared wire with a rate in bytes.
+    Without this overhead the result is a wire shared by all stations, whose rate counts only the
+    bytes of frames.
     """
     stations = tuple(stations)
     rate = f"ceil {data_rate_bps} overhead {overhead_bytes} cburst {BURST_BYTES}"

@@ -164,8 +164,8 @@ def datagram_socket(namespace: str, address: str) -> socket.socket:
 
 
 def ticks(window: Window, interval_s: float, count: int) -> list[tuple[float, int]]:
-    """Return the sending times of `count` sources, each with its source. Each source sends at equal
-    intervals, with a random phase."""
+    """Return the sending times of the datagrams of `count` sources, each with the index of the
+    source. Each source sends at equal intervals, with a random phase."""
     drawn = random.Random(f"{window.seed} {interval_s}")
     schedule = []
     for source in range(count):
@@ -192,8 +192,8 @@ def exchanged(
     """Send datagrams at the times of `plan`. Return the sending and arrival times of the datagrams
     of each source.
 
-    With `echo`, a sink returns each datagram to its source, and the arrival time is that at the
-    source.
+    With `echo`, a sink returns each datagram to its source, and the arrival time is the time of its
+    return to the source.
     """
     seen: list[list[tuple[float, float]]] = [[] for _ in sources]
     padding = bytes(size_bytes - STAMP.size)
@@ -263,7 +263,7 @@ def pinged(
     stations: Sequence[str], window: Window
 ) -> tuple[list[tuple[float, int]], list[list[tuple[float, float]]]]:
     """Send pings from the server to stations. Return the planned sending times, and for each
-    station the times of sending and of the reply."""
+    station the actual sending times and the arrival times of the replies."""
     with entered(SERVER):
         pinger = socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_ICMP)
     addresses = [ADDRESSES[name] for name in stations]

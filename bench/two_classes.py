@@ -1,9 +1,9 @@
 """Goodput ratio of two classes with losses on the air, with the TCP of several programs.
 
-    python bench/two_classes.py                  runs what has not been run, what is quick first
+    python bench/two_classes.py                  runs the missing runs, the quick runs first
     python bench/two_classes.py --only PATTERN   points whose names match: Linux, ns-2, SACK
-    python bench/two_classes.py --list           names points, and how many of their runs there are
-    python bench/two_classes.py --keep           docs/reference/two-classes.json, of the page
+    python bench/two_classes.py --list           lists the points, with the number of stored runs
+    python bench/two_classes.py --keep           writes docs/reference/two-classes.json for the page
 
 One cell is run with Linux's TCP (emulated, as root), ns-2, the engine and a Monte Carlo simulation.
 Only one rule of TCP is changed at a time. Every run is stored as a line of out/two_classes.jsonl,
@@ -231,8 +231,8 @@ def summary_of(point: Point, done: Mapping[str, Seen]) -> dict[str, Any] | None:
 
 
 def estimate(runs: Iterable[Seen], name: str, own: int | None = None) -> dict[str, float | None]:
-    """Return the mean and half width of the confidence interval over runs. `own` selects the class
-    of a value per class."""
+    """Return the mean and half width of the confidence interval over runs. If each run has a pair
+    of values, one per class, `own` is the index of the class; otherwise it is None."""
     interval = Estimate.of([seen[name] if own is None else seen[name][own] for seen in runs])
     return {
         key: None if value is None else rounded(value) for key, value in interval.to_dict().items()

@@ -1,8 +1,8 @@
 """The kernel's RED and CoDel compared with the engine's, at 10 Mbit/s: under TCP, and under
 datagrams.
 
-    python bench/uml_queues.py                          runs what has not been run
-    python bench/uml_queues.py --only 'CoDel' --way uml     points and ways that match
+    python bench/uml_queues.py                          runs the missing runs
+    python bench/uml_queues.py --only 'CoDel' --way uml     only points and ways that match
     python bench/uml_queues.py --page                   a section of kernel-tcp-measured.md
 
 Each point is run in four ways. `simulated`: the engine's TCP through the engine's queue.
@@ -79,7 +79,7 @@ VARIANTS: Mapping[str, Variant] = {
         ),
     )
 }
-"""Variants of points with a changed queue. They are only simulated."""
+"""Variants of points with a changed queue. These variants are only simulated."""
 
 
 # -- points -------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from math import sqrt
 TARGET_S, INTERVAL_S = 0.005, 0.1
 RECENT = 16
 """If the previous dropping state ended less than this number of intervals ago, dropping starts
-again at its drop rate."""
+again at the drop rate of that state."""
 ONE = 1 << 16
 
 

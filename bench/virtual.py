@@ -48,7 +48,7 @@ self-test. [s]"""
 
 @dataclass(frozen=True)
 class Condition:
-    """Condition of a run. It must not change the output of the run."""
+    """Condition of a run. The condition must not change the output of the run."""
 
     user: int
     folder: str

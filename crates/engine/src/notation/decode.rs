@@ -159,7 +159,8 @@ impl Decoder<'_, '_> {
         }
     }
 
-    /// Decodes a table. A bare value may represent the table.
+    /// Decodes a table. A bare value may represent the table. Returns `None` if the value is
+    /// refused.
     fn inner(&mut self, inner: &Inner, node: &Item, path: String) -> Option<Section> {
         let table = (inner.table)();
         match (node.entries(), inner.bare) {
@@ -244,7 +245,8 @@ impl Decoder<'_, '_> {
             .add_with_hint(node.origin, &path, message, hint);
     }
 
-    /// Fills in the default of a key that is not in the file.
+    /// Fills in the default of a key that is not in the file. If the key is `inherited`, its value
+    /// is looked up in another table, so a number, word or flag gets no default in this table.
     fn absent(&mut self, section: &mut Section, key: &Key, inherited: bool) {
         let (value, shown) = match &key.default.of_network(self.is_modern) {
             Default::Required if section.lacking.contains(&key.name) => return,
@@ -425,9 +427,10 @@ impl<T> std::ops::Deref for Said<'_, T> {
 }
 
 impl Section {
-    /// Refuses those of these keys that have no effect because the condition `needed` is not met.
-    /// With `overruled`, an override caused the condition to fail, and keys of the file are
-    /// accepted.
+    /// Refuses the given keys of the list `keys`, which have no effect because the condition
+    /// `needed` is not met. If `overruled` is true, an override is the reason why the condition is
+    /// not met. In this case, keys of the file are accepted, and only keys of overrides are
+    /// refused.
     pub(crate) fn refuse_idle(
         &self,
         keys: &[&str],
@@ -498,14 +501,16 @@ impl Section {
         self.table(key.name())
     }
 
-    /// Returns the value of this key from the file, an override or a default, with its entry.
+    /// Returns the value of this key from the file, an override or a default, with its entry;
+    /// `None` if the key has no value.
     pub fn said<T: Setting>(&self, key: KeyOf<T>) -> Option<Said<'_, T>> {
         let entry = self.entry(key.name())?;
         let value = T::of(&entry.value)?;
         Some(Said { value, entry })
     }
 
-    /// Returns the value of this key from the file, an override or a default.
+    /// Returns the value of this key from the file, an override or a default; `None` if the key has
+    /// no value.
     pub(crate) fn value<T: Setting>(&self, key: KeyOf<T>) -> Option<T> {
         T::of(&self.entry(key.name())?.value)
     }

@@ -12,8 +12,8 @@ pub trait FileTable: Sized {
     /// Returns the table's keys, kinds, defaults and documentation.
     fn table() -> &'static Table;
 
-    /// Returns the settings of a table. Each setting is from the nearest of the layers (sections)
-    /// that gives it.
+    /// Returns the settings of a table. Each setting is from the first of the `layers` (tables of
+    /// the file) that gives this setting.
     ///
     /// # Errors
     /// A required value has been refused.

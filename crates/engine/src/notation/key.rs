@@ -26,7 +26,8 @@ pub trait Setting: Sized {
     /// type.
     fn of(value: &Value) -> Option<Self>;
 
-    /// Returns the setting if no table gives the key and the key has no default.
+    /// Returns the setting for a key that no table gives and that has no default; `None` if the
+    /// type has no value for such a key.
     fn unsaid() -> Option<Self> {
         None
     }

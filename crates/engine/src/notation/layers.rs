@@ -11,7 +11,8 @@ use super::problem::Refused;
 #[derive(Clone, Copy)]
 pub struct Layers<'s, 'a>(pub &'s [&'a Section]);
 
-/// The sections that several sections have under one common key, nearest first.
+/// The inner sections that several outer sections have under the same key, in the order of the
+/// outer sections (nearest first).
 pub struct Inside<'a>(Vec<&'a Section>);
 
 impl<'a> Inside<'a> {
@@ -41,7 +42,8 @@ impl<'a> Layers<'_, 'a> {
         Ok(None)
     }
 
-    /// Returns the value of the nearest section that has the key, with its entry.
+    /// Returns the value of the nearest section that has the key, with its entry; `None` if no
+    /// section has the key.
     pub fn said<T: Setting>(&self, key: KeyOf<T>) -> Option<Said<'a, T>> {
         self.0.iter().find_map(|section| section.said(key))
     }
@@ -55,7 +57,7 @@ impl<'a> Layers<'_, 'a> {
         self.value(key)?.ok_or_else(|| self.lack(key))
     }
 
-    /// Returns the tables under `key`, nearest first.
+    /// Returns the tables that these sections have under `key`, in the order of the sections.
     pub fn inside<T>(&self, key: KeyOf<T>) -> Inside<'a> {
         let tables = self.0.iter().filter_map(|section| section.inside(key));
         Inside(tables.collect())

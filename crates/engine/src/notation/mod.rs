@@ -96,7 +96,7 @@ pub(crate) fn files_named(file: &File, grammar: &Grammar) -> Vec<String> {
     names
 }
 
-/// Returns the bytes as text if they are small enough and valid text. Otherwise, returns the place
+/// Returns the bytes as text if they are small enough and valid text. Otherwise, returns the origin
 /// and the message of the problem.
 fn text(bytes: &[u8]) -> Result<&str, (Origin, String)> {
     let length = bytes.len();

@@ -1,11 +1,12 @@
 //! Overrides (`--set PATH=VALUE`): changes of single values in the tree before the tree is decoded.
 //!
 //! The value is a TOML value if it can be parsed as one, and otherwise text. Missing tables on the
-//! path are created. Only a table with a free name, such as that of a station, must exist, unless
-//! the value is the whole table. A path may also lead into the long form of a shorthand. With
-//! `upload = 6` in the file, `station.a.upload.window=4` changes it into `upload = { connections =
-//! 6, window = 4 }`. Conversely, `station.a.upload=4` changes only the key `connections` if the
-//! file contains a table, because a bare number of `upload` is the number of connections.
+//! path are created. A table whose name the user chooses, such as the table of a station, must
+//! already exist, unless the override sets the whole table. A path may also lead into the long form
+//! of a shorthand. With `upload = 6` in the file, `station.a.upload.window=4` changes this value
+//! into `upload = { connections = 6, window = 4 }`. Conversely, `station.a.upload=4` changes only
+//! the key `connections` if the file contains a table, because a bare number of `upload` is the
+//! number of connections.
 
 use super::decode::unknown_key;
 use super::problem::{Origin, Problems, did_you_mean, one_line, one_of};
@@ -203,7 +204,8 @@ fn put(entries: &mut Vec<(String, Item)>, name: &str, kind: &Kind, value: Item) 
 }
 
 /// Returns the name of the group to which station `name` belongs (`others` for `others-2`), and the
-/// number of its stations as written in the file.
+/// number of the group's stations as written in the file; `None` if the station belongs to no
+/// group.
 fn group_of<'e>(name: &str, entries: &'e [(String, Item)]) -> Option<(&'e str, &'e str)> {
     let (group, number) = name.rsplit_once('-')?;
     let (group, table) = entries.iter().find(|(key, _)| key == group)?;

@@ -1,4 +1,4 @@
-//! The problems of a scenario file, each with its place in the file.
+//! The problems of a scenario file, each with its line or override.
 
 use std::fmt;
 

@@ -204,8 +204,8 @@ fn quantity(units: &[Unit], word: Option<&str>) -> Value {
     json!({"type": "string", "pattern": pattern})
 }
 
-/// Returns the range of a quantity as text for its description, because the pattern of the quantity
-/// does not limit its value.
+/// Returns the accepted range of a quantity as text for its description, because the pattern of the
+/// quantity does not limit the value; `None` for kinds of values without such a text.
 fn range(key: &Key) -> Option<String> {
     let of = |(preset, rates): (&str, &[u64])| format!("{preset} {}", units::show_rates(rates));
     match &key.kind {

@@ -228,13 +228,14 @@ pub fn tables<T: FileTable>() -> Spec<T> {
     inside::<T, T>(None, true)
 }
 
-/// Returns the specification of a key with one table per place of an emulation. A bare value in
-/// place of a table sets the table's key `main`.
+/// Returns the specification of a key with one table per place of an emulation. A place is the
+/// server, a station, or one end of a wired flow. A bare value in place of a table sets the table's
+/// key `main`.
 pub fn by_place<T: FileTable, M>(main: KeyOf<M>) -> Spec<T> {
     inside::<T, T>(Some(main.name()), true)
 }
 
-/// The lists of keys of which [`table!`](crate::table) builds a table.
+/// The lists of keys from which [`table!`](crate::table) builds a table.
 #[derive(Default)]
 pub struct Parts(Vec<Part>);
 

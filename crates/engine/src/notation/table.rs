@@ -47,8 +47,8 @@ pub const fn joined<const N: usize>(
 pub struct Part {
     /// The keys.
     pub keys: Cow<'static, [Key]>,
-    /// Name of the table in which absent keys of this part are looked up, in place of their
-    /// defaults.
+    /// Name of the table in which absent keys of this part are looked up; `None` if absent keys
+    /// have their defaults.
     pub inherits: Option<&'static str>,
 }
 
@@ -59,7 +59,7 @@ pub struct Key {
     pub name: &'static str,
     /// Kind of the key's value.
     pub kind: Kind,
-    /// A word that is accepted in place of a value.
+    /// A word that is accepted in place of a value; `None` if no word is accepted.
     pub word: Option<&'static str>,
     /// Accepted values, as a noun phrase that follows the word `expected`, if `kind` does not
     /// describe them completely.
@@ -78,7 +78,7 @@ pub enum Default {
     /// The key must be given.
     Required,
     /// The key must be given, but the decoder does not report its absence. A later check of the
-    /// table does.
+    /// table reports it.
     Checked,
     /// A text: a word, or a number with its unit.
     Text(&'static str),
@@ -88,13 +88,15 @@ pub enum Default {
     Number(f64),
     /// A truth value.
     Flag(bool),
-    /// One of two values. The network that the file describes determines which one.
+    /// One of two values. The network that the file describes determines which value applies.
     ByNetwork(&'static ByNetwork),
-    /// One value per preset (physical layer). The function returns the description of all of them.
+    /// One value per preset (physical layer). The function returns a description of all these
+    /// values.
     ByPreset(fn() -> String),
     /// A value that depends on other keys. The text describes the value.
     Depends(&'static str),
-    /// No value: even a default table is absent. The text describes the behaviour without the key.
+    /// No value. If the key has a table, not even a table of defaults is created. The text
+    /// describes the behaviour without the key.
     Absent(&'static str),
 }
 
@@ -245,19 +247,19 @@ pub struct Listed {
     pub rates: fn() -> Vec<(&'static str, &'static [u64])>,
 }
 
-/// Points of a curve.
+/// A kind of curve, given as points.
 pub struct Curve {
     /// Largest number of points.
     pub most: usize,
     /// Accepted points, as a noun phrase that follows the word `expected`.
     pub expected: &'static str,
     /// Function that returns the fault of a list of points, as a phrase that follows the list in a
-    /// message.
+    /// message; `None` if the points are accepted.
     pub fault: fn(&[(f64, f64)]) -> Option<String>,
 }
 
-/// The plugin that adds a key or word. The module that reads the table converts it to the type that
-/// it expects.
+/// The plugin that adds a key or word. The module that reads the table converts this value to the
+/// Rust type of the plugin.
 pub type Extension = &'static (dyn Any + Send + Sync);
 
 /// A word that a plugin adds to the accepted values of a key.

@@ -1,8 +1,8 @@
 //! Numbers with units: `"5 ms"`, `"11 Mbps"`, `"1500 B"`.
 //!
 //! A quantity is a decimal number and a unit. The number is parsed in integer arithmetic with 24
-//! significant digits. The result is rounded once, ties up, to the base unit: nanosecond, bit/s,
-//! byte or millimetre. Prefixes are decimal: k = 1000.
+//! significant digits. The result is rounded once to the base unit (a half is rounded up):
+//! nanosecond, bit/s, byte or millimetre. Prefixes are decimal: k = 1000.
 
 use super::problem::nearest;
 
@@ -58,7 +58,7 @@ pub(crate) fn in_si() -> impl Iterator<Item = (&'static str, &'static str, u64, 
     })
 }
 
-/// Other spellings of units in lower case, each list with the unit that is meant.
+/// Units, each with a list of other spellings of this unit, in lower case.
 const SPELLINGS: &[(&str, &[&str])] = &[
     ("ns", &["nsec", "nanosecond", "nanoseconds"]),
     ("us", &["usec", "microsecond", "microseconds"]),
@@ -186,8 +186,8 @@ impl Decimal {
         Some((decimal, rest))
     }
 
-    /// Returns the number times `scale` (the size of a unit), rounded to an integer (ties up) and
-    /// limited to `u64::MAX`.
+    /// Returns the number times `scale` (the size of a unit), rounded to an integer (a half is
+    /// rounded up) and limited to `u64::MAX`.
     fn scaled(&self, scale: u64) -> u64 {
         let product = self.mantissa * u128::from(scale);
         let power = |exponent: u64| {

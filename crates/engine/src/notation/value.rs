@@ -221,7 +221,8 @@ fn fault_of_title(title: &str) -> Option<&'static str> {
 pub(crate) const NAMES: &str =
     "a name of up to 64 ASCII letters, digits, `-` and `_`, the first a letter or digit";
 
-/// Returns the fault of `name` as a name of a station, link, flow or node.
+/// Returns the fault of `name` as a name of a station, link, flow or node; `None` if the name is
+/// accepted.
 pub(crate) fn fault_of_name(name: &str) -> Option<&'static str> {
     let plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     if name.is_empty() {

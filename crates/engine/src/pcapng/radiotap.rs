@@ -143,7 +143,8 @@ fn ht(out: &mut Vec<u8>, modulation: &Modulation) {
 }
 
 /// Appends the A-MPDU status field: the reference number, and whether the subframe is the last. VHT
-/// and HE delimiters also have an end-of-frame (EOF) bit, which is set for the only MPDU of a PPDU.
+/// and HE delimiters also have an end-of-frame (EOF) bit, which is set if the MPDU is the only MPDU
+/// of its PPDU.
 fn ampdu_status(out: &mut Vec<u8>, subframe: Subframe, has_eof: bool) {
     const LAST_KNOWN: u16 = 0x0004;
     const LAST: u16 = 0x0008;

@@ -1,7 +1,7 @@
 //! Tables of the scenario file that other crates define and use.
 //!
-//! The engine does not use the values of these tables. It still decodes them with the rest of the
-//! file, so that all problems of the file are reported together.
+//! The engine does not use the values of these tables. The engine still decodes the tables with the
+//! rest of the file, so that all problems of the file are reported together.
 
 use std::sync::OnceLock;
 
@@ -16,8 +16,8 @@ use crate::notation::table::{Default, Key, NOTHING_ADDED, Table};
 use crate::notation::times::{Files, NO_FILES};
 use crate::notation::{File, Format};
 
-/// Extension tables, each with the command that reads it, for the hint about such a table in a file
-/// of another command.
+/// Extension tables, each with the command that reads it. If another command finds such a table in
+/// its file, the hint of the error message names the command that reads the table.
 pub(super) const ELSEWHERE: &[(&str, &str)] = &[
     ("gateway", "`lasthop gateway` reads it"),
     ("interface", "`lasthop queue` reads it"),
@@ -180,7 +180,7 @@ impl<T> ExtensionTable<T> {
     }
 
     /// Returns the root table of the grammar: the keys of a scenario and the keys of the extension.
-    /// `without_duration` is the default of the key `duration`.
+    /// `without_duration` determines the value of the key `duration` in a file without this key.
     fn root(&self, without_duration: Default) -> Table {
         let scenario = Root::table();
         let mut parts = Parts::default();

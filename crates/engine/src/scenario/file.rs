@@ -39,7 +39,8 @@ fn preset(root: &Item) -> Option<&'static str> {
 }
 
 /// Returns whether a file describes a modern network: a cell of 802.11n, ac or ax, or, without a
-/// cell, wired links. Topologies of a fixed shape and `csma` keep the defaults of their papers.
+/// cell, wired links. Topologies of a fixed shape and networks with `csma` are not modern, because
+/// they use the defaults of their papers.
 fn is_modern(root: &Item) -> bool {
     let has = |key: &str| root.get(key).is_some();
     let cell = || root.get(RootKeys::cell.name())?.get(Phy::kind.name());

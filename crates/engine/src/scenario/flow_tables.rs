@@ -58,7 +58,8 @@ pub(super) fn udp_of(root: &Section, own: Option<&Section>) -> Result<UdpSetting
     UdpSettings::read(&Layers(&layers))
 }
 
-/// Returns the table of a station, under one of these keys, that creates flows in this direction.
+/// Returns the station's table under one of the keys `keys` that creates flows in the direction
+/// `direction`; `None` if the station has no such table.
 pub(super) fn under<T>(
     station: &Section,
     keys: [(KeyOf<T>, Direction); 2],

@@ -9,8 +9,8 @@ use crate::kernel::time::Span;
 use crate::notation::decode::Section;
 use crate::notation::problem::Problems;
 
-/// Maximum fraction of its datagrams that a greedy source may lose on links before the queue that
-/// it fills.
+/// Maximum fraction of a greedy source's datagrams that may be lost on the links before the queue
+/// that the source fills. [-]
 const MOST_LOST: f64 = 0.99;
 
 /// The queues that a greedy source of a station fills, and the fraction of datagrams that reach

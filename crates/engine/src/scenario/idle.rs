@@ -31,7 +31,8 @@ pub(super) fn check(root: &Section, scenario: &Scenario, problems: &mut Problems
     check_congestion(root, problems);
 }
 
-/// Checks that at least one whole time bin of the smallest utilisation is inside the measured time.
+/// Checks that the measured time contains at least one whole time bin. The smallest utilisation is
+/// computed over such bins.
 fn check_bin(root: &Section, scenario: &Scenario, problems: &mut Problems) {
     let record = root.inside(RootKeys::record);
     let Some(entry) = record.and_then(|record| record.present(Record::utilisation_bin)) else {
@@ -87,7 +88,7 @@ fn has_rate(link: &Section, keys: &[KeyOf<LinkRate>]) -> bool {
     rate.is_some_and(|rate| rate != LinkRate::Unlimited)
 }
 
-/// Checks that every flow starts before the end.
+/// Checks that every flow starts before the end of the run.
 fn check_starts(root: &Section, scenario: &Scenario, problems: &mut Problems) {
     for table in shapes(root).chain(root.each(RootKeys::flow)) {
         let start = table.value(FlowTable::start).unwrap_or(Span::ZERO);
@@ -179,7 +180,8 @@ fn check_pings(root: &Section, scenario: &Scenario, problems: &mut Problems) {
 }
 
 /// Refuses parameters of a congestion control that no connection uses. Parameters of older
-/// congestion controls are accepted, because existing files contain them without using them.
+/// congestion controls are accepted, because existing files contain such parameters although no
+/// connection uses them.
 fn check_congestion(root: &Section, problems: &mut Problems) {
     let stations = || root.each(RootKeys::station);
     let of_stations = stations().filter_map(|station| station.inside(StationTable::tcp));

@@ -47,11 +47,12 @@ pub struct Scenario {
     pub replications: u32,
     /// Seed of all random streams.
     pub seed: u64,
-    /// Basic service sets: exactly one. In a scenario without stations it is idle.
+    /// Basic service sets: always exactly one, which is idle in a scenario without stations.
     pub bss: Vec<Bss>,
     /// Wired link between the access point and the servers, in both directions.
     pub wire: Wire,
-    /// Virtual shared bottleneck between the wired link and the access point.
+    /// Virtual shared bottleneck between the wired link and the access point; `None` without such a
+    /// bottleneck.
     pub bottleneck: Option<BottleneckSettings>,
     /// Stations in order of the file, with groups expanded.
     pub stations: Vec<Station>,
@@ -59,8 +60,8 @@ pub struct Scenario {
     pub links: Vec<LinkSettings>,
     /// Flows: first those of the stations in station order, then those between wired nodes.
     pub flows: Vec<Flow>,
-    /// Wireless network in which each link senses only some of the other links. With it, the
-    /// scenario has no other wireless links.
+    /// Wireless network in which each link senses only some of the other links; `None` without such
+    /// a network. A scenario with such a network has no other wireless links.
     pub csma: Option<Csma>,
     /// Data to record in addition to mean values.
     pub record: Record,

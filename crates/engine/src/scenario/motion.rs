@@ -184,8 +184,8 @@ fn is_in(path: &str, table: &str, values: &[Moving]) -> bool {
     key.is_some_and(|key| values.iter().any(|value| value.key == key))
 }
 
-/// Returns the overrides of each key that occurs in `places`: its present value in the first
-/// candidate table of every place with this key.
+/// Returns one list of overrides for each key that occurs in `places`. The list sets the key to its
+/// present value at every place with this key, in the first candidate table of the place.
 fn all_at_once(places: &[Place]) -> impl Iterator<Item = Vec<(String, String)>> {
     let mut keys: Vec<&str> = Vec::new();
     for value in places.iter().flat_map(|place| &place.values) {

@@ -201,7 +201,8 @@ impl Class<'_> {
         self.tables[0]
     }
 
-    /// Returns the place at which problems with the key `key` (one end of the route) are reported.
+    /// Returns the origin and the path at which problems with the key `key` (one end of the route)
+    /// are reported.
     fn place(&self, key: KeyOf<Option<String>>) -> (Origin, &str) {
         let table = self.table();
         match table.entry(key.name()) {
@@ -241,7 +242,8 @@ pub(super) fn transport(root: &Section, own: Option<&Section>) -> Result<Transpo
 /// One flow between a pair of hosts of a class. A call consists of several flows.
 struct Carried {
     transport: Transport,
-    /// Part of a call whose packets the flow carries, such as audio upstream.
+    /// Part of a call whose packets the flow carries, such as audio upstream; `None` if the flow is
+    /// not part of a call.
     part: Option<CallPart>,
 }
 

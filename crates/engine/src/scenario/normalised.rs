@@ -15,9 +15,9 @@ impl Scenario {
         self.with(links, flows)
     }
 
-    /// Returns the text of `to_json` in two thirds of its time. This function builds no tree of all
-    /// links and flows. It converts transport settings only once for consecutive flows with equal
-    /// settings.
+    /// Returns the result of `to_json` as text, in two thirds of the time. This function builds no
+    /// tree of all links and flows. It converts transport settings only once for consecutive flows
+    /// with equal settings.
     pub fn to_json_text(&self) -> String {
         let mut known: Option<(Transport, String)> = None;
         let flows = self.flows.iter().map(|flow| {

@@ -9,7 +9,7 @@ use crate::notation::layers::Layers;
 use crate::notation::problem::Problems;
 use crate::notation::units::{self, TIME};
 
-/// Reports each `txop_limit` that is shorter than a frame exchange that must fit into it.
+/// Reports each `txop_limit` that is shorter than a frame exchange that must fit into the TXOP.
 pub(super) fn check(root: &Section, scenario: &Scenario, problems: &mut Problems) {
     // `txop_limit` entries that are too short, in order of their paths, each with the longest
     // exchange and the name of its flow

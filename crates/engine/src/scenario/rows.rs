@@ -89,7 +89,7 @@ impl Scenario {
 #[derive(Default)]
 struct Shared {
     by_key: Vec<(String, Vec<Json>)>,
-    /// Transport of the previous flow, and the indices of its tables.
+    /// Transport of the previous flow, and the indices of its tables; `None` before the first flow.
     carrier: Option<(Transport, Json)>,
 }
 

@@ -1,4 +1,4 @@
-//! Names of stations and flows, and limits of their numbers.
+//! Names of stations and flows, and the maximum numbers of stations and flows.
 
 use std::collections::HashMap;
 
@@ -135,8 +135,8 @@ pub(super) fn check(root: &Section, problems: &mut Problems) {
     }
 }
 
-/// Returns the place and path at which too many flows are reported: the last station, if the file
-/// has stations, or else the last flow or the topology.
+/// Returns the origin and the path at which too many flows are reported: the last station, if the
+/// file has stations, or else the last flow or the topology.
 fn most_flows(root: &Section) -> (Origin, String) {
     let shape = shapes(root).next();
     match root.each(RootKeys::flow).next_back().or(shape) {
@@ -147,7 +147,7 @@ fn most_flows(root: &Section) -> (Origin, String) {
     }
 }
 
-/// Returns the place, the path and the message for a file that creates no flows.
+/// Returns the origin, the path and the message of the problem that a file creates no flows.
 fn nothing_flows(root: &Section) -> (Origin, String, &'static str) {
     let shape = shapes(root).next();
     match shape {
@@ -182,7 +182,7 @@ fn nothing_flows(root: &Section) -> (Origin, String, &'static str) {
     }
 }
 
-/// Returns the place of the last table of stations.
+/// Returns the line or override of the last table of stations.
 fn last_origin(root: &Section) -> Origin {
     let last = root.each(RootKeys::station).next_back();
     last.map_or(root.origin, |station| station.origin)

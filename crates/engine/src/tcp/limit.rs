@@ -15,9 +15,9 @@
 //! ```
 //!
 //! Therefore the times of the limits add up to the lifetime of the connection. The congestion
-//! control delays data by its window, or until the transmission time that its pacing permits.
-//! Recovery, and the wait for the retransmission timer, belong to the limit of the window if there
-//! are segments to send or to retransmit.
+//! control delays data by its window, or until the transmission time that its pacing permits. The
+//! time of a recovery, and the wait for the retransmission timer, count as `Cwnd` or `Rwnd` if
+//! there are segments to send or to retransmit.
 //!
 //! Differs from Linux in:
 //! - The congestion window never exceeds the receive window here. If both are equal and used up,

@@ -79,8 +79,8 @@ pub struct Ack {
     /// Transmission time of a segment, which the ACK echoes. The rules of RFC 7323 select the
     /// segment.
     pub echo: Time,
-    /// Number of the SACK option of the ACK, for [`Receiver::blocks`]; 0 if the ACK has no SACK
-    /// option.
+    /// Number by which [`Receiver::blocks`] finds the SACK option of the ACK; 0 if the ACK has no
+    /// SACK option.
     pub sack: u16,
     /// ECN echo of the ACK.
     pub ece: EcnEcho,

@@ -130,9 +130,9 @@ mod tests {
         assert_eq!(sent, expected);
     }
 
-    /// The example of the first figure with the numbers of RFC 9937 (ssthresh = 10, RecoverFS =
-    /// 20). A segment is also sent on ACK 17. The next segment is sent when fewer than 10 segments
-    /// are in the network.
+    /// The example of the first figure of RFC 6937, section 3.1, with the numbers of RFC 9937
+    /// (ssthresh = 10, RecoverFS = 20). A segment is also sent on ACK 17. The next segment is sent
+    /// when fewer than 10 segments are in the network.
     #[test]
     fn limited_transmit_is_not_counted() {
         let mut prr = RateReduction::new(20);

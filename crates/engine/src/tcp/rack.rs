@@ -9,23 +9,23 @@
 //! ```
 //!
 //! RACK.segment is the segment that was sent last among the segments that have arrived. A segment
-//! that was sent before RACK.segment and has not arrived is late. It is lost when it is late by
-//! more than the [reordering window](window). Until the segment is declared lost or arrives, a
-//! timer runs. The rule also applies to retransmitted segments, so the loss of a retransmission is
-//! detected as well. The segments are in a list in the order of transmission ([`transmissions`]),
-//! so late segments are at the front of this list.
+//! that was sent before RACK.segment and has not arrived is late. A late segment is lost when it is
+//! late by more than the [reordering window](window). Until the segment is declared lost or
+//! arrives, a timer runs. The rule also applies to retransmitted segments, so the loss of a
+//! retransmission is detected as well. The segments are in a list in the order of transmission
+//! ([`transmissions`]), so late segments are at the front of this list.
 //!
 //! Interpretations of the RFC:
-//! - Segments with equal transmission times are ordered by their transmissions. The RFC orders them
-//!   by sequence numbers, because clocks may be coarse. Here a retransmission and a new segment are
-//!   often sent at the same time.
+//! - Segments with equal transmission times are compared by the order in which they were sent. The
+//!   RFC compares their sequence numbers, because clocks may be coarse. Here a retransmission and a
+//!   new segment are often sent at the same time.
 //! - An echoed time shows which transmission of a segment arrived only if the ACK acknowledges the
 //!   segment cumulatively. An ACK that leaves a gap echoes the time of a segment below the gap (RFC
 //!   7323, section 4.3), and therefore proves nothing about the segments that it SACKs. Linux does
 //!   not use the echo.
-//! - RACK.min_RTT includes the sample of an ACK of new data before the ACK is processed. After that
-//!   it includes the sample of the segment that was sent last, among the segments that were sent
-//!   once.
+//! - RACK.min_RTT includes the sample of an ACK of new data before the ACK is processed. After the
+//!   ACK is processed, RACK.min_RTT includes a second sample. Among the segments that the ACK
+//!   reports and that were sent only once, the segment sent last gives this sample.
 
 mod transmissions;
 mod window;
@@ -50,13 +50,13 @@ pub(super) struct Rack {
     again: Ring,
     /// Segments in the network, in the order of transmission. They are neither SACKed nor lost.
     transmissions: TransmissionList,
-    /// Transmission of RACK.segment: RACK.xmit_ts, and its place in the order of transmissions, for
-    /// which the RFC uses RACK.end_seq.
+    /// Transmission of RACK.segment: its time RACK.xmit_ts, and its position in the order of all
+    /// transmissions. The RFC uses RACK.end_seq in place of this position.
     latest: Sent,
     /// RACK.rtt: round-trip time of RACK.segment.
     rtt: Span,
-    /// Latest transmission time of the segments that the last ACK reported for the first time.
-    /// Retransmitted segments are ignored.
+    /// Latest transmission time of the segments that the last ACK reported for the first time and
+    /// that were never retransmitted; `None` if there are no such segments.
     once: Option<Time>,
     /// RACK.fack: one more than the highest number of a segment known to have arrived.
     fack: u32,
@@ -81,9 +81,11 @@ pub(super) struct Step<'a> {
 /// The latest transmissions of the segments that an ACK reports for the first time.
 #[derive(Clone, Copy, Debug, Default)]
 struct Arrived {
-    /// Latest transmission, among those segments for which it is known which transmission arrived.
+    /// Latest transmission of those segments for which it is known which transmission arrived;
+    /// `None` if there are no such segments.
     latest: Option<Sent>,
-    /// Latest transmission time of the segments that were sent only once.
+    /// Latest transmission time of the segments that were sent only once; `None` if there are no
+    /// such segments.
     once: Option<Time>,
 }
 
@@ -129,7 +131,7 @@ impl Rack {
     }
 
     /// Returns the latest transmission time of the segments that the last ACK reported for the
-    /// first time. Retransmitted segments are ignored.
+    /// first time and that were never retransmitted; `None` if there are no such segments.
     #[inline]
     pub(super) fn sent_once(&self) -> Option<Time> {
         self.once
@@ -304,8 +306,8 @@ impl Rack {
         }
     }
 
-    /// Moves lost segments that have not been retransmitted back to the list of segments in the
-    /// network. These segments were late, not lost.
+    /// Puts lost segments back into the list of segments in the network, unless they have been
+    /// retransmitted. These segments were late, not lost.
     #[cold]
     pub(super) fn forgive(&mut self, snd_una: u32, snd_max: u32) {
         self.window.on_reordering();
@@ -317,8 +319,8 @@ impl Rack {
         }
     }
 
-    /// Returns the time at which a segment is declared lost if it does not arrive before. `xmit_ts`
-    /// is its transmission time.
+    /// Returns the time at which a segment is declared lost, unless it arrives before this time.
+    /// `xmit_ts` is its transmission time.
     #[inline]
     fn due(&self, xmit_ts: Time, state: SenderState) -> Time {
         xmit_ts

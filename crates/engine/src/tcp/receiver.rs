@@ -118,12 +118,13 @@ impl Receiver {
         self.deadline
     }
 
-    /// Processes the expiry of the delayed-ACK timer. Returns the delayed ACK.
+    /// Processes the expiry of the delayed-ACK timer. Returns the delayed ACK; `None` if the timer
+    /// has not expired.
     pub fn on_timer(&mut self, now: Time) -> Option<Ack> {
         (now >= self.deadline).then(|| self.ack())
     }
 
-    /// Processes a segment that is out of order or arrived before. Returns the number of the SACK
+    /// Processes a segment that is out of order or a duplicate. Returns the number of the SACK
     /// option that reports the segment.
     #[inline(never)]
     fn on_other_segment(&mut self, number: u32) -> u16 {
@@ -156,8 +157,8 @@ impl Receiver {
         self.rcv_nxt - first
     }
 
-    /// Returns the SACK blocks of the ACK with the option number `option`. It must be called at
-    /// most once per option.
+    /// Returns the SACK blocks of the ACK with the option number `option`. The function must be
+    /// called at most once per option.
     pub fn blocks(&mut self, option: u16) -> Blocks {
         match &mut self.reporter {
             Some(reporter) => reporter.take(option),

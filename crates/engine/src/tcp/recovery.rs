@@ -23,13 +23,13 @@
 //!   window may therefore halve the window twice; in ns-2 (`bugFix_`) the second loss causes a
 //!   timeout.
 //! - Limited transmit (RFC 3042) is not used: no segment is sent on the first two duplicate ACKs.
-//!   Linux uses it, ns-2 uses it unless `singledup_` is 0, and senders with SACK use it here (RFC
-//!   6675, step 3).
+//!   Limited transmit is used by Linux, by ns-2 unless `singledup_` is 0, and here by senders with
+//!   SACK (RFC 6675, step 3).
 
 /// Number of duplicate ACKs that indicate a loss (RFC 5681, section 3.2).
 pub(super) const DUPACK_THRESHOLD: u8 = 3;
 
-/// The way in which a sender repairs losses that duplicate ACKs report.
+/// The way in which a sender repairs losses that are reported by duplicate ACKs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RecoveryMode {
     /// Retransmit all segments from the first missing segment on (Tahoe).

@@ -182,10 +182,11 @@ fn reno_with_periodic_loss() {
     check_periodic(&RENO, 1_000, 38.73);
 }
 
-/// The window grows from W (1 - beta) to W in 1/p segments, where p is the loss probability:
-/// W^(2-k) (1 - (1-beta)^(2-k)) = (2-k) alpha / p. The time between two losses is W^(1-k) (1 -
-/// (1-beta)^(1-k)) / ((1-k) alpha) round trips. Tan et al. 2006 conclude only that the window is
-/// proportional to p^(-1/(2-k)) = p^-0.8. This is valid above 16 packets.
+/// Compound's window grows from W (1 - beta) to W in 1/p segments, where W is the window before a
+/// loss and p the loss probability: W^(2-k) (1 - (1-beta)^(2-k)) = (2-k) alpha / p. The time
+/// between two losses is W^(1-k) (1 - (1-beta)^(1-k)) / ((1-k) alpha) round trips. Tan et al. 2006
+/// conclude only that the window is proportional to p^(-1/(2-k)) = p^-0.8. This is valid above 16
+/// packets.
 #[test]
 fn compound_with_periodic_loss() {
     let published = |p: f64| {
@@ -202,9 +203,10 @@ fn compound_with_periodic_loss() {
 /// At RTT 100 ms and p = 1e-3, equation 6 of RFC 9438 would give 33.3 packets. The Reno-friendly
 /// region increases the window to Reno's 38.7 packets.
 ///
-/// Where the cubic function is larger than Reno's window, periodic losses are no good test. Near
-/// the plateau the window hardly depends on the time of the loss, so many windows are stable for
-/// one period. There the test uses independent losses.
+/// Where the cubic function is larger than Reno's window, periodic losses are not a suitable test.
+/// Near the plateau the window hardly depends on the time of the loss. Therefore many different
+/// windows are stable for the same period of the losses. For such paths another test uses
+/// independent losses.
 #[test]
 fn cubic_on_a_short_path_has_renos_window() {
     let short = FluidModel { rtt: 100, ..CUBIC };

@@ -59,8 +59,9 @@ impl Ring {
         (self.low, self.high) = (low, high);
     }
 
-    /// Extends the stored range to include the numbers from `from` up to `high`. Removes empty
-    /// numbers at the start of the range, and enlarges the ring buffer if required.
+    /// Extends the stored range to include the numbers from `from` up to `high`. Removes numbers
+    /// that are not in the set from the start of the range, and enlarges the ring buffer if
+    /// required.
     #[cold]
     fn grow(&mut self, from: u32, high: u32) {
         let first = self.first_present(self.low, self.high);
@@ -123,7 +124,7 @@ impl Ring {
         }
     }
 
-    /// Returns the number of set elements in `from..to`.
+    /// Returns how many numbers in `from..to` are in the set.
     pub(super) fn count(&self, from: u32, to: u32) -> u32 {
         let ones =
             |(first, bits): (u32, u64)| (self.words[self.place(first).0] & bits).count_ones();
@@ -131,7 +132,8 @@ impl Ring {
         spans(from, to).map(ones).sum()
     }
 
-    /// Returns the smallest number in `from..to` that is not in the set.
+    /// Returns the smallest number in `from..to` that is not in the set; `None` if all are in the
+    /// set.
     pub(super) fn first_absent(&self, from: u32, to: u32) -> Option<u32> {
         if from >= to || !self.reaches(from) {
             return (from < to).then_some(from);
@@ -144,7 +146,7 @@ impl Ring {
         absent.or_else(|| (self.high < to).then_some(self.high))
     }
 
-    /// Returns the smallest number in `from..to` that is in the set.
+    /// Returns the smallest number in `from..to` that is in the set; `None` if none is in the set.
     pub(super) fn first_present(&self, from: u32, to: u32) -> Option<u32> {
         let (from, to) = self.within(from, to);
         spans(from, to).find_map(|(first, bits)| {
@@ -155,8 +157,8 @@ impl Ring {
     }
 
     /// Returns the longest sequence of consecutive numbers in the set that contains `number`: its
-    /// first number, and one more than its last number. The set must contain `number`, and in each
-    /// range of the size of the ring buffer, at least one number must not be in the set.
+    /// first number, and one more than its last number. The set must contain `number`. In any range
+    /// as long as the ring buffer, at least one number must be absent from the set.
     pub(super) fn run(&self, number: u32) -> (u32, u32) {
         let (mut from, mut to) = (number, number + 1);
         while from > 0 && self.contains(from - 1) {
@@ -172,8 +174,8 @@ impl Ring {
     }
 }
 
-/// Returns, for each word of the range `from..to`, one number in the word and the bit mask of the
-/// range.
+/// Returns a pair for each word of the range `from..to`: the first number of the range in this
+/// word, and the bit mask of all numbers of the range in this word.
 fn spans(from: u32, to: u32) -> impl Iterator<Item = (u32, u64)> {
     let mut at = from;
     std::iter::from_fn(move || {
@@ -195,7 +197,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     proptest! {
-        /// Compares with a standard set, while a window of numbers moves forward.
+        /// Compares a ring with a standard set, while a window of numbers moves forward.
         #[test]
         fn a_ring_grows_with_what_is_in_it(
             window in 2..2_000_u32,
@@ -230,7 +232,7 @@ mod tests {
             prop_assert!(ring.words.len() <= ring.max_words as usize);
         }
 
-        /// Compares with a standard set, for numbers inside one window at any position.
+        /// Compares a ring with a standard set, for numbers inside one window at any position.
         #[test]
         fn ranges_are_those_of_a_plain_set(
             window in 2..400_u32,

@@ -22,8 +22,8 @@ const MAX_BLOCKS: usize = 3;
 /// Number of distinct option numbers. The number after the last number is 1.
 const NUMBERS: u32 = u16::MAX as u32;
 
-/// Maximum number of stored options. It is half the number of option numbers, so that old and new
-/// numbers can be distinguished.
+/// Maximum number of stored options. The maximum is half of the number of distinct option numbers,
+/// so that old and new numbers can be distinguished.
 const MAX_STORED: usize = NUMBERS as usize / 2;
 
 /// The SACK blocks of one ACK. Each block contains its first segment, and one more than its last
@@ -38,7 +38,7 @@ pub(super) struct Reporter {
     recent: [u32; MAX_BLOCKS + 1],
     /// Whether duplicate segments are reported (D-SACK).
     dsack: bool,
-    /// Duplicate segment that has not been reported yet.
+    /// Duplicate segment that has not been reported yet; `None` without such a segment.
     twice: Option<u32>,
     /// Number of the first option in `in_flight`, minus 1.
     front: u32,
@@ -117,8 +117,8 @@ impl Reporter {
 }
 
 /// Returns the duplicate segment that the blocks of an ACK with the number `next` report; `None`
-/// without a D-SACK. The block of the duplicate is the first block, and is below the ACK or inside
-/// the second block (RFC 2883, section 4).
+/// without a D-SACK. The block of the duplicate is the first block, and is below the number of the
+/// ACK or inside the second block (RFC 2883, section 4).
 pub(super) fn dsack(next: u32, blocks: &Blocks) -> Option<u32> {
     let [(from, to), (low, high), _] = *blocks;
     (from < to && (to <= next || low <= from && to <= high)).then_some(from)

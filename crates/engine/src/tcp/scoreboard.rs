@@ -67,8 +67,8 @@ pub(super) enum NextSeg {
 pub(super) struct Update {
     /// Number of segments whose arrival the ACK reports for the first time.
     pub(super) delivered: u32,
-    /// Number of segments whose arrival only the SACK blocks of the ACK report, and for the first
-    /// time.
+    /// Number of segments whose arrival the ACK reports for the first time, and only in its SACK
+    /// blocks.
     pub(super) sacked: u32,
     /// Number of segments that were neither acknowledged nor SACKed before the ACK.
     pub(super) outstanding: u32,
@@ -160,8 +160,8 @@ impl Scoreboard {
         self.unsacked(lost_below, snd_max) + self.unsacked(snd_una, self.high_rxt)
     }
 
-    /// Processes an ACK in a recovery, in which cwnd is `cwnd`. `advanced` says whether the ACK
-    /// acknowledges new data.
+    /// Processes an ACK in a recovery. `cwnd` is the congestion window during this recovery.
+    /// `advanced` says whether the ACK acknowledges new data.
     pub(super) fn on_ack_in_recovery(
         &mut self,
         snd_una: u32,
@@ -213,8 +213,8 @@ impl Scoreboard {
     /// segments.
     pub(super) fn next_seg(&self, snd_una: u32, snd_max: u32, fresh: bool) -> Option<NextSeg> {
         let from = self.high_rxt.max(snd_una);
-        // three duplicate ACKs request the first retransmission, even if fewer than three segments
-        // above it are SACKed
+        // after three duplicate ACKs the first segment is retransmitted, even if fewer than three
+        // segments above this segment are SACKed
         let lost_below = self
             .lost_below(snd_una)
             .max(snd_una + u32::from(self.first));
@@ -239,7 +239,7 @@ impl Scoreboard {
     }
 
     /// Returns the third highest SACKed segment; `snd_una` if fewer than three segments are SACKed.
-    /// Segments below it that are not SACKed are considered lost.
+    /// Segments below the returned segment that are not SACKed are considered lost.
     fn lost_below(&self, snd_una: u32) -> u32 {
         if self.sacked.held < DUP_THRESH {
             return snd_una;
@@ -303,8 +303,8 @@ mod tests {
         assert_eq!(send(&mut board, 5, 14, false), None);
     }
 
-    /// Two SACKed segments above segment 3 are too few to consider it lost. Without new data it is
-    /// retransmitted (rule 3), and is then counted twice in the pipe.
+    /// Two SACKed segments above segment 3 are too few to consider segment 3 lost. Without new data
+    /// segment 3 is retransmitted (rule 3), and is then counted twice in the pipe.
     #[test]
     fn a_hole_with_two_sacked_above_is_sent_again_only_without_new_data() {
         let mut board = Scoreboard::new(42, false);
@@ -320,7 +320,7 @@ mod tests {
     }
 
     /// A SACK block that begins below the ACK or ends beyond the sent segments reports only the
-    /// segments in between. An ACK delivers only segments that were not SACKed before.
+    /// segments in between. Only segments that were not SACKed before count as delivered by an ACK.
     #[test]
     fn deliveries_are_counted_once() {
         let mut board = Scoreboard::new(42, false);

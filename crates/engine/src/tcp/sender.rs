@@ -92,8 +92,8 @@ pub struct Sender {
     scoreboard: Option<Box<Board>>,
     /// Whether ACKs and departures are processed with the scoreboard or the state of each segment,
     /// not only by sequence numbers. With a scoreboard the value is true from the first sign of a
-    /// loss until the loss is repaired. It is always true with RACK-TLP, and if the congestion
-    /// control has a state for each segment.
+    /// loss until the loss is repaired. The value is always true with RACK-TLP, or if the
+    /// congestion control attaches a state to each segment.
     in_detail: bool,
     /// Whether a timeout in fast recovery halves ssthresh again.
     rto_halves_again: bool,
@@ -104,7 +104,8 @@ pub struct Sender {
     rtt: RttEstimator,
     /// Expiry of the armed timer: the retransmission timer, or one of the three timers of RACK-TLP.
     timer: Time,
-    /// Departure time of the next segment, while the congestion control holds the segment back.
+    /// Departure time of the next segment, while the congestion control delays this segment;
+    /// otherwise [`Time::NEVER`].
     departure: Time,
     fast_retransmits: u32,
 }
@@ -199,7 +200,7 @@ impl Sender {
             true => self.next_in_detail(now)?,
             false => self.next_in_order(|_| true)?,
         };
-        // RFC 6298, rule 5.1
+        // arm the timer if it is off (RFC 6298, rule 5.1)
         if self.timer == Time::NEVER {
             self.restart_timer(now);
         }
@@ -291,7 +292,8 @@ impl Sender {
         is_due
     }
 
-    /// Returns the limit that the last poll for segments met. It holds until the next poll.
+    /// Returns the limit that the last poll for segments met. The result is valid until the next
+    /// poll.
     #[inline(always)]
     pub fn limit_met(&self) -> Limit {
         self.limit_met
@@ -313,9 +315,9 @@ impl Sender {
     }
 
     /// Returns the time of the next [`on_timer`](Sender::on_timer): the expiry of the armed timer,
-    /// or the departure of a segment that the congestion control holds back. Before this time the
+    /// or the departure of a segment that the congestion control delays. Before this time the
     /// sender does nothing without an event. [`Time::NEVER`] means that there is neither a timer
-    /// nor a held segment.
+    /// nor a delayed segment.
     #[inline]
     pub fn deadline(&self) -> Time {
         self.timer.min(self.departure)
@@ -407,7 +409,7 @@ impl Sender {
     }
 
     /// Returns whether the flow has sent all of its data, and all of it is acknowledged. The result
-    /// is false for a flow that was closed before that.
+    /// is false for a flow that was closed before all of its data was sent.
     pub fn completed(&self) -> bool {
         self.finished() && !self.is_cut
     }
@@ -431,16 +433,16 @@ impl Sender {
                 restart = first;
             }
             Reaction::Recovered => self.congestion.on_recovery_ack(RecoveryAck::Full),
-            _ if holds => {} // RFC 3168, section 6.1.2
+            _ if holds => {} // the window does not grow (RFC 3168, section 6.1.2)
             Reaction::GrowAfterLoss => self.grow(now, acked, acked.min(DELAYED_ACK)),
             Reaction::Grow => self.grow(now, acked, acked),
             // these reactions occur only after duplicate ACKs
             Reaction::Ignore | Reaction::Loss | Reaction::Inflate => {}
         }
         if self.snd_una == self.snd_max {
-            self.timer = Time::NEVER; // RFC 6298, rule 5.2
+            self.timer = Time::NEVER; // all data is acknowledged (RFC 6298, rule 5.2)
         } else if restart {
-            self.restart_timer(now); // rule 5.3
+            self.restart_timer(now); // new data is acknowledged (RFC 6298, rule 5.3)
         }
     }
 

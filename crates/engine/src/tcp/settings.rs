@@ -15,10 +15,11 @@ use crate::table;
 /// Description of networks with modern endpoints, for the documentation of defaults.
 const MODERN: &str = "in cells of 802.11n, ac and ax, and in networks of [link] only";
 
-/// Receive window of modern endpoints. It limits no connection below 1 Gb/s and 100 ms. In such a
-/// path up to 8,333 packets of 1,500 B are in flight, and up to 1,000 in its queue. After a loss
-/// the receiver buffers the same number of packets until the retransmission arrives. For this
-/// reason Linux also sets its receive window to twice the congestion window. [packets]
+/// Receive window of modern endpoints. It does not limit a connection over a path of up to 1 Gb/s
+/// and a round-trip time of up to 100 ms. On such a path up to 8,333 packets of 1,500 B are in
+/// flight, and up to 1,000 in its queue. After a loss the receiver buffers the same number of
+/// packets until the retransmission arrives. For this reason Linux also sets its receive window to
+/// twice the congestion window. [packets]
 const MODERN_WINDOW: i32 = 20_000;
 
 table! {

@@ -29,7 +29,7 @@ sensor_up = "1 s"
 sensor_down = "1 s"
 "#;
 
-/// Networks in which the keys have an effect: each key in at least one of them.
+/// Networks for the tests of all keys. Each key has an effect in at least one of these networks.
 const NETWORKS: [&str; 15] = [
     r#"
 duration = "100 s"

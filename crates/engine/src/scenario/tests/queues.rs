@@ -253,7 +253,8 @@ fn a_word_that_is_a_discipline_leads_to_its_table() {
         );
     }
     assert_eq!(bare("0"), None);
-    // the hint is also given if the word is set over a table, where it would replace only the limit
+    // the hint is also given if an override sets the word in place of a table; the word would
+    // replace only the limit in this table
     let settings = [
         ("cell.ap.queue", "{ codel = {} }"),
         ("cell.ap.queue", "dualpi2"),

@@ -1,13 +1,13 @@
-//! Tests of error messages, with one example per kind of invalid value. A message contains the
-//! place, the key, the value and the accepted values.
+//! Tests of error messages, with one example per kind of invalid value. A message contains the line
+//! or override, the key, the value and the accepted values.
 
 use super::examples::CSMA;
 use super::{SMALL, complaints, message_of, toml};
 use crate::kernel::time::Span;
 use crate::mac::PowerSave;
 
-/// Asserts the message about each line that is appended to the table of station `a`. The messages
-/// begin after the place and the key path.
+/// Asserts the message about each line that is appended to the table of station `a`. The expected
+/// messages omit the file, the line and the path of the table.
 pub(super) fn assert_said(cases: &[(&str, &str)]) {
     for (line, expected) in cases {
         let message = message_of(line);
@@ -433,7 +433,8 @@ fn a_signal_to_noise_ratio_stands_alone_and_has_its_unit() {
     );
 }
 
-/// Returns the message about [`SMALL`] with these overrides. The message begins after the place.
+/// Returns the message about [`SMALL`] with these overrides. The message is returned without the
+/// override or line at its beginning.
 pub(super) fn message_of_settings(settings: &[(&str, &str)]) -> String {
     let message = complaints(toml(SMALL, settings));
     let (_, reason) = message.split_once(": ").unwrap_or_default();

@@ -70,8 +70,8 @@ fn a_table_that_rows_in_succession_have_is_there_once() {
     let scenario = toml(NETWORK, &[]).unwrap();
     let piece = scenario.rows_to_json(LongList::Flows, 0..scenario.flows.len());
     let count = |key: &str| piece["shared"][key].as_array().map(Vec::len);
-    // three TCP tables: the flows of stations and topology, the flow with its own settings, and the
-    // flows after it
+    // three TCP tables: one for the flows of stations and topology, one for the flow with its own
+    // settings, and one for the flows after this flow
     assert_eq!(count("tcp"), Some(3));
     assert_eq!((count("udp"), count("sensor")), (Some(1), Some(1)));
 }

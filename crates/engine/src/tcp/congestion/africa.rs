@@ -11,24 +11,23 @@
 //! ```
 //!
 //! Choices: the number of packets in the queue is w (RTT - baseRTT)/RTT with the mean RTT of a
-//! round. It determines the mode of the next round. A connection begins in slow mode. The increase
-//! a(w) and the decrease b(w) are computed by the formulas of the RFC, not by its table of whole
-//! packets. The formulas apply above 38 packets. Up to 38 packets a and b have the values of Reno,
-//! 1 and 1/2. a is never less than 1, although the formula gives 0.955 at 38 packets.
+//! round. This number determines the mode of the next round. A connection begins in slow mode. The
+//! increase a(w) and the decrease b(w) are computed by the formulas of the RFC, not by its table of
+//! whole packets. The formulas apply above 38 packets. Up to 38 packets a and b have the values of
+//! Reno, 1 and 1/2. a is never less than 1, although the formula gives 0.955 at 38 packets.
 //!
 //! The threshold is a parameter of the algorithm. Its value of 1.641 packets is a choice of this
-//! program. Neither the text of the paper nor an implementation was available to confirm the value
-//! in the simulations of the paper. The threshold is the number of packets that a connection has in
-//! the queue before its growth is that of Reno. It has no effect on a path whose losses occur
-//! without a queue.
+//! program. The value in the simulations of the paper is not known, because neither the text of the
+//! paper nor an implementation was available. The threshold has no effect on a path whose losses
+//! occur without a queue.
 
 use super::control::NewAck;
 use super::rounds::{Round, Rounds, Turn};
 use super::window::{MIN_SSTHRESH, Window};
 use super::window_algorithm::WindowAlgorithm;
 
-/// Number of the flow's packets in the queue from which the slow mode applies. The module
-/// documentation explains the choice of this value.
+/// The slow mode applies if at least this number of the flow's packets are in the queue. [packets]
+/// The module documentation explains the choice of this value.
 const MODE_THRESHOLD: f64 = 1.641;
 
 /// Low_Window and High_Window of RFC 3649, and the decrease b(w) at High_Window.
@@ -62,8 +61,8 @@ impl Africa {
     }
 }
 
-/// Returns the decrease b(w) of HighSpeed TCP at the window w: the fraction of the window by which
-/// a loss reduces it (RFC 3649, section 5). [-]
+/// Returns the decrease b(w) of HighSpeed TCP at the window w: the fraction by which a loss reduces
+/// the window (RFC 3649, section 5). [-]
 fn decrease(w: f64) -> f64 {
     if w <= LOW_WINDOW {
         return 0.5;
@@ -110,8 +109,8 @@ mod tests {
     use super::*;
     use crate::tcp::congestion::tests::{Driver, MS};
 
-    /// Compares with the table of RFC 3649, appendix B, whose columns are w, a(w) and b(w). The
-    /// table lists windows at which a(w) is a whole number.
+    /// Compares the functions a(w) and b(w) with the table of RFC 3649, appendix B, whose columns
+    /// are w, a(w) and b(w). The table lists windows at which a(w) is a whole number.
     #[test]
     fn high_speed_functions_agree_with_the_table_of_the_rfc() {
         let table = [
@@ -136,7 +135,7 @@ mod tests {
                 decrease(w)
             );
         }
-        // 0.156 * 83000^0.8 * 0.1/1.9
+        // a(w) = 0.156 * 83000^0.8 * 0.1/1.9
         assert!((increase(83_000.0) - 70.73).abs() < 0.01);
         assert_eq!(decrease(83_000.0), 0.1);
         assert_eq!((increase(20.0), decrease(20.0)), (1.0, 0.5));

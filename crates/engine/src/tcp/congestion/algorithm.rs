@@ -36,7 +36,8 @@ words! {
 }
 
 impl CongestionAlgorithm {
-    /// Returns the hint of the error message for an unknown congestion control `name`.
+    /// Returns the hint of the error message for an unknown congestion control `name`; `None` if
+    /// there is no hint for this name.
     pub(in crate::tcp) fn meant(name: &str) -> Option<String> {
         name.starts_with("bbr").then(|| {
             "use another congestion control: BBR needs samples of the delivery rate, which the \

@@ -25,9 +25,10 @@
 //! - ns-2 computes in integers: win^k is a whole fourth root of win^3 by Newton's method, and alpha
 //!   is a shift right by 3 bits. dwnd grows by the result minus 1, and only if the result is at
 //!   least 2: from 41 packets on (41^0.75 = 16.2), and in steps.
-//! - ns-2 uses the minimum RTT of a round, not the mean, and needs three samples of it.
+//! - ns-2 uses the minimum RTT of a round, not the mean, and needs at least three samples in the
+//!   round.
 //! - ns-2 uses zeta = 1 and does not change dwnd on a loss, so that the whole reduction affects
-//!   cwnd, unless dwnd already exceeds the remaining window.
+//!   cwnd, unless dwnd already exceeds the window after the reduction.
 //! - In ns-2 the algorithm is plain Reno unless `timestamps_` and `ts_echo_rfc1323_` are on.
 //!
 //! Differs from Windows (draft-sridharan-tcpm-ctcp-02) in: gamma is constant (no TUBE).

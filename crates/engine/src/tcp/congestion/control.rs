@@ -28,7 +28,7 @@ pub trait CongestionControl {
     /// it again when the segment is acknowledged or lost.
     type PacketInfo: Copy + Debug;
 
-    /// Returns the way in which losses that duplicate ACKs report are repaired.
+    /// Returns the way in which the sender repairs losses that are reported by duplicate ACKs.
     fn recovery_mode(&self) -> RecoveryMode {
         RecoveryMode::EachHole
     }
@@ -36,17 +36,17 @@ pub trait CongestionControl {
     /// Processes the transmission of a segment. Returns the state to attach to the transmission.
     fn on_sent(&mut self, window: &Window, sent: &Sent) -> Self::PacketInfo;
 
-    /// Processes an ACK that reports the arrival of segments for the first time. It is the first
-    /// event of this ACK. `newest` is the state of the most recent transmission among these
-    /// segments.
+    /// Processes an ACK that reports the arrival of segments for the first time. This event is the
+    /// first event of the ACK. `newest` is the state that is attached to the most recent
+    /// transmission of these segments.
     fn on_delivered(&mut self, window: &mut Window, arrival: &Arrival, newest: Self::PacketInfo);
 
-    /// Processes the loss of a transmission, whose attached state is `lost`. It is called when the
-    /// segment is retransmitted.
+    /// Processes the loss of a transmission. `lost` is the state that is attached to this
+    /// transmission. The function is called when the segment is retransmitted.
     fn on_lost(&mut self, window: &mut Window, now: Time, lost: Self::PacketInfo);
 
-    /// Returns the time at which the next segment may be sent, if the window permits it. A time up
-    /// to `now` means immediately.
+    /// Returns the time at which the next segment may be sent, if the window permits it. If this
+    /// time is not after `now`, the segment may be sent immediately.
     fn earliest_departure(&self, now: Time) -> Time;
 
     /// Processes an ACK of new data outside fast recovery.
@@ -62,8 +62,8 @@ pub trait CongestionControl {
     /// for the same segment.
     fn on_timeout(&mut self, window: &mut Window, flight: u32, first: bool);
 
-    /// Processes the number of marked segments that an ACK reports. It precedes all other events of
-    /// this ACK except [`on_delivered`](CongestionControl::on_delivered).
+    /// Processes the number of marked segments that an ACK reports. This event precedes all other
+    /// events of the ACK except [`on_delivered`](CongestionControl::on_delivered).
     fn on_marks(&mut self, report: &MarkReport);
 
     /// Reduces the window because an ACK reports the first marks since the last reduction. Returns
@@ -106,7 +106,7 @@ pub struct NewAck<'a> {
     pub acked: u32,
     /// Number of segments whose arrival the ACK reports for the first time. It is less than `acked`
     /// if some of the acknowledged segments were SACKed before, and more than `acked` if the ACK
-    /// also SACKs other segments. Without SACK it is at most two after a loss.
+    /// also SACKs other segments. Without SACK, this number is at most 2 after a loss.
     pub delivered: u32,
     /// First unacknowledged segment after this ACK.
     pub snd_una: u32,
@@ -148,12 +148,11 @@ pub enum RecoveryAck {
 pub enum CongestionSign {
     /// Three duplicate ACKs.
     DuplicateAcks,
-    /// Three duplicate ACKs after an ECN mark has already reduced the window for the same window of
-    /// data.
+    /// Three duplicate ACKs in a window of data for which an ECN mark has already reduced cwnd.
     DuplicateAcksAfterMark,
-    /// A loss shown by SACK blocks, a timer or a probe, or an ECN echo. The sender knows the number
-    /// of segments in the network, so the window need not be inflated (RFC 6675, step 4.2; RFC
-    /// 3168, section 6.1.2).
+    /// An ECN echo, or a loss that is shown by SACK blocks, a timer or a probe. The sender knows
+    /// the number of segments in the network, so the window need not be inflated (RFC 6675, step
+    /// 4.2; RFC 3168, section 6.1.2).
     Selective,
 }
 
@@ -171,6 +170,6 @@ pub struct MarkReport {
     pub snd_una: u32,
     /// Number of the next new segment.
     pub snd_nxt: u32,
-    /// Smoothed round-trip time before the ACK.
+    /// Smoothed round-trip time before the ACK; `None` before the first sample.
     pub srtt: Option<Span>,
 }

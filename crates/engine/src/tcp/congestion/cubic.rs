@@ -7,9 +7,9 @@
 //! ```
 //!
 //! C is the aggressiveness, K the time until the window is W_max again, W_max the window before the
-//! last reduction, and cwnd_epoch the window after it. Choices that the RFC offers: fast
-//! convergence is on (section 4.7); ssthresh is beta times FlightSize (section 4.6); the target
-//! W_cubic(t + RTT) uses the smoothed RTT.
+//! last reduction, and cwnd_epoch the window after this reduction. Choices that the RFC offers:
+//! fast convergence is on (section 4.7); ssthresh is beta times FlightSize (section 4.6); the
+//! target W_cubic(t + RTT) uses the smoothed RTT.
 //!
 //! Differs from the RFC in: in the Reno-friendly region cwnd is max(cwnd, W_est), so that no ACK
 //! reduces cwnd. W_est is the window of a Reno flow. Differs from Linux in: floating point instead
@@ -181,8 +181,8 @@ mod tests {
         let epoch = driver.algorithm.epoch.unwrap();
         assert!((epoch.k - 9.0856).abs() < 1e-4); // K = cbrt(300 / 0.4)
         let t = driver.now.since(epoch.begun).seconds();
-        // in one round the ACKs reduce the distance between cwnd and the target one round later by
-        // at least the fraction 1 - 1/e
+        // in one round the ACKs reduce the distance from cwnd to the target W_cubic(t + RTT) by at
+        // least the fraction 1 - 1/e
         let cwnd = driver.window.cwnd;
         assert!(cwnd <= epoch.w_cubic(t + 1.0), "{cwnd} at {t}");
         assert!(cwnd >= epoch.w_cubic(t - 1.0), "{cwnd} at {t}");

@@ -1,8 +1,9 @@
 //! CUBIC as computed in Linux: the window is in whole packets, grows by acknowledged segments, and
 //! slow start uses HyStart.
 //!
-//! References: S. Ha, I. Rhee, L. Xu, "CUBIC: a new TCP-friendly high-speed TCP variant", ACM SIGOPS Operating
-//! Systems Review 42(5), 2008; Linux 6.x, `tcp_cubic.c` and `tcp_cong.c`, whose names are in the docstrings.
+//! References: S. Ha, I. Rhee, L. Xu, "CUBIC: a new TCP-friendly high-speed TCP variant", ACM
+//! SIGOPS Operating Systems Review 42(5), 2008; Linux 6.x, `tcp_cubic.c` and `tcp_cong.c`. The
+//! comments below name the functions and variables of Linux.
 //!
 //! ```text
 //! cwnd + 1 per segment acknowledged, up to ssthresh             slow start
@@ -233,7 +234,7 @@ impl CubicLinux {
     }
 
     /// `tcp_cong_avoid_ai`: returns the growth of the window for `acked` segments. If `cnt` has
-    /// decreased, the segments counted before are worth at most one packet.
+    /// decreased, the segments counted before add at most one packet to the window.
     fn increase(&mut self, acked: u64) -> u64 {
         let mut packets = 0;
         if self.credit >= self.cnt {
@@ -344,8 +345,8 @@ mod tests {
         assert_eq!(driver.algorithm.decrease(&driver.window, 3), 2.0);
     }
 
-    /// In slow start an ACK of k segments adds k packets. Segments after the window has reached
-    /// ssthresh are counted in congestion avoidance.
+    /// In slow start an ACK of k segments adds k packets. Segments that are acknowledged after the
+    /// window has reached ssthresh count for congestion avoidance.
     #[test]
     fn slow_start_counts_segments() {
         let mut driver = driver(10.0);
@@ -395,7 +396,8 @@ mod tests {
         assert!((5.0..=7.0).contains(&grown), "{windows:?}");
     }
 
-    /// Far below its target, the window grows by a half per round trip, which is the maximum.
+    /// Far below its target, the window grows by half of its size per round trip, which is the
+    /// maximum.
     #[test]
     fn it_grows_by_at_most_one_packet_per_two_segments() {
         let mut driver = driver(100.0);
@@ -437,7 +439,8 @@ mod tests {
         driver.round(110 * MS);
         assert_eq!(driver.window.cwnd, 40.0); // an increase of 10 ms is below the threshold of 12.5 ms
         driver.round(120 * MS);
-        // the ninth ACK of the round ends slow start, before its segment increases the window
+        // the ninth ACK of the round ends slow start, before the acknowledged segment increases the
+        // window
         assert_eq!(driver.window.ssthresh, 48.0);
     }
 
@@ -484,8 +487,8 @@ mod tests {
         }
 
         /// Compares the target with the cubic function in real numbers (C = 0.4) at any tick up to
-        /// twice K. The difference is at most one packet plus a fiftieth of the function, because
-        /// C, K and the target are rounded.
+        /// twice K. The difference is at most one packet plus a fiftieth of the value of the
+        /// function, because C, K and the target are rounded.
         #[test]
         fn the_target_is_rfc_9438s(w_max in 50..20_000_u64, part in 0.0..2.0_f64) {
             let cwnd = w_max * 7 / 10;

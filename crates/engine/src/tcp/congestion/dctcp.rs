@@ -16,8 +16,8 @@
 //! 9331, section 4, for senders on the Internet. It sends ECT(0), as in Linux, so that DualPI2
 //! treats it as Classic. With `l4s` it sends ECT(1), for experiments.
 //!
-//! Differs from Linux in: cwnd decreases immediately, not over a round trip; the fractions of a
-//! packet in cwnd are kept.
+//! Differs from Linux in: cwnd decreases immediately, not over a round trip; cwnd is not rounded to
+//! whole packets.
 
 use super::control::MarkReport;
 use super::marked_fraction::MarkedFraction;

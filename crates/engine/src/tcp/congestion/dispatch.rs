@@ -40,7 +40,8 @@ macro_rules! controls {
         { $( $variant:ident($algorithm:ty) = |$settings:pat_param| $new:expr; )+ }
         { $( $tracked:ident($state:ty), )* }
     ) => {
-        /// A congestion control. States of more than a word are boxed, so that a NewReno sender stays small.
+        /// A congestion control. A state that is larger than a machine word is boxed, so that a
+        /// NewReno sender stays small.
         #[derive(Clone, Debug)]
         enum Control {
             $( $variant($algorithm), )+

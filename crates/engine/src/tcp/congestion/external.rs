@@ -76,7 +76,7 @@ impl ExternalName {
         Some(ExternalName { plugin })
     }
 
-    /// Reads the settings of the congestion control from the tables `layers`.
+    /// Reads the settings of the congestion control from the tables `layers` of the file.
     pub(crate) fn configured(self, layers: &Layers) -> Result<ConfiguredControl, Refused> {
         let configured = Configured {
             name: self.plugin.name,

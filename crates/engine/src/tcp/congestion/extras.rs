@@ -1,10 +1,10 @@
-//! Extensions of window growth that are independent of the control: HyStart++ in the first slow
-//! start, and byte counting.
+//! Extensions of window growth that are independent of the congestion control: HyStart++ in the
+//! first slow start, and byte counting.
 //!
-//! Reference: RFC 3465 (appropriate byte counting). Reno's window grows by one packet when a whole
-//! window of segments is acknowledged, as in Linux's `tcp_cong_avoid_ai`. With other congestion
-//! controls an ACK of n segments is processed as n ACKs. Linux's CUBIC and Prague always count
-//! segments.
+//! Reference: RFC 3465 (appropriate byte counting). In congestion avoidance Reno's window grows by
+//! one packet when a whole window of segments is acknowledged, as in Linux's `tcp_cong_avoid_ai`.
+//! With other congestion controls an ACK of n segments is processed as n ACKs. Linux's CUBIC and
+//! Prague always count segments.
 //!
 //! As in Linux, the RFC's limit L on the number of counted segments per ACK does not apply. Each
 //! segment is counted once: a SACKed segment is not counted again when it is acknowledged. Without
@@ -65,7 +65,7 @@ impl Extras {
     }
 
     /// Returns the extensions that remain after the first slow start has ended or the window was
-    /// reduced.
+    /// reduced; `None` if none remain.
     pub(super) fn after_slow_start(mut self) -> Option<Box<Extras>> {
         self.hystart = None;
         if let Count::Segments(counted) = &mut self.count {

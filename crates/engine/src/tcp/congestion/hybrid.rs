@@ -5,8 +5,8 @@
 //! 2011. The parameters are those of CUBIC in Linux (`tcp_cubic.c`, 6.x).
 //!
 //! ```text
-//! train: ACKs at most 2 ms apart from the beginning of a round on, for longer than delay_min/2
-//!        plus a cushion                                         --> ssthresh = cwnd
+//! train: ACKs at most 2 ms apart from the beginning of a round on, for longer than
+//!        (delay_min + cushion)/2                                --> ssthresh = cwnd
 //! delay: the minimum RTT of the round, of more than 8 samples, above delay_min + clamp(delay_min/8, 4, 16 ms)
 //!                                                               --> ssthresh = cwnd
 //! ```
@@ -17,8 +17,8 @@
 //! began.
 //!
 //! Differs from Linux in:
-//! - The cushion compensates for segments that hosts send and receive in batches. It is always 1
-//!   ms, its upper bound. In Linux it is smaller only above 2 Gbit/s.
+//! - The cushion compensates for segments that hosts send and receive in batches. Here the cushion
+//!   is always 1 ms, which is its maximum in Linux. In Linux the cushion is smaller above 2 Gbit/s.
 //! - Round-trip times are computed from timestamps, and include the delay of delayed ACKs.
 //! - After a timeout a round begins with the next ACK.
 
@@ -31,7 +31,7 @@ const MS: u64 = 1_000 * US;
 /// `hystart_low_window`: smallest window at which HyStart applies. [packets]
 const LOW_WINDOW: u32 = 16;
 
-/// `hystart_ack_delta_us`: maximum time between two ACKs of a train.
+/// `hystart_ack_delta_us`: maximum time between two consecutive ACKs of a train.
 const ACK_DELTA: Span = Span(2 * MS);
 
 /// `HYSTART_MIN_SAMPLES`: number of round-trip time samples in a round after which the delay rule
@@ -43,7 +43,8 @@ const MIN_SAMPLES: u32 = 8;
 const DELAY_MIN: Span = Span(4 * MS);
 const DELAY_MAX: Span = Span(16 * MS);
 
-/// Maximum value of `hystart_ack_delay`: the cushion by which a train must be longer.
+/// Maximum value of `hystart_ack_delay`. A train must be longer than half of the sum of `delay_min`
+/// and this cushion.
 const CUSHION: Span = Span(MS);
 
 #[derive(Clone, Debug)]
@@ -138,8 +139,8 @@ mod tests {
         hystart.on_ack(&ack, cwnd, Span(rtt * MS), Span(40 * MS))
     }
 
-    /// With a minimum delay of 40 ms, half of it plus the cushion is 20.5 ms. A gap of more than 2
-    /// ms between ACKs ends the train.
+    /// The minimum round-trip time is 40 ms and the cushion is 1 ms, so a train must be longer than
+    /// (40 + 1)/2 = 20.5 ms. A gap of more than 2 ms between ACKs ends the train.
     #[test]
     fn a_train_of_half_the_minimum_delay_ends_slow_start() {
         let mut hystart = HybridSlowStart::new();
@@ -168,7 +169,7 @@ mod tests {
     fn a_train_does_not_continue_in_the_next_round() {
         let mut hystart = HybridSlowStart::new();
         for k in 0..40 {
-            // each round has ten segments
+            // each round has ten ACKs
             let snd_una = 1 + 101 * (k / 10) as u32 + (k % 10) as u32;
             assert!(!ack(&mut hystart, 1_000 * k, snd_una, 50, 40), "{k}");
         }

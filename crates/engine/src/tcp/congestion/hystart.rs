@@ -43,7 +43,8 @@ pub(super) struct HyStart {
 /// The conservative slow start (CSS) stage.
 #[derive(Clone, Copy, Debug)]
 struct Conservative {
-    /// cssBaselineMinRtt: minimum round-trip time of the round before conservative slow start. [s]
+    /// cssBaselineMinRtt: minimum round-trip time of the round in progress when conservative slow
+    /// start began, from the samples up to that time. [s]
     baseline_min_rtt: f64,
     /// Number of rounds of conservative slow start so far, including the round in which it began.
     rounds: u32,

@@ -1,9 +1,9 @@
-//! Illinois: Reno whose increase becomes smaller and whose decrease becomes larger with the
-//! queueing delay.
+//! Illinois: a variant of Reno. With a longer queueing delay, the window increases more slowly and
+//! a loss decreases it more.
 //!
 //! Reference: S. Liu, T. Basar, R. Srikant, "TCP-Illinois: a loss- and delay-based congestion
 //! control algorithm for high-speed networks", Performance Evaluation 65 (2008); the values are
-//! its section 3.
+//! from section 3 of this paper.
 //!
 //! ```text
 //! w + alpha(d)/w per ACK, w (1 - beta(d)) on a loss; d: mean queueing delay of the last round,
@@ -45,7 +45,7 @@ pub(super) const THETA: u32 = 5;
 pub(super) struct Illinois {
     alpha: f64,
     beta: f64,
-    /// Number of consecutive rounds with a queueing delay up to d_1, since alpha has been below its
+    /// Number of consecutive rounds with a queueing delay up to d_1, since alpha fell below its
     /// maximum.
     quiet_rounds: u32,
     rounds: Rounds,

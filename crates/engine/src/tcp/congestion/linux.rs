@@ -2,7 +2,8 @@
 //! the engine. Their C code is compiled for this machine, and processes random traces of ACKs,
 //! losses and timeouts.
 //!
-//! `LASTHOP_FREEZE=1` updates the C header with the constants.
+//! With the environment variable `LASTHOP_FREEZE=1`, the test writes the C header with the
+//! constants again.
 
 use super::compound::CompoundSettings;
 use super::illinois::{ALPHA_MAX, ALPHA_MIN, BETA_MAX, BETA_MIN, ETA, THETA, W_THRESH};
@@ -236,9 +237,9 @@ fn illinois_has_the_windows_of_the_engine() {
     compare(CongestionAlgorithm::Illinois, "illinois");
 }
 
-/// An ACK of several packets has nearly the effect of several ACKs: the window does not grow
-/// between the packets. In slow start the window grows up to the threshold, and above the threshold
-/// by the algorithm.
+/// An ACK of several packets has nearly the effect of several ACKs. The only difference is that the
+/// window does not grow between the packets. Up to the threshold, the window grows as in slow
+/// start. Above the threshold, the algorithm determines the growth.
 #[test]
 fn a_stretch_ack_counts_its_packets() {
     for name in ["compound", "illinois"] {

@@ -45,8 +45,8 @@ impl MarkedFraction {
         self.alpha
     }
 
-    /// Adds the mark report of an ACK. Returns whether the ACK ends the window of data, so that
-    /// [`close`](MarkedFraction::close) may be called.
+    /// Adds the mark report of an ACK. Returns whether the ACK ends the window of data. In this
+    /// case [`close`](MarkedFraction::close) or [`begin`](MarkedFraction::begin) may be called.
     pub(super) fn add(&mut self, report: &MarkReport) -> bool {
         self.acked += report.acked;
         self.marked += report.marked;

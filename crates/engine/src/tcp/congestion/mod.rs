@@ -24,8 +24,8 @@
 //!   then, nothing is sent beyond the receive window. ns-2 has the same limit; Linux validates cwnd
 //!   (RFC 7661).
 //! - ssthresh after a loss is max(FlightSize/2, 2), as in RFC 5681; ns-2 halves cwnd.
-//! - ssthresh starts at the receive window. The RFC requires an "arbitrarily high" value, and at
-//!   the receive window ssthresh has no effect.
+//! - ssthresh starts at the receive window. The RFC requires an "arbitrarily high" value. An
+//!   ssthresh equal to the receive window has no effect.
 //! - A congestion control with its own decrease factor also applies it to FlightSize, not to cwnd.
 
 mod africa;

@@ -1,7 +1,7 @@
 //! Prague: DCTCP for the Internet.
 //!
-//! References: draft-briscoe-iccrg-prague-congestion-control-04, 2024; the reference implementation, `tcp_prague.c`
-//! of github.com/L4STeam/linux, version 0.6 (commit 02573a215581), whose names are in the docstrings; RFC 9331,
+//! References: draft-briscoe-iccrg-prague-congestion-control-04, 2024; the reference implementation, `tcp_prague.c` of
+//! github.com/L4STeam/linux, version 0.6 (commit 02573a215581), whose names are in the comments below; RFC 9331,
 //! section 4 (the Prague requirements).
 //!
 //! ```text
@@ -54,7 +54,7 @@ pub(super) struct Prague {
     rounds: u32,
     /// `alpha_stamp`: time of the last update of alpha.
     updated: Time,
-    /// `cwr_stamp`: time of the last reduction by marks.
+    /// `cwr_stamp`: time of the last reduction by marks; `None` before the first reduction.
     reduced: Option<Time>,
     /// Number of marked segments that the ACK being processed reports.
     marked_now: u32,

@@ -1,5 +1,5 @@
-//! Divides a connection into rounds: round trips that are delimited by sequence numbers. Each round
-//! has its round-trip times.
+//! Divides a connection into rounds: round trips that are delimited by sequence numbers. The
+//! round-trip times of each round are summarised.
 //!
 //! A round begins with an ACK, and ends before the ACK of the first segment sent after that ACK.
 //! Delay-based congestion controls update their state once per round. Sums are in whole

@@ -37,7 +37,8 @@ pub(super) struct Westwood {
     bandwidth: Option<f64>,
     /// Minimum round-trip time RTTmin.
     min_rtt: Span,
-    /// Round trip in progress, whose acknowledged segments give the next bandwidth sample.
+    /// Round trip in progress, whose acknowledged segments give the next bandwidth sample; `None`
+    /// if no round trip has begun.
     round: Option<Round>,
 }
 
@@ -66,7 +67,8 @@ impl Westwood {
         self.bandwidth = Some(self.bandwidth.map_or(sample, filtered));
     }
 
-    /// Returns BWE RTTmin, the number of packets on the path without a queue. [packets]
+    /// Returns BWE RTTmin, the number of packets on the path without a queue; `None` before the
+    /// first bandwidth sample. [packets]
     fn bandwidth_delay_product(&self) -> Option<f64> {
         let packets = self.bandwidth? * self.min_rtt.seconds();
         Some(packets.max(MIN_SSTHRESH))

@@ -16,8 +16,8 @@ pub(super) fn half(flight: u32) -> f64 {
 pub struct Window {
     /// Congestion window, including its inflation in fast recovery.
     pub cwnd: f64,
-    /// Slow-start threshold. A smaller cwnd is in slow start, a larger or equal cwnd in congestion
-    /// avoidance.
+    /// Slow-start threshold. The sender is in slow start while cwnd is below this threshold, and
+    /// otherwise in congestion avoidance.
     pub ssthresh: f64,
     /// Receive window.
     pub(super) receive: f64,
@@ -44,8 +44,8 @@ impl Window {
         }
     }
 
-    /// Increases cwnd if it is in slow start. In congestion avoidance, returns false and does not
-    /// change cwnd.
+    /// In slow start, increases cwnd and returns true. In congestion avoidance, returns false and
+    /// does not change cwnd.
     #[inline]
     pub fn slow_start(&mut self) -> bool {
         let below = self.cwnd < self.ssthresh;

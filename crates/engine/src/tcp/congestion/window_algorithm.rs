@@ -25,7 +25,7 @@ use crate::tcp::recovery::RecoveryMode;
 /// see `newreno.rs`. In all events, `flight` is the number of outstanding segments before the
 /// event.
 pub trait WindowAlgorithm {
-    /// Returns the way in which losses that duplicate ACKs report are repaired.
+    /// Returns the way in which the sender repairs losses that are reported by duplicate ACKs.
     fn recovery_mode(&self) -> RecoveryMode {
         RecoveryMode::EachHole
     }
@@ -36,14 +36,14 @@ pub trait WindowAlgorithm {
         window.grow();
     }
 
-    /// Returns the new ssthresh after a loss while `flight` segments are outstanding. It must be at
-    /// least 2.
+    /// Returns the new ssthresh after a loss while `flight` segments are outstanding. The new
+    /// ssthresh must be at least 2.
     fn decrease(&mut self, _window: &Window, flight: u32) -> f64 {
         half(flight)
     }
 
-    /// Processes the number of marked segments that an ACK reports. It is the first event of this
-    /// ACK.
+    /// Processes the number of marked segments that an ACK reports. This event is the first event
+    /// of the ACK.
     fn on_marks(&mut self, _report: &MarkReport) {}
 
     /// Returns the new window after an ACK reports marks; `None` if the window does not change.
@@ -88,8 +88,8 @@ impl<A: WindowAlgorithm + ?Sized> CongestionControl for A {
     fn on_recovery_ack(&mut self, window: &mut Window, ack: RecoveryAck) {
         match ack {
             RecoveryAck::Duplicate => window.cwnd += 1.0,
-            // the window is deflated by one segment less than acknowledged, because one segment is
-            // retransmitted
+            // the window is deflated by one segment less than the ACK acknowledges, because one
+            // segment is retransmitted
             RecoveryAck::Partial { acked } => {
                 window.cwnd = (window.cwnd - f64::from(acked)).max(0.0) + 1.0;
             }

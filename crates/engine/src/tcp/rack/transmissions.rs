@@ -208,8 +208,8 @@ mod tests {
     }
 
     proptest! {
-        /// Compares with a plain list: segments are sent, arrive and are retransmitted, while the
-        /// window moves.
+        /// Compares the linked list with a plain list: segments are sent, arrive and are
+        /// retransmitted, while the window moves.
         #[test]
         fn the_order_is_that_of_a_plain_list(
             steps in prop::collection::vec((0..4_u8, 0..200_u32, 0..3_u64), 1..400),

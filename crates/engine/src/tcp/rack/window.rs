@@ -11,8 +11,8 @@
 //! RACK.reo_wnd_mult grows by one per round trip in which a D-SACK reports an unnecessary
 //! retransmission. It returns to 1 after sixteen recoveries without a D-SACK.
 //!
-//! RACK.min_RTT is the minimum of the last 150 to 300 s; Linux keeps three samples of 300 s
-//! (`tcp_min_rtt_wlen`).
+//! RACK.min_RTT is the minimum of the last 150 to 300 s. In Linux it is the minimum of the last 300
+//! s (`tcp_min_rtt_wlen`), computed from three stored samples.
 
 use crate::kernel::time::{Span, Time};
 
@@ -146,8 +146,9 @@ mod tests {
         assert_eq!(window.size(3, RECOVERY), Span(25 * MS));
     }
 
-    /// The window grows by one step per round trip with a D-SACK, up to SRTT. After sixteen
-    /// recoveries without a D-SACK it returns to its initial size.
+    /// The reordering window grows by a quarter of the minimum round-trip time per round trip with
+    /// a D-SACK, up to SRTT. After sixteen recoveries without a D-SACK it returns to its initial
+    /// size.
     #[test]
     fn dsacks_widen_the_window_once_per_round_trip() {
         let mut window = window();

@@ -13,8 +13,8 @@
 //! also made at most once per window of data.
 //!
 //! Differs from the RFCs in:
-//! - The window is at least two segments after a reduction, which are sent immediately. In RFC
-//!   3168, a window of one segment waits for the retransmission timer.
+//! - After a reduction the window is at least two segments. These two segments are sent
+//!   immediately. In RFC 3168, a window of one segment waits for the retransmission timer.
 //! - Both ends support ECN, so that the handshake always agrees on it.
 //! - SYNs and ACKs carry no ECT.
 //!
@@ -27,8 +27,9 @@ use crate::tcp::Feedback;
 use crate::tcp::congestion::{CongestionSign, MarkReport};
 
 impl Sender {
-    /// Processes the echo on an ACK up to `next`. Must be called before the ACK takes effect, so
-    /// that the flight is the flight of the window to be reduced.
+    /// Processes the ECN echo of an ACK that acknowledges all segments before `next`. This function
+    /// must be called before the ACK is processed, because the reduction depends on the number of
+    /// segments outstanding before the ACK.
     #[cold]
     pub(super) fn on_echo(&mut self, now: Time, next: u32, echo: EcnEcho) {
         match self.marks.feedback {
@@ -113,7 +114,7 @@ impl Sender {
         let cwr = !segment.retransmission && std::mem::take(&mut self.marks.cwr);
         let echo = match self.marks.feedback {
             Feedback::None | Feedback::Flag => EcnEcho::flag(cwr),
-            // the receiver reports numbers of marks, so that it also processes unmarked segments
+            // the receiver reports every mark, so it must also process unmarked segments
             Feedback::Each | Feedback::Count => EcnEcho::of_each(cwr),
         };
         let ecn = match segment.retransmission {

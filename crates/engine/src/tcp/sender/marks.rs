@@ -12,8 +12,8 @@ pub(super) struct Marks {
     pub(super) cwr: bool,
     /// ECN codepoint of new segments.
     pub(super) ecn: Ecn,
-    /// Value of `snd_max` when the window was last reduced. Marks on segments before it do not reduce
-    /// the window again.
+    /// Value of `snd_max` when the window was last reduced. Marks on segments before this segment
+    /// do not reduce the window again.
     pub(super) recover: u32,
     /// Number of reductions by marks so far.
     pub(super) reductions: u32,

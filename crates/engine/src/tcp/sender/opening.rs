@@ -55,7 +55,8 @@ impl Sender {
         self.handshake.stage == Stage::Open
     }
 
-    /// Returns the SYN that must leave. The SYN is then considered sent.
+    /// Returns the SYN that must leave; `None` if no SYN must leave. The SYN is then considered
+    /// sent.
     #[cold]
     pub fn next_opening(&mut self, now: Time) -> Option<Syn> {
         if !self.has_to_open() {

@@ -25,11 +25,12 @@ pub(super) struct RackTlp {
     pub(super) limited: u32,
     /// Whether fast recovery uses proportional rate reduction (RFC 9937).
     pub(super) reduces: bool,
-    /// Proportional rate reduction of the current recovery, if it is used.
+    /// Proportional rate reduction of the current recovery; `None` if it is not used.
     pub(super) reduction: Option<Reduction>,
     /// Whether the sender undoes a recovery in which no segment was lost.
     pub(super) undoes: bool,
-    /// Window before the current recovery, until an ACK shows whether a segment was lost.
+    /// Window before the current recovery, until an ACK shows whether a segment was lost; then
+    /// `None`.
     pub(super) undo: Option<Undo>,
     /// Whether the ACK that ends fast recovery also increases the window. In Linux this ACK
     /// increases the window, because `tcp_cong_control` runs after the recovery has ended.

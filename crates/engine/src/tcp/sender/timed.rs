@@ -321,7 +321,7 @@ impl Sender {
             timed.limited += u32::from(self.recovery == Recovery::Open { dupacks: 1 });
         }
         if timed.rto == Time::NEVER {
-            timed.rto = now + self.rtt.rto(); // RFC 6298, rule 5.1
+            timed.rto = now + self.rtt.rto(); // arm the timer (RFC 6298, rule 5.1)
         }
         if std::mem::take(&mut timed.probes) {
             timed.probe.on_sent(self.snd_max, is_retransmission);

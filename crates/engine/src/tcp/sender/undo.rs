@@ -7,8 +7,9 @@
 //! segment has arrived: it was late, not lost. In this case the window is restored, no further
 //! segment is retransmitted, and RACK records reordering.
 //!
-//! If a timeout occurs before the recovery is decided, both are decided together. If the first
-//! retransmission arrives, the loss was real, even if the timer expired too early.
+//! If a timeout occurs before such an ACK arrives, the ACK decides whether both the recovery and
+//! the timeout are undone. If the first retransmission arrives, the loss was real, even if the
+//! timer expired too early.
 //!
 //! Differs from RFC 4015 in: the whole cwnd is restored immediately, as in Linux; the RTO increases
 //! only by the round-trip sample of the late original. Differs from Linux in: one ACK decides;
@@ -25,7 +26,8 @@ use crate::tcp::Ack;
 pub(super) struct Undo {
     /// The window before the reduction.
     prior: PriorWindow,
-    /// Segment that was retransmitted first, and the time of this retransmission (RetransmitTS).
+    /// Segment that was retransmitted first, and the time of this retransmission (RetransmitTS);
+    /// `None` before it is sent.
     first: Option<(u32, Time)>,
 }
 

@@ -72,8 +72,9 @@ impl Bench {
         self.tracked.on_sent(&mut self.window, &sent);
     }
 
-    /// Delivers an ACK. Returns the number of segments that it reports for the first time, and the
-    /// number of the most recent transmission among these segments.
+    /// Delivers an ACK. Returns the number of segments that the ACK reports for the first time, and
+    /// the number of the most recent transmission of these segments; `None` if it reports nothing
+    /// new.
     fn ack(&mut self, next: u32, blocks: &[(u32, u32)]) -> Option<(u32, u32)> {
         let mut all = Blocks::default();
         all[..blocks.len()].copy_from_slice(blocks);

@@ -13,7 +13,8 @@ fn opened() -> TcpSettings {
     }
 }
 
-/// Returns the events of a pipe with a delay of 100 ms, without arrivals.
+/// Returns the logged events of a connection with a round-trip time of 100 ms, without the arrivals
+/// of packets.
 fn log_of(settings: &TcpSettings, mut is_lost: impl FnMut(Packet) -> bool) -> Vec<String> {
     let mut pipe = Pipe::new(settings, |packet| {
         (!is_lost(packet)).then_some(Span(50 * MS))

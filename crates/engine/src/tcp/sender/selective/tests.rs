@@ -10,8 +10,8 @@ use crate::tcp::limit::Limit;
 use crate::tcp::pipe::{MS, Pipe, plain, settings};
 
 impl Sender {
-    /// Returns the number of segments whose state the congestion control has attached and not
-    /// received again.
+    /// Returns the number of segments whose attached state the congestion control has not received
+    /// back.
     pub(in crate::tcp) fn pending(&self) -> u32 {
         self.congestion.pending()
     }
@@ -197,8 +197,8 @@ fn a_burst_of_losses_is_repaired_in_a_burst_within_the_window() {
     );
 }
 
-/// The same six segments are lost, with proportional rate reduction. One segment leaves per segment
-/// that arrives, and two while the ACKs are safe, up to ssthresh.
+/// Six of ten segments are lost, and the sender uses proportional rate reduction. One segment
+/// leaves per segment that arrives, and two while the ACKs are safe, up to ssthresh.
 #[test]
 fn a_burst_of_losses_with_rate_reduction() {
     let prr = TcpSettings {
@@ -253,17 +253,17 @@ fn rate_reduction_spreads_the_silence_of_half_a_window() {
         }
         sent
     };
-    // cwnd is 10: 18 segments are in the network after the retransmission, and 9 must arrive before
-    // the next one leaves
+    // cwnd is 10: 18 segments are in the network after the retransmission, and 9 segments must
+    // arrive before the next segment leaves
     assert_eq!(sent_with(false), "NNR.........NNNNNNNNN");
     // rows of the figure: NNR.........NNNNNNNN (with cwnd 11 from ACK 12 on) and
     // NNR.N.N.N.N.N.N..NN
     assert_eq!(sent_with(true), "NNR.N.N.N.N.N.N.N..NN");
 }
 
-/// The retransmission is lost. SACK does not show this (RFC 6675 cannot detect it), and the timer
-/// repairs it. SACKed segments are not retransmitted. ACKs do not indicate a further loss until all
-/// segments sent before have arrived.
+/// The retransmission is lost. SACK does not show this loss (RFC 6675 cannot detect it), so the
+/// segment is retransmitted when the timer expires. SACKed segments are not retransmitted. ACKs do
+/// not indicate a further loss until all segments sent before have arrived.
 #[test]
 fn a_lost_retransmission_is_repaired_by_the_timer() {
     let sender = check(
@@ -447,8 +447,8 @@ fn a_recovery_that_follows_on_another_repeats_nothing() {
     assert_eq!((sender.fast_retransmits(), sender.timeouts()), (2, 0));
 }
 
-/// An ACK that reports three segments starts the recovery immediately, without two more ACKs (step
-/// 2): ACKs were lost.
+/// An ACK that reports three SACKed segments starts the recovery immediately (step 2). The sender
+/// does not wait for three duplicate ACKs, because ACKs may have been lost.
 #[test]
 fn one_ack_with_three_sacked_segments_is_enough() {
     check(
@@ -545,8 +545,8 @@ fn a_loss_in_a_window_whose_mark_was_answered_is_only_repaired() {
     assert_eq!((sender.fast_retransmits(), sender.timeouts()), (1, 0));
 }
 
-/// While all segments arrive in order, the sender does not use the scoreboard. Using it would
-/// change nothing.
+/// While all segments arrive in order, the sender does not use the scoreboard. Using the scoreboard
+/// would not change the result.
 #[test]
 fn the_scoreboard_changes_nothing_without_a_loss() {
     let mut losses = 0;

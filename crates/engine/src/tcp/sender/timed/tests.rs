@@ -10,10 +10,10 @@ use crate::tcp::pipe::{MS, settings};
 /// Executes the events of a table and compares the sender with each row.
 ///
 /// A row reads `time event | segments sent, ' if again | cwnd | in the network | timer  # why`.
-/// Times are in ms. Events are `open`, `more N` (N further segments), `close`, `ack N` and `timer`,
-/// at its deadline. In `ack N`, N is the next segment expected, and the first and last segment of
-/// each SACK block follow. An ACK echoes the time 100 ms ago, or the time after `@`. The timer is R
-/// for reordering, P for a probe or T for retransmission, with its deadline.
+/// Times are in ms. Events are `open`, `more N` (N further segments), `close`, `ack N`, and `timer`
+/// at the deadline of the timer. In `ack N`, N is the next segment expected, and the first and last
+/// segment of each SACK block follow. An ACK echoes the time 100 ms ago, or the time after `@`. The
+/// timer is R for reordering, P for a probe or T for retransmission, with its deadline.
 fn check(settings: &TcpSettings, table: &str) -> Sender {
     let mut sender = Sender::new(settings);
     let mut actual = Vec::new();
@@ -364,8 +364,8 @@ fn the_ack_that_ends_recovery_counts_by_segments() {
     );
 }
 
-/// The trace is that of [`super::super::selective`] with counting: one segment leaves per segment
-/// that arrives.
+/// Six of ten segments are lost. With proportional rate reduction the trace is the same as without
+/// RACK-TLP: one segment leaves per segment that arrives.
 #[test]
 fn a_burst_of_losses_with_rate_reduction() {
     let prr = TcpSettings {
