@@ -25,8 +25,8 @@ class Binding:
 
 @dataclass
 class Bindings:
-    """Bindings of IP addresses in the configuration file to MAC addresses, computed only from the
-    reports of sources and the time.
+    """Bindings of IP addresses in the configuration file to MAC addresses. They depend only on the
+    time and on the MAC addresses that the sources of stations report.
 
     Parameters
     ----------

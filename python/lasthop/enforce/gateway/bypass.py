@@ -44,8 +44,8 @@ def bypasses(gateway: Gateway) -> Bypasses:
 def among(
     tables: Iterable[Flowtable], lans: Iterable[str], present: Mapping[str, Link]
 ) -> Bypasses:
-    """Return messages about flowtables that contain an interface, or a lower device of an
-    interface."""
+    """Return messages about the flowtables that contain one of the interfaces `lans`, or a lower
+    device of such an interface."""
     result = Bypasses([], [])
     devices = [name for lan in lans for name in links.below(lan, present)]
     for table in tables:
@@ -71,7 +71,7 @@ class Known(NamedTuple):
     """Stations and ports in the neighbour and bridge tables of this machine."""
 
     by_address: dict[str, str]
-    """Stations that would be classified by IP address, with the reasons."""
+    """Reason why a station would be classified by IP address, by the station's name."""
     ports: dict[str, int]
     """Number of MAC addresses at each port of a bridge or interface."""
 
