@@ -1,4 +1,5 @@
-"""Network namespaces without a name. Each exists as long as a descriptor or a socket refers to it.
+"""Network namespaces without a name. Such a namespace exists as long as a descriptor or a socket
+refers to it.
 
 No clean-up is necessary. When the process ends, even if it is killed, the kernel closes its
 descriptors. With the last descriptor, the kernel removes the namespace and every interface in it.

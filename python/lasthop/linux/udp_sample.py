@@ -16,12 +16,12 @@ from lasthop.linux.packets import packet_socket, received, source_and_length
 from lasthop.linux.tc import Address
 
 SAMPLED = 8
-"""Sampling ratio: one packet of this many is sampled."""
+"""Sampling interval: one of this many packets is sampled. [packets]"""
 SOL_PACKET = 263
 PACKET_STATISTICS = 6
 STATISTICS = struct.Struct("=II")
 """Layout of the socket's statistics: number of packets that passed the filter, and number of these
-packets that were dropped. Reading the statistics resets them."""
+packets that were dropped. When the statistics are read, the kernel resets them."""
 BUFFER_BYTES = 1 << 21
 """Requested size of the socket buffer, which the kernel doubles. The buffer stores 1800 full frames
 of 2304 bytes, enough for 170 Mbit/s. [bytes]"""
@@ -87,7 +87,8 @@ class UdpSample:
 
 
 def drain(packets: socket.socket, known: Collection[Address]) -> Mapping[Address, Counted]:
-    """Read all packets in a socket, and return the estimated totals of known addresses."""
+    """Read all packets in a socket, and return the number of sampled packets and bytes from each
+    address in `known`. The numbers are not scaled up."""
     result: dict[Address, Counted] = defaultdict(lambda: Counted(0, 0))
     for header, _ in received(packets):
         source, length = source_and_length(header)

@@ -36,8 +36,8 @@ class LinkQueue:
     name: str
     interface: str
     link: str | None
-    """Name of the scenario's link from which the settings of the queue were read; None if the
-    scenario names no link."""
+    """Name of the scenario's link from which settings of the queue were read; None if no link was
+    used."""
     rate_bps: int
     queue_packets: int
     """Limit of the queue, including the packet in service. [packets]"""

@@ -187,8 +187,8 @@ class Shaped(KernelState):
     # Methods that `lasthop.daemon.healing` calls.
 
     def tell_doubts(self, to: Callable[[], None]) -> None:
-        """Do nothing. `to` would be called after a refused request, but a running queue sends no
-        requests."""
+        """Do nothing. `to` would be called after a refused request, but while the queue runs, no
+        request is sent that the kernel could refuse."""
 
     @property
     def is_set_up(self) -> bool:
