@@ -38,7 +38,8 @@ class Conversation:
 
 
 class Server:
-    """HTTP server that answers every GET with the page, unless the request names a foreign host.
+    """HTTP server that answers every GET request with the page. A request whose header `Host` names
+    another machine is refused.
 
     Parameters
     ----------
@@ -175,7 +176,7 @@ def is_own_host(host: str) -> bool:
 
 
 def head(status: str, size: int, more: str = "") -> bytes:
-    """Return the HTTP header of a reply whose body has this length. [bytes]"""
+    """Return the HTTP header of a reply. `size` is the length of the reply's body. [bytes]"""
     return (
         f"HTTP/1.1 {status}\r\n{more}Content-Length: {size}\r\nConnection: close\r\n\r\n"
     ).encode()

@@ -22,10 +22,10 @@ MIB = 1 << 20
 STREAMS = 2048
 """Default limit of simultaneous streams of one client, if the memory is sufficient."""
 STREAM_BYTES = 24 << 10
-"""Memory that is reserved for each stream. [bytes]
+"""Memory of a relay that each stream requires. [bytes]
 
-Two thirds of this memory are for data that was received and not yet read. A quarter of these two
-thirds is for new streams, 4 KiB per stream.
+Two thirds of a relay's memory are for data that was received and not yet read. A quarter of these
+two thirds is for new streams, and must be at least 4 KiB per stream.
 """
 PATIENCE_S = 10.0
 RULES = ("rtt", "utility", "marks")
@@ -71,7 +71,8 @@ class Terms:
     equation 5.1). ``utility``: the number that maximises a utility (equation 5.29). ``marks``: k T
     sqrt(1 + losses / marks) with ECN. ``fixed``: the smallest number in `connections`."""
     k_per_s: float = 10.0
-    """Number of connections per second of round-trip time, k. [1/s]"""
+    """Factor k of the rules ``rtt`` and ``marks``: number of connections per second of round-trip
+    time. [1/s]"""
     fairness: float = 1.0
     """Exponent in the utility x^(1 - fairness) / (1 - fairness) of the rate x. With 1, the utility
     is log x. [-]"""
@@ -86,12 +87,13 @@ class Terms:
     rounding: Literal["nearest", "down"] = "nearest"
     """Method of rounding the computed number of connections."""
     hold: int = 3
-    """Number of successive intervals in which the rule must ask for fewer connections before any is
-    closed."""
+    """Number of successive intervals in which the rule must compute fewer connections than are
+    open. Only then are connections closed."""
     congestion: str = "reno"
     """Congestion control of every connection, by the kernel's name."""
     timeout_s: float = 25.0
-    """Time of silence after which the other relay counts as dead and streams fail. [s]"""
+    """Time without data from the other relay after which the other relay counts as dead and all
+    streams fail. [s]"""
 
     def __post_init__(self) -> None:
         if self.rule not in (*RULES, FIXED):
@@ -191,8 +193,8 @@ class ClientSettings:
     """Time limit for connecting, and for the handshake that follows. [s]"""
     bounds: Bounds = field(default_factory=Bounds)
     probe: bool = False
-    """Whether the round-trip time T is measured by UDP probes (paper 001, section 5.2), as long as
-    the server answers them."""
+    """Whether the relay measures the round-trip time T by UDP probes (paper 001, section 5.2) while
+    the server answers the probes."""
 
     def __post_init__(self) -> None:
         if self.probe and self.terms.rule == FIXED:
