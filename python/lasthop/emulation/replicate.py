@@ -20,7 +20,8 @@ Item = dict[str, Any]
 Key = tuple[str, str, int]
 
 BY_CTRL_C = 130
-"""Exit code of a program that SIGINT ended. After this exit code, no further run starts."""
+"""Exit code of a program that SIGINT ended. After a run with this exit code, no further run
+starts."""
 
 
 def replicate(
@@ -43,8 +44,8 @@ def replicate(
     count : int
         Number of runs.
     progress : callable, optional
-        Function that is called with the emulated time of all runs so far, and with the total
-        duration of all runs. [s]
+        Function that is called with two times: the sum of the emulated times of all runs so far,
+        and the sum of the durations of all runs. [s]
     pcapng : path, optional
         File for the captured frames of the first run.
     virtual : bool

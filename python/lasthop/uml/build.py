@@ -24,7 +24,8 @@ from lasthop.uml.source import Source
 from lasthop.uml.store import INFORMATION, BuiltKernel, built_kernels, kernel_folder
 
 Progress = Callable[[int, int], object]
-"""Function that is called with the number of finished steps and the number of all steps."""
+"""Function that is called with two numbers: the number of finished steps of the build, and the
+number of all steps."""
 
 CONFIGURATION = Path(__file__).with_name("kernel.config")
 REQUIRED = (*NEEDED, "UML_TIME_TRAVEL_SUPPORT")
@@ -40,10 +41,11 @@ PROGRAMS = {
     "xz": "xz-utils",
     "pahole": "dwarves",
 }
-"""Programs that a build runs, with their Debian packages. `pahole` generates the BTF."""
+"""Debian package of each program that a build runs, by the program's name. `pahole` generates the
+BTF."""
 HEADERS = {"stdio.h": "libc6-dev", "gelf.h": "libelf-dev", "zlib.h": "zlib1g-dev"}
-"""Header files that a build includes, with their Debian packages. `resolve_btfids` uses the last
-two."""
+"""Debian package of each header file that a build includes, by the file's name. Only the program
+`resolve_btfids` uses the last two files."""
 HEADER_FOLDERS = (
     "/usr/include",
     "/usr/local/include",
@@ -51,16 +53,16 @@ HEADER_FOLDERS = (
 )
 
 PROCESSOR_S, SERIAL_S = 800.0, 50.0
-"""Processor time of a build, and the part of this time that cannot be parallel (unpacking, linking,
-BTF). [s]
+"""Processor time of a build, and the part of this time that several processors cannot share
+(unpacking, linking, BTF). [s]
 
 Measured on two processors: 768 s with Linux 6.12, without unpacking, and 824 s with Linux 6.1.
 """
 DISK_BYTES, RESULT_BYTES = 2.9e9, 13e6
-"""Disk space that a build needs in addition to its download, and disk space of the result.
+"""Disk space that a build needs in addition to its download, and disk space of the built kernel.
 [bytes]"""
 STEPS = 1430
-"""Approximate number of lines that `make` prints, which the progress bar counts."""
+"""Approximate number of lines that `make` prints. The progress bar counts a line as a step."""
 FIXED = {
     "KBUILD_BUILD_USER": "lasthop",
     "KBUILD_BUILD_HOST": "lasthop",
