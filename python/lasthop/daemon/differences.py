@@ -146,8 +146,8 @@ def in_words(ifb: Device, name: Name, what: str, spreads: dict[int, str]) -> str
 
 
 def summarised(differences: Iterable[Difference]) -> list[str]:
-    """Return the messages of the differences. Many differences of the same kind are counted in one
-    message."""
+    """Return the messages of the differences. If more than `MOST_NAMED` classes and queues differ,
+    one message contains the number of the others."""
     lines = list(dict.fromkeys(difference.message for difference in differences))
     gone = next((line for line in lines if line.startswith("the classes of ")), None)
     if gone is not None:

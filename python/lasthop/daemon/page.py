@@ -86,8 +86,8 @@ class Server:
         """Accept a connection. If there are too many connections, close the oldest."""
         try:
             item, _ = self.listening.accept()
-        # The client has closed the connection, or no descriptor is free. In the second case, the
-        # connection waits.
+        # The client has closed the connection, or no file descriptor is free. If no descriptor is
+        # free, the connection waits in the kernel until the next attempt.
         except OSError:
             time.sleep(PAUSE_S)
             return

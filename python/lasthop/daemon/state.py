@@ -288,15 +288,15 @@ class State:
 
     def answer(self, request: Mapping[str, Any]) -> dict[str, Any]:
         """Send a request to the process that holds the lock, and return its reply. Raise
-        `UserError` without a reply."""
+        `UserError` if there is no reply."""
         answer = self.ask(request)
         if answer is None:
             raise UserError(f"{self.directory}: {self.holder()} does not answer")
         return answer
 
     def ask(self, request: Mapping[str, Any]) -> dict[str, Any] | None:
-        """Send a request to the process that holds the lock, and return its reply; None without a
-        reply."""
+        """Send a request to the process that holds the lock, and return its reply. Return None if
+        there is no reply."""
         self.refuse_stopped()
         try:
             with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as present:
@@ -314,8 +314,8 @@ class State:
 
 
 def give(what: int | Path, like: Path) -> None:
-    """Change the owner of a file of root to the owner of another file, since the service may run as
-    that user."""
+    """If this process is root, give the file `what` the same owner as the file `like`, since the
+    service may run as this owner."""
     if os.geteuid() == 0:
         owner, before = like.stat(), os.stat(what)
         if (owner.st_uid, owner.st_gid) != (before.st_uid, before.st_gid):

@@ -58,7 +58,8 @@ class Datagrams:
     delays_s: list[float] = field(default_factory=list)
 
     def begin(self, traffic: Traffic) -> None:
-        """Start the source. With equal gaps, the start is at a random time within the first gap."""
+        """Start the source. If all gaps between datagrams are equal, the first datagram is sent at
+        a random time within the first gap."""
         traffic.watch(self.receiver, selectors.EVENT_READ, lambda: self.take(traffic))
         self.open = True
         burst_s = self.burst * self.gap_s

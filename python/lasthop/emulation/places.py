@@ -38,11 +38,11 @@ SOURCES, SINKS = IPv4Network("10.64.0.0/10"), IPv4Network("10.128.0.0/10")
 scenario, the source has the address with index k + 1 in the first network, and the sink has the
 address with index k + 1 in the second network."""
 FIRST_PORT = 20_000
-"""Base of port numbers of listening hosts. The flow with index k in the scenario has this port
-number plus k."""
-OTHER_PORT = 10_000
-"""Base of port numbers of hosts that send UDP without listening. The flow with index k in the
+"""Base of the port numbers that flows use at their listening hosts. The flow with index k in the
 scenario has this port number plus k."""
+OTHER_PORT = 10_000
+"""Base of the port numbers that UDP flows use at stations and at sources of wired flows. The flow
+with index k in the scenario has this port number plus k."""
 
 MASK = "255.0.0.0"
 INTERFACE = "lasthop"

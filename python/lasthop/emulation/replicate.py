@@ -130,7 +130,7 @@ def together(runs: Sequence[Emulation]) -> Emulation:
 
 
 def keyed(items: Iterable[Item]) -> dict[Key, Item]:
-    """Return the items of a list by a key that is the same in all runs.
+    """Return the items of a list by keys. An item has the same key in all runs.
 
     The key of an item is its name. The key of a program's connection consists of the host, the kind
     of traffic, and a number that counts the connections of this kind.
@@ -153,7 +153,7 @@ def common(lists: Sequence[Mapping[Key, Item]]) -> list[Key]:
 
 
 def of_items(items: Sequence[Item]) -> Item:
-    """Combine the same item of all runs into one item with estimates.
+    """Combine items into one item with estimates. `items` contains the same item of each run.
 
     The field ``connection`` is left out, since the client port differs between runs.
     """

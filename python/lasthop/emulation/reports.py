@@ -47,8 +47,8 @@ class Reports(ABC):
         return self.flow.sensor.transport.payload_bytes
 
     def begin(self, traffic: Traffic) -> None:
-        """Start making reports. With equal gaps, the first report is made at a random time within
-        the first gap."""
+        """Start making reports. If all gaps between reports are equal, the first report is made at
+        a random time within the first gap."""
         self.warmup_s, self.duration_s = traffic.warmup_s, traffic.duration_s
         self.open = True
         self.connect(traffic)

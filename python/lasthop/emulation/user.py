@@ -80,7 +80,7 @@ class User:
     [s]"""
 
     def begin(self, traffic: Traffic) -> None:
-        """Open the first connection, and start the samples."""
+        """Open the first connection, and start the periodic samples of the round-trip time."""
         self.traffic = traffic
         self.active = True
         self.begun_s = traffic.now_s()

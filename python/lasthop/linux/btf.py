@@ -32,8 +32,8 @@ BEHIND = {
     DECL_TAG: (4, 0),
     ENUM64: (0, 12),
 }
-"""Number of bytes that follow a type's record, by the kind of the type: fixed number, and number
-per member of the type. Records of other kinds have no such bytes."""
+"""Number of bytes that follow the record of a type, by the kind of the type. The first number is
+fixed; the second number is per member of the type. No bytes follow the records of other kinds."""
 
 
 class Member(NamedTuple):

@@ -108,8 +108,8 @@ class Changes:
                 self.kernel.after_message()
 
     def add_root(self, device: tc.Device, root: Request) -> None:
-        """Add a queueing discipline at the root of an interface, which must have only the default
-        queue."""
+        """Add a queueing discipline at the root of an interface. The interface must still have the
+        kernel's default queue."""
         check_root_is_free(self.kernel, device)
         self.note({"kind": "root", "name": device.name, "number": device.number})
         self.kernel.carry_out([root])

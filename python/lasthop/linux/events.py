@@ -41,8 +41,8 @@ TYPE, PORT, INTERFACE, BLOCK = 4, 12, 20, 28
 """Offsets of four fields in a netlink message: message type, port, interface number, number of the
 filter block. [bytes]"""
 FIRST_ATTRIBUTE = HEADER.size + 16
-"""Offset of the first attribute in a message about an interface, which is usually the interface's
-name. [bytes]"""
+"""Offset of the first attribute in a message about an interface. This attribute is usually the
+interface's name. [bytes]"""
 FIRST_KIND = HEADER.size + 12
 """Offset of the attribute with an action's kind in a message. Two attribute headers precede this
 attribute. [bytes]"""
@@ -80,8 +80,8 @@ class Events:
         attach(self.socket, program)
 
     def read(self) -> set[Event] | None:
-        """Return the events since the last call, or None if events were lost or too many to
-        read."""
+        """Return the events since the last call. Return None if events were lost, or if there are
+        too many events to read."""
         results: set[Event] = set()
         for _ in range(MOST_AT_ONCE):
             try:
@@ -172,7 +172,8 @@ def accept_if(value: int) -> list[Instruction]:
 
 def of_links(event_filter: EventFilter) -> list[Instruction]:
     """Return the instructions that accept events about interfaces with these numbers or names.
-    Names are checked because an interface that is created again has another number."""
+    Names are checked, too, because an interface that was removed and created again has another
+    number."""
     program: list[Instruction] = [(LOAD_WORD, 0, 0, INTERFACE)]
     for number in event_filter.numbers:
         program += accept_if(swapped(number, "=i"))

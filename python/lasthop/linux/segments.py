@@ -222,6 +222,6 @@ class RoundTripProbe:
             self.close()
 
     def is_late(self, now_s: float) -> bool:
-        """Return whether the last recorded segment was sent so long ago that the probe can be given
-        up."""
+        """Return whether more than `PATIENCE_S` have passed since the last recorded segment was
+        sent, so that the probe can be given up."""
         return bool(self.taken) and now_s - self.taken[-1].at_s > PATIENCE_S

@@ -54,7 +54,7 @@ After a late timer, the shaper may send a burst of this length. [s]"""
 DIRECT_PACKETS = 1000
 """Largest number of packets that may wait in an HTB hierarchy without a class. [packets]"""
 SPLIT_BPS = 100_000_000_000
-"""Rate of the splitter, which exceeds that of any interface so that the splitter never delays a
+"""Rate of the splitter. It exceeds the rate of any interface, so that the splitter never delays a
 packet. [bit/s]"""
 SPLIT_LIMIT_BYTES = 1 << 20
 TBF_PARMS, TBF_RATE64, TBF_BURST = 1, 4, 6
@@ -518,8 +518,8 @@ def changing(request: Request) -> Request:
 
 
 def removal(kind: int, body: bytes, *, whole_list: bool = False) -> Request:
-    """Return the request that removes an object that the kernel has described, or its whole filter
-    list."""
+    """Return the request that removes an object which the kernel has described in a message. With
+    `whole_list`, the request removes the whole list of the filter."""
     header, has = body[: TCMSG.size], dict(attributes(body, TCMSG.size))
     _, index, handle, parent, info = TCMSG.unpack(header)
     where = f"block {parent}" if index == BLOCK_INDEX else f"dev {index} parent {shown(parent)}"

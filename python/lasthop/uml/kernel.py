@@ -105,7 +105,7 @@ class Candidate:
 
 
 def candidates() -> list[Candidate]:
-    """Return the kernels of this machine in order. Emulations use the first kernel.
+    """Return the kernels of this machine in order of preference. Emulations use the first kernel.
 
     The first kernel is that in the environment variable `LASTHOP_UML`, if it is set. The kernels of
     `lasthop kernel build` follow, the newest first. The kernel of the installed Debian package is

@@ -1,8 +1,8 @@
 """Contents of the classifier's BPF maps, computed from the layout of the gateway.
 
-A member is a station with a leaf. A member has one map entry by its MAC address. It also has map
-entries by its IP addresses in two cases: other stations can send frames with its MAC address, or
-its frames can have another MAC address.
+A member is a station with a leaf. The key of a member's first map entry is the member's MAC
+address. The member has additional map entries with its IP addresses as keys in two cases: other
+stations can send frames with its MAC address, or its own frames can have another MAC address.
 """
 
 import struct

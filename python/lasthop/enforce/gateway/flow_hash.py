@@ -1,7 +1,8 @@
 """Classic BPF program that hashes flows into leaves. Both directions of a flow get the same leaf.
 
-The source and destination addresses are combined by exclusive or, and so are the ports. A segment
-and its ACK have exchanged addresses and ports, and therefore the same hash.
+The source and destination addresses are combined by exclusive or, and so are the ports. In the ACK
+of a segment, source and destination are exchanged. The segment and its ACK therefore have the same
+hash.
 """
 
 from typing import TypeAlias

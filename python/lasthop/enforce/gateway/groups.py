@@ -23,8 +23,8 @@ from lasthop.linux.netlink import Request
 from lasthop.linux.tc import PACKET_BYTES, Device
 
 FIRST_MAJOR = 1
-"""Major number of the first HTB hierarchy inside a group. No other program uses numbers on the
-IFB."""
+"""Major number of the first HTB hierarchy inside a group. Small numbers are free, since no other
+program creates queueing disciplines on the IFB."""
 INSIDE_MINOR = 1
 """Minor number of the class that is the parent of the leaves inside a group."""
 INSIDE_BPS = 1_000_000_000_000

@@ -146,7 +146,8 @@ class Layout:
         self.to_block, self.from_block = blocks_of(gateway.lan)
         self.members: dict[str, Member] = {}
         self.owners: dict[str | None, set[str]] = {}
-        """Names of the stations that have the same MAC address, by MAC address."""
+        """Names of the stations with each MAC address, by MAC address. Several stations may have
+        the same MAC address."""
         self.numbers: dict[str, int] = {}
         """Index of each station's rate limiters in the BPF maps, by the station's name."""
         self.free_numbers: list[int] = []
@@ -244,8 +245,8 @@ class Layout:
 
     @property
     def majors(self) -> list[int]:
-        """Return the major numbers of all HTB hierarchies: the hierarchy of access points, and
-        those inside groups."""
+        """Return the major numbers of all HTB hierarchies: the hierarchy of access points, and the
+        hierarchies inside groups."""
         return [MAJOR, *self.by_leaf]
 
     # Requests that create the objects for a gateway without stations.
@@ -503,8 +504,8 @@ class Layout:
             raise
 
     def identify(self, name: str, mac: str | None) -> list[Request]:
-        """Set the MAC address of a station. Update the filters of stations that had the same old
-        MAC address."""
+        """Set the MAC address of a station, and return the requests for its filters. The requests
+        also update the filters of other stations with the station's old or new MAC address."""
         member = self.members[name]
         before = member.station.mac
         self.owners.get(before, set()).discard(name)

@@ -32,8 +32,9 @@ ACTIVE_LEAVES = 10
 ROUNDS = 1.5
 LEAST_TARGET_S, PATH_S = 0.005, 0.095
 KEPT = 3 / 7
-"""Ratio of the queueing delay to the remaining round-trip time at which the queue just stays
-non-empty after CUBIC reduces its window to 0.7: 0.7 (1 + 3/7) = 1. [-]"""
+"""Smallest ratio of the queueing delay to the rest of the round-trip time at which the queue does
+not become empty after a loss. CUBIC then reduces its window by the factor 0.7, and 0.7 (1 + 3/7) =
+1. [-]"""
 NEAR_S = 0.03
 """Assumed round-trip time of the path, which is added to the estimator's threshold. [s]"""
 FLOWS = 128

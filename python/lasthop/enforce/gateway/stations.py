@@ -66,7 +66,8 @@ class Stations:
         """Function that schedules the next admission. It is called with the time at which the next
         MAC address may be admitted. [s]"""
         self.moves: dict[str, int] = {}
-        """Number of interface changes of each MAC address at the last search. [-]"""
+        """Number of interface changes since the start, as read at the last search for stations, by
+        MAC address. [-]"""
         self.moving: dict[str, float] = {}
         """Time of the last search that showed frequent interface changes, for each MAC address that
         two machines seem to use. [s]"""
@@ -75,11 +76,12 @@ class Stations:
         self.heard = Heard(())
         self.looking: Future[Sightings] | None = None
         self.last_sightings: Sightings | None = None
-        """Result of the last search."""
+        """Result of the last search for stations; None before the first search or after an
+        error."""
         self.looked_s = 0.0
         """Time on the monotonic clock at which the last search began. [s]"""
         self.is_late = False
-        """Whether another search was requested during the running search."""
+        """Whether another search for stations was requested while a search was running."""
         self.newcomers = Newcomers(())
         self.met: set[Address] = set()
         """Addresses of neighbours that the kernel has already reported. A neighbour need not be a
@@ -159,7 +161,8 @@ class Stations:
         return self.is_late
 
     def are_new(self, addresses: Iterable[Address]) -> bool:
-        """Return whether the kernel reports one of these neighbours for the first time."""
+        """Return whether one of these neighbours is new: the kernel has not reported it before, and
+        no source has reported it as a station."""
         roster = self.roster
         new = set(addresses) - roster.addresses - self.met - roster.bindings.by_address.keys()
         self.met = (self.met if len(self.met) < MOST_MET else set()) | new

@@ -21,7 +21,7 @@ from lasthop.linux.tc import Address, Block, Device, Key
 FAMILIES = (4, 6)
 MOST_ALIKE = 0xFFF
 """Largest number of entries in one bucket of a hash table. All addresses in a bucket have the same
-last byte. A further address is refused."""
+last byte. If a bucket is full, a further address is refused."""
 TO, FROM = 1, 2
 """Identifiers of the hash tables of IPv4 addresses: the table for packets to stations, and the
 table for packets from stations. The identifiers for IPv6 are higher by 2."""

@@ -222,7 +222,7 @@ class Shaped(KernelState):
         return results
 
     def is_ours(self, interface: int) -> bool:
-        """Return whether this is the number of the queue's interface."""
+        """Return whether `interface` is the number of the queue's interface."""
         return self.layout is None or interface == self.layout.device.number
 
     def differences(self, parts: Set[Any]) -> list[Difference]:
