@@ -115,7 +115,7 @@ def listener(address: str) -> socket.socket:
     try:
         with suppress(FileNotFoundError):
             os.unlink(address)
-        os.fchmod(connection.fileno(), 0o600)  # The bound file has the permissions of the socket.
+        os.fchmod(connection.fileno(), 0o600)  # The socket file gets these permissions.
         connection.bind(address)
         connection.listen(8)
     except OSError as error:

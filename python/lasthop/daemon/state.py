@@ -47,7 +47,8 @@ def state_of(interface: str, directory: Path | None) -> "State":
 
 
 class InUse(NamedTuple):
-    """Default state directories of services that are up or were killed."""
+    """State directories, in the default folder, of services that are up, or that were killed and
+    left changes."""
 
     here: list["State"]
     elsewhere: list["State"]

@@ -3,8 +3,8 @@
 ```text source --loopback--> relay ==n TCP connections over the medium==> relay --loopback--> sink
 ```
 
-The relays are those of `lasthop relay`. The scenario's rule sets their number of connections. The
-relays' control messages use the same path as ACKs.
+The relays are those of `lasthop relay`. The scenario's rule sets the number of connections between
+the relays. The relays' control messages use the same path as ACKs.
 """
 
 from collections.abc import Mapping

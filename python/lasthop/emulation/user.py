@@ -56,22 +56,22 @@ class User:
     """Whether the user has started and has not stopped."""
     gone_bytes: int = 0
     gone_retransmissions: int = 0
-    """Payload that arrived over connections that have ended [bytes], and number of segments that
-    were retransmitted over them."""
+    """Counters of connections that have ended, in two fields: `gone_bytes` is the payload that
+    arrived [bytes], and `gone_retransmissions` is the number of retransmitted segments."""
     begun_s: float = math.inf
     stopped_s: float = math.inf
     looked_s: float = 0.0
     looked_bytes: int = 0
-    """Time at which the rule was last applied [s], and payload that had arrived by this time
-    [bytes]."""
+    """State at the last application of the rule, in two fields: `looked_s` is the time [s], and
+    `looked_bytes` is the payload that had arrived [bytes]."""
     seen_s: list[float] = field(default_factory=list)
     """Samples of the round-trip time since the rule was last applied. [s]"""
     rtts_s: list[float] = field(default_factory=list)
     """Samples of the round-trip time since the end of the warm-up. [s]"""
     counted_bytes: int = 0
     counted_retransmissions: int = 0
-    """Payload that had arrived [bytes], and number of segments that had been retransmitted, by the
-    end of the warm-up."""
+    """Counters at the end of the warm-up, in two fields: `counted_bytes` is the payload that had
+    arrived [bytes], and `counted_retransmissions` is the number of retransmitted segments."""
     opened: int = 0
     closed: int = 0
     changed_s: float = 0.0

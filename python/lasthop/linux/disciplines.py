@@ -158,7 +158,8 @@ def red(
 
 def burst_of(weight_log: int, min_packets: float) -> int:
     """Return the smallest burst length from which `tc` computes the averaging weight
-    2^-`weight_log` of RED, or the closest weight. [packets]
+    2^-`weight_log` of RED. If no burst length gives this weight, return a burst length that gives
+    the closest weight. [packets]
 
     `tc_red_eval_ewma` of iproute2 chooses the largest power of two w with burst + 1 - min <= (1 -
     (1 - w)^burst) / w. Here `min` is RED's lower threshold. With the weight w, an average queue

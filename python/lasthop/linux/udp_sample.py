@@ -1,9 +1,10 @@
 """Measure the uplink UDP traffic of each station, from a sample of one packet in eight.
 
-Uplink UDP must not be redirected, and a filter that only counts packets needs an action that some
-kernels do not have. A sample is enough to detect stations that send much UDP. The kernel draws the
-sample, which reduces the load of this process to an eighth. The kernel also reports the number of
-packets that did not fit into the buffer. The totals are scaled up to include the dropped packets.
+Uplink UDP must not be redirected, so the counters of leaves do not include it. A filter that only
+counts packets would need an action that some kernels do not have. A sample is enough to detect
+stations that send much UDP. The kernel draws the sample, which reduces the load of this process to
+an eighth. The kernel also reports the number of packets that did not fit into the buffer. The
+totals are scaled up to include the dropped packets.
 """
 
 import socket

@@ -46,8 +46,8 @@ class Address(NamedTuple):
 
 
 class Forward(NamedTuple):
-    """Port of this machine, and the target to which its connections are forwarded. Each of the two
-    may also be a pair of host and port."""
+    """Address of this machine, and the target to which connections to this address are forwarded.
+    Both are given as `Address` or as a pair of host and port."""
 
     listen: Address | tuple[str, int]
     target: Address | tuple[str, int]
@@ -71,13 +71,13 @@ class Terms:
     equation 5.1). ``utility``: the number that maximises a utility (equation 5.29). ``marks``: k T
     sqrt(1 + losses / marks) with ECN. ``fixed``: the smallest number in `connections`."""
     k_per_s: float = 10.0
-    """Factor k of the rules ``rtt`` and ``marks``: number of connections per second of round-trip
-    time. [1/s]"""
+    """Factor k of the rules that adapt the number of connections: number of connections per second
+    of round-trip time. [1/s]"""
     fairness: float = 1.0
     """Exponent in the utility x^(1 - fairness) / (1 - fairness) of the rate x. With 1, the utility
     is log x. [-]"""
     weight: float = 1.0
-    """Weight of the utility. [-]"""
+    """Factor by which the utility is multiplied. [-]"""
     connections: tuple[int, int] = (1, 16)
     """Smallest and largest number of connections."""
     interval_s: float = 1.0
@@ -151,8 +151,8 @@ class Bounds:
     window_bytes: int = 4 * MIB
     """Largest amount of data that a stream may send ahead of its reader. [bytes]"""
     streams: int | None = None
-    """Largest number of simultaneous streams of one client. Each needs 24 KiB of memory. None for
-    2048, or for the number that the memory allows if that is smaller."""
+    """Largest number of simultaneous streams of one client. Each stream needs 24 KiB of memory.
+    None means 2048, or fewer if the memory is not sufficient for 2048 streams."""
 
     def __post_init__(self) -> None:
         if self.streams is not None and self.streams > self.most_streams:

@@ -75,7 +75,7 @@ date."""
 PASSED = ("PATH", "HOME", "TMPDIR")
 """Environment variables of the user that a build inherits."""
 LOG = "build.log"
-"""Name of the file with the output of `make`, which is kept if the compilation fails."""
+"""Name of the file with the output of `make`. The file is kept if the compilation fails."""
 TEMPORARY = ".build-"
 """Prefix of the names of folders in which builds are running."""
 ERROR_LINE = re.compile(r"(?i)\b(error|failed|not found)\b")
@@ -104,7 +104,8 @@ def cost(source: Source, processors: int | None = None) -> Cost:
 
 
 def already_built(source: Source) -> BuiltKernel | None:
-    """Return the kernel that was built from this source with the current configuration, or None."""
+    """Return the kernel that was built from this source with the current configuration; None if
+    there is no such kernel."""
     ending = f"-{fingerprint(source)}"
     return next((each for each in built_kernels() if each.name.endswith(ending)), None)
 
@@ -262,7 +263,8 @@ def compile_kernel(tree: Path, source: Source, log: Path, progress: Progress | N
     Raises
     ------
     UserError
-        If `make` fails. The message contains the first error, and `log` the whole output.
+        If `make` fails. The message contains the first error, and the file `log` contains the whole
+        output.
     """
     argv = [*make(), f"-j{len(os.sched_getaffinity(0))}", "linux"]
     try:

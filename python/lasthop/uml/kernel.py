@@ -99,7 +99,7 @@ class Candidate:
 
     program: Path
     origin: str
-    """Description of the program in messages."""
+    """Text that describes the program in messages."""
     built: BuiltKernel | None = None
     """Entry in the folder of built kernels; None for a kernel that lasthop did not build."""
 

@@ -20,7 +20,7 @@ class Binding:
     last_s: float
     """Time at which the MAC address was last seen with the IP address. [s]"""
     claimant: str | None = None
-    """Another MAC address that claims the same IP address."""
+    """Another MAC address that claims the same IP address; None if there is none."""
 
 
 @dataclass

@@ -1,7 +1,7 @@
 """Detection of traffic that can bypass the classifier.
 
-Packets that a flowtable forwards bypass the classifier. So can packets of a station that is
-classified by IP address.
+Packets that a flowtable forwards bypass the classifier. Packets of a station that is classified by
+IP address can bypass the classifier, too.
 """
 
 from collections.abc import Iterable, Mapping
@@ -77,8 +77,8 @@ class Known(NamedTuple):
 
 
 def known(gateway: Gateway) -> Known:
-    """Read the neighbour and bridge tables, and return their stations and ports. The kernel's state
-    is not changed."""
+    """Read the neighbour and bridge tables, and return the stations and ports in these tables. The
+    kernel's state is not changed."""
     roster, layout = Roster(gateway), Layout(gateway, Device("lh", 0))
     seen: list[Sighting] = [*of_neighbours(gateway), *of_bridges(gateway)]
     roster.see(seen, 0.0)

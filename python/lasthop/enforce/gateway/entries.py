@@ -62,9 +62,10 @@ class Entries:
     ----------
     layout : Layout
     on_link : collection of networks
-        Subnets of the interfaces towards access points. An address outside these subnets is
-        reached through a router, whose MAC address its frames have. Such frames are classified by
-        IP address. Without subnets, as at the port of a bridge, all addresses are on the link.
+        Subnets of the interfaces towards access points. An address outside these subnets is reached
+        through a router. Frames from and to this address have the MAC address of the router, and
+        are classified by IP address. Without subnets, as at the port of a bridge, all addresses are
+        on the link.
     others : Surroundings
     """
 
@@ -202,8 +203,9 @@ class Entries:
     def shared_routers(self) -> set[str]:
         """Return MAC addresses of routers through which this machine reaches other stations.
 
-        A router is left out if no other station is reached through it, such as a router with a
-        delegated prefix. All frames with its MAC address belong to that router.
+        A router through which no other station is reached is left out. An example is a station that
+        is a router for its own subnets only. All frames with its MAC address belong to this
+        station.
         """
         return {
             mac

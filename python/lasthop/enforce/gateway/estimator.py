@@ -22,7 +22,7 @@ from lasthop.linux.segments import RoundTrip
 from lasthop.linux.tc import Address
 
 LATEST_S = 5.0
-"""Time after a ping from which its reply is ignored as too late. [s]"""
+"""Time after which the reply to a ping is ignored as too late. [s]"""
 ANOTHER_AFTER = 2
 """Number of unanswered pings after which another address of the station is pinged. [-]"""
 SILENT_PINGS = 5
@@ -176,7 +176,8 @@ class Estimator:
         return self.controller.capacity_bps
 
     def listening(self) -> dict[str, tuple[Address, ...]]:
-        """Return the addresses of stations whose TCP segments are to be timed now, by name."""
+        """Return the addresses of the stations whose TCP segments should be timed now, by the
+        station's name."""
         known = (self.known.get(number) for number in self.controller.listening())
         return {each.name: each.addresses for each in known if each is not None}
 

@@ -32,9 +32,9 @@ ACTIVE_LEAVES = 10
 ROUNDS = 1.5
 LEAST_TARGET_S, PATH_S = 0.005, 0.095
 KEPT = 3 / 7
-"""Smallest ratio of the queueing delay to the rest of the round-trip time at which the queue does
-not become empty after a loss. CUBIC then reduces its window by the factor 0.7, and 0.7 (1 + 3/7) =
-1. [-]"""
+"""Smallest ratio of the queueing delay to the rest of the round-trip time with which the queue does
+not become empty after a loss. After a loss, CUBIC multiplies its window by 0.7, and 0.7 (1 + 3/7)
+is 1. [-]"""
 NEAR_S = 0.03
 """Assumed round-trip time of the path, which is added to the estimator's threshold. [s]"""
 FLOWS = 128
@@ -54,8 +54,8 @@ def is_chosen(gateway: Gateway) -> bool:
 
 
 def assumed(gateway: Gateway) -> str:
-    """Return the queueing discipline of leaves without testing the kernel. If the kernel should
-    decide, return the best discipline."""
+    """Return the queueing discipline of leaves without testing the kernel. If the configuration
+    sets no discipline, return the best discipline."""
     return BEST[0] if is_chosen(gateway) else gateway.discipline
 
 

@@ -22,12 +22,13 @@ from lasthop.linux.changes import mac_of
 ASKED = 5
 """Largest number of stations per access point that the script pings each second. [-]"""
 GROW, RISE = 1.04, 1.01
-"""Factors by which C grows per second: the first without queueing delay, the second with a short
-queueing delay. [-]"""
+"""Factors by which C grows per second. The first factor is used if the queueing delay is at most
+the lowest threshold of the estimator, the second if it is between the lowest and the middle
+threshold. [-]"""
 FALL, FALL_AT_ONCE = 0.95, 0.7
-"""Factors that reduce C once per second. With a longer queueing delay, C is multiplied by the first
-factor. With a long queueing delay, C becomes the measured throughput multiplied by the second
-factor. [-]
+"""Factors that reduce C once per second. If the queueing delay exceeds the middle threshold of the
+estimator, C is multiplied by the first factor. If it exceeds the highest threshold, C becomes the
+measured throughput multiplied by the second factor. [-]
 
 C changes once per second, after a reply to a recent ping. A growth of 4 % builds a queueing delay
 of at most 40 ms, the default threshold, before the script detects it.
@@ -38,7 +39,8 @@ RUN = "/var/run"
 """Parent of the script's state directory. On OpenWrt this directory is in memory."""
 
 EXAMPLE = "02:00:5e:12:34:99"
-"""MAC address in generated requests, which the script replaces by a shell variable."""
+"""MAC address in the requests from which the script is generated. In the script, a shell variable
+replaces this MAC address."""
 TRIED_CLASS = tc.classid(1, 1)
 EXAMPLE_BPS = 87_654_321 * 8
 EXAMPLE_QUANTUM = 7_654_321

@@ -32,10 +32,12 @@ SUBNETS = 8
 """Value that is added to the identifier of a hash table of addresses to get the identifier of the
 hash table of subnets."""
 ECHOES, OF_MACS, OF_ADDRESSES, OF_GROUPS = {4: 1, 6: 2}, 3, {4: 4, 6: 5}, 6
-"""Preferences of the filters on the IFB, which are applied in ascending order."""
+"""Preferences of the filters on the IFB: for echo requests and replies, MAC addresses, IP
+addresses, and multicast. A dictionary contains a preference by IP version. Filters are applied in
+ascending order of their preferences."""
 PASSING, REDIRECTING = {4: 1, 6: 2}, 3
-"""Preferences of the filters at the hooks, by IP version: filters that pass packets, and the filter
-that redirects packets."""
+"""Preferences of the filters at the hooks: filters that let packets pass, by IP version, and the
+filter that redirects all other packets."""
 
 
 @dataclass(frozen=True)
@@ -78,8 +80,8 @@ class Tables:
     # Filters that do not depend on stations.
 
     def frames(self, echoes: int, groups: int) -> Iterator[Request]:
-        """Yield the requests for the filters without stations: for echo packets, for empty hash
-        tables, and for multicast."""
+        """Yield the requests for everything that does not depend on stations: the filters for echo
+        packets, the empty hash tables, and the filter for multicast packets."""
         ifb, major = self.ifb, self.major
         for family in FAMILIES:
             for kind in tc.ECHOES[family]:
@@ -111,8 +113,8 @@ class Tables:
     def hook(
         self, block: Block, ignored: Iterable[Address], *, from_stations: bool, spares_udp: bool
     ) -> Iterator[Request]:
-        """Yield the requests for the filters of a hook, which redirect all packets except those of
-        ignored machines and exempt UDP."""
+        """Yield the requests for the filters of a hook. These filters redirect all packets except
+        packets of ignored machines and exempt UDP packets."""
         for address in sorted(ignored, key=lambda each: (each.version, int(each))):
             matches, version = tc.address_matches(address, from_stations), address.version
             yield tc.u32_passes(block, version, matches, order=PASSING[version])
@@ -177,8 +179,9 @@ class Tables:
         return [self.major] if inside == self.major else [self.major, inside]
 
     def new_nodes(self, keys: Iterable[Key]) -> dict[Key, int]:
-        """Return a free entry number for each of these addresses. If an address gets no number,
-        reserve no number at all."""
+        """Return a free entry number for each of these addresses, and reserve these numbers. If
+        there is no free number for one of the addresses, reserve no number, and raise
+        `UserError`."""
         new: dict[Key, int] = {}
         try:
             for key in keys:
