@@ -14,7 +14,8 @@ Wanted = TypeVar("Wanted")
 """Class of the checked configuration of a service."""
 Read_co = TypeVar("Read_co", covariant=True)
 Settings = Sequence[tuple[str, str]]
-"""Values from the command line that replace values of the file: pairs of key path and value."""
+"""Values from the command line that replace values of the scenario file. Each item is a pair of the
+value's key path and the new value."""
 
 
 class Read(Protocol[Read_co]):
@@ -29,7 +30,8 @@ class Read(Protocol[Read_co]):
         source : str or Path
             The file; ``-`` is standard input.
         settings : sequence of (str, str)
-            Values that replace values of the file after parsing, by key path.
+            Pairs of key path and value. The value replaces the file's value at this key path after
+            parsing.
 
         Raises
         ------

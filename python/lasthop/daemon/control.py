@@ -27,8 +27,8 @@ class Asked(Protocol[Another]):
         """Return the status of the service."""
 
     def reload(self, again: Callable[[], Another] | None = None) -> list[str]:
-        """Read the configuration file again, or read another file with `again`. Return error
-        messages."""
+        """Read the configuration file again, or call `again` to read another file, and apply the
+        configuration. Return error messages."""
 
     def stop(self) -> None:
         """Stop the service after the present iteration of its event loop."""
@@ -43,7 +43,7 @@ class Control(Generic[Wanted]):
         State of the service, with the address of the socket.
     service : Asked
     read : callable
-        Reads the configuration file that a request names.
+        Function that reads the configuration file that a request names.
     """
 
     def __init__(self, state: State, service: Asked[Wanted], read: Read[Wanted]) -> None:
@@ -115,7 +115,7 @@ def listener(address: str) -> socket.socket:
     try:
         with suppress(FileNotFoundError):
             os.unlink(address)
-        os.fchmod(connection.fileno(), 0o600)  # The bound file has the permissions of the socket.
+        os.fchmod(connection.fileno(), 0o600)  # The socket file gets these permissions.
         connection.bind(address)
         connection.listen(8)
     except OSError as error:

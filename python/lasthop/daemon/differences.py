@@ -1,5 +1,5 @@
-"""Compute the differences between the kernel's state and the layout, and their repairs, without
-I/O.
+"""Compute the differences between the kernel's state and the layout, and the repairs of these
+differences, without I/O.
 
 A layout describes the wanted state by netlink requests. The kernel describes its present state by
 dumps. `linux.described` computes comparable descriptions from requests and dumps. This module
@@ -19,11 +19,13 @@ from lasthop.linux.netlink import KernelError, Request, Socket
 from lasthop.linux.tc import Block, Device
 
 Body: TypeAlias = tuple[int, bytes]
-"""Type and body of a netlink message that describes an object."""
+"""Message type and body of a netlink message that describes an object in the kernel."""
 EVERYTHING: Name = ("everything",)
-"""Name that stands for all objects, if a difference requires that everything is set up again."""
+"""Name in a difference that can only be repaired by setting up everything again. It stands for all
+objects."""
 MOST_NAMED = 3
-"""Number of classes that are reported in separate messages. Further classes are only counted."""
+"""Largest number of classes whose differences are reported in separate messages. Further classes
+are only counted."""
 
 
 class Difference(NamedTuple):
@@ -38,11 +40,11 @@ class Difference(NamedTuple):
 def inside(
     ifb: Device, wanted: Iterable[Request], has: Sequence[Body], spreads: dict[int, str]
 ) -> list[Difference]:
-    """Return the differences of the objects inside an IFB or a filter block: foreign, missing and
-    changed objects.
+    """Return a difference for each foreign, missing or changed object inside an IFB or a filter
+    block.
 
-    `spreads` contains the access points whose flows a program distributes over leaves, by class
-    number.
+    `spreads` contains the names of the access points whose flows a program distributes over leaves,
+    by the number of the access point's class.
     """
     present = {}
     for kind, body in has:
@@ -72,7 +74,7 @@ def inside(
             alien.append(Difference(name, in_words(ifb, name, "not ours", spreads), [removal]))
             lists |= {list_of(name)} if total else set()
     # Foreign objects are removed first, since they may use numbers that lasthop's objects need.
-    # Among these, filters are first, since filters refer to classes.
+    # Foreign filters are removed before foreign classes, since filters refer to classes.
     return [*sorted(alien, key=lambda each: each.name[0] != "filter"), *results]
 
 
@@ -84,8 +86,8 @@ def hierarchy(kernel: Socket, interface: int) -> Iterator[Body]:
 
 
 def filters(kernel: Socket, questions: Iterable[bytes]) -> Iterator[Body]:
-    """Yield the type and body of each filter. Missing parents are ignored, since the kernel removes
-    filters with their interface, block or class."""
+    """Yield the type and body of each filter. A request about a missing interface, block or class
+    is ignored, since the kernel has removed its filters, too."""
     for question in questions:
         with suppress(KernelError):
             for body in kernel.dump(GETFILTER, question):
@@ -93,21 +95,21 @@ def filters(kernel: Socket, questions: Iterable[bytes]) -> Iterator[Body]:
 
 
 def list_of(name: Name) -> Name:
-    """Return the part of a filter's name that identifies its list: parent, priority and protocol,
-    chain."""
+    """Return the part of a filter's name that identifies the filter list: interface, parent,
+    priority and protocol, chain."""
     return name[:5]
 
 
 def again(request: Request, body: Body) -> list[Request]:
-    """Return the requests that restore the settings of an existing object."""
+    """Return the requests that give an existing object the settings of `request` again."""
     if request.kind == tc.NEWFILTER or is_fq_codel(request, body):
         return [tc.removal(*body), request]
     return [tc.changing(request)]
 
 
 def is_fq_codel(request: Request, body: Body) -> bool:
-    """Return whether the request and the kernel's object are both FQ-CoDel, whose number of flows
-    cannot be changed."""
+    """Return whether the request and the kernel's object are both FQ-CoDel. The number of flows of
+    an existing FQ-CoDel cannot be changed."""
     wanted, has = described(request.kind, request.body), described(*body)
     return all(each is not None and each.settings[:1] == ("fq_codel",) for each in (wanted, has))
 
@@ -126,7 +128,8 @@ def is_within(name: Name, majors: Collection[int]) -> bool:
 
 
 def in_words(ifb: Device, name: Name, what: str, spreads: dict[int, str]) -> str:
-    """Return a message about the difference of an object with this name."""
+    """Return a message about the difference of an object. `name` is the object's name, and `what`
+    describes the difference, such as "missing"."""
     kind, index, number, *_ = name
     assert isinstance(number, int)
     match kind:
@@ -143,8 +146,8 @@ def in_words(ifb: Device, name: Name, what: str, spreads: dict[int, str]) -> str
 
 
 def summarised(differences: Iterable[Difference]) -> list[str]:
-    """Return the messages of the differences. Many differences of the same kind are counted in one
-    message."""
+    """Return the messages of the differences. If more than `MOST_NAMED` classes and queues differ,
+    one message contains the number of the others."""
     lines = list(dict.fromkeys(difference.message for difference in differences))
     gone = next((line for line in lines if line.startswith("the classes of ")), None)
     if gone is not None:

@@ -1,4 +1,5 @@
-"""Prometheus metrics: the names of quantities, and the page that contains the metrics."""
+"""Prometheus metrics: the conversion of quantities to metrics, and the page that contains the
+metrics."""
 
 import os
 import socket
@@ -11,7 +12,8 @@ if TYPE_CHECKING:
     from prometheus_client.core import Metric
 
 BASE_UNITS = {"_bps": ("_bytes_per_second", 1 / 8), "_s": ("_seconds", 1.0)}
-"""Suffix and factor to the base unit in Prometheus, by the suffix of a name in a status."""
+"""Suffix of the name in Prometheus and factor that converts the value to Prometheus' base unit, by
+the suffix of the name in a status."""
 TEXT = "text/plain; version=0.0.4; charset=utf-8"
 """Media type of Prometheus' text format."""
 
@@ -43,7 +45,8 @@ def families(
 
 
 def exposed(name: str) -> tuple[str, float]:
-    """Return the Prometheus name of a quantity, and the factor to its base unit."""
+    """Return the Prometheus name of a quantity, and the factor that converts its value to
+    Prometheus' base unit."""
     for short, (full, units) in BASE_UNITS.items():
         if name.endswith(short):
             return name.removesuffix(short) + full, units

@@ -23,14 +23,15 @@ from lasthop.linux.events import Event, EventFilter, Events
 from lasthop.linux.netlink import Socket
 
 PAUSE_S, FIGHT_PAUSE_S = 0.02, 0.15
-"""Minimum pause after an inspection, and minimum pause while another program repeatedly changes
-settings back. [s]"""
+"""Minimum pause after an inspection, and minimum pause after an inspection while faults remain.
+[s]"""
 SHARE = 4
-"""Ratio of a pause to the duration of the previous inspection. Inspections therefore use at most a
-fifth of one processor. [-]"""
+"""Ratio of a pause to the duration of the preceding inspection. With this ratio, inspections use at
+most a fifth of one processor. [-]"""
 MAX_PAUSE_S = 1.0
 RETRY_S = 5.0
-"""Time between two attempts to set up everything again, if no event comes earlier. [s]"""
+"""Time between two attempts to set up everything again. An event can cause an earlier attempt.
+[s]"""
 
 
 class Monitored(Protocol):
@@ -40,8 +41,8 @@ class Monitored(Protocol):
     faults: list[str]
     """Messages about faults of the present state."""
     parts: Any
-    """Enumeration of the parts of the state. Its member INTERFACES is the part with the
-    interfaces."""
+    """Enumeration whose members are the parts of the state. The member INTERFACES is the part that
+    contains the interfaces."""
 
     def tell_doubts(self, to: Callable[[], None]) -> None:
         """Set the function that is called when the kernel refuses a change.
@@ -135,13 +136,13 @@ class Healing:
     # Events of the kernel.
 
     def attend_to_all(self) -> None:
-        """Receive events about all changes by other programs, while the numbers of the interfaces
-        are unknown."""
+        """From now on, receive events about all changes by other programs. Use this method while
+        the numbers of the interfaces are unknown."""
         self.events.attend(self.monitored.kernel.port)
 
     def attend(self) -> None:
-        """Receive only events about the service's objects, and store the numbers of the
-        interfaces."""
+        """From now on, receive only events about the service's objects. Store the numbers of the
+        present interfaces."""
         present = links.every_link(self.monitored.kernel)
         names = self.monitored.interfaces
         self.numbers = {name: present[name].number for name in names if name in present}
@@ -172,8 +173,8 @@ class Healing:
     # Inspections and repairs.
 
     def inspect(self) -> None:
-        """Inspect the parts of the kernel's state that events named, and repair their
-        differences."""
+        """Inspect the parts of the kernel's state that have changed according to events, and repair
+        their differences."""
         began_s = time.monotonic()
         self.loop.watch(self.events.socket, self.on_events)
         try:
@@ -248,13 +249,14 @@ class Healing:
         self.monitored.faults = faults
 
     def try_again(self, wait_s: float) -> None:
-        """Schedule another inspection after `wait_s`, if no event comes earlier. [s]"""
+        """Schedule an inspection of the whole state in `wait_s`. An event can cause an earlier
+        inspection. [s]"""
         self.parts |= set(self.monitored.parts)
         self.loop.at(time.monotonic() + max(wait_s, FIGHT_PAUSE_S), self.inspect)
 
     def update_interfaces(self) -> None:
-        """Receive events of interfaces that were created again. Such interfaces have the old names
-        and new numbers."""
+        """Receive events of interfaces that were created again. Such an interface has its old name
+        and a new number."""
         before = self.numbers
         self.attend()
         if set(self.numbers.items()) - set(before.items()):

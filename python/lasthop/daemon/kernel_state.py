@@ -21,8 +21,8 @@ class KernelState(ABC):
     log : UndoLog
         Undo log with the inverses of the changes. The log must be empty before the state is set up.
     after_message : callable, optional
-        Function that is called after every message to the kernel, so that tests can interrupt
-        there.
+        Function that is called after every message to the kernel, so that a test can interrupt
+        between two messages.
     """
 
     def __init__(self, log: UndoLog, after_message: Callable[[], None] | None = None) -> None:

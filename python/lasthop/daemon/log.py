@@ -50,7 +50,8 @@ class LogFile:
         os.close(handle)
 
     def say(self, line: str) -> None:
-        """Write a line. If the present file is too large, start a new file first."""
+        """Write a line to the log file. If the file is larger than `LARGEST_BYTES`, start a new
+        file first."""
         if os.fstat(ERRORS).st_size > LARGEST_BYTES:
             with suppress(OSError):
                 os.replace(self.path, self.path.with_name(f"{self.path.name}.1"))

@@ -22,8 +22,8 @@ Deed = Callable[[], object]
 Answer = TypeVar("Answer")
 
 SLOW_S = 2.0
-"""Smallest period for which calls are aligned to multiples of this time, so that slow functions
-share wake-ups. [s]"""
+"""Smallest period of a slow function. Calls of slow functions are aligned to multiples of this
+time, so that several functions share a wake-up. [s]"""
 
 
 class Round(NamedTuple):
@@ -32,11 +32,13 @@ class Round(NamedTuple):
     at_s: float
     """Time of the next call on the monotonic clock. [s]"""
     period_s: Callable[[], float] | None
-    """Function that returns the present period; None if the function is called only once. [s]"""
+    """Function that returns the present period of the calls; None if the scheduled function is
+    called only once. [s]"""
 
 
 class Loop:
-    """Event loop with its scheduled functions and sockets, and with the errors of these functions.
+    """Event loop, with the functions that it calls at given times or for readable sockets, and with
+    the errors of these functions.
 
     Parameters
     ----------
@@ -48,11 +50,12 @@ class Loop:
         self.say = say
         self.stopping = False
         self.faults: dict[Deed, str] = {}
-        """Message of the uncaught error in the last call of each function."""
+        """Message of the uncaught error in the last call of a function, by function. Functions
+        without an error are left out."""
         self.rounds: dict[Deed, Round] = {}
         self.watched: dict[socket.socket, Deed] = {}
         self.wakings = 0
-        """Number of wake-ups in which the loop called a function."""
+        """Number of times that the loop has woken up since its start."""
         self.selector: selectors.BaseSelector | None = None
         """Selector of the loop; None while the loop does not run."""
         self.asked: SimpleQueue[tuple[Future[Any], Callable[[], Any]]] = SimpleQueue()
@@ -64,8 +67,8 @@ class Loop:
         self.rounds[do] = Round(next_at(time.monotonic(), period_s()), period_s)
 
     def at(self, at_s: float, do: Deed) -> None:
-        """Call a function once at this time. If the function is already scheduled earlier, the
-        earlier time remains."""
+        """Call a function once at this time. If an earlier call of the function is already
+        scheduled, keep the earlier time."""
         due = self.rounds.get(do, Round(math.inf, None))
         self.rounds[do] = due._replace(at_s=min(at_s, due.at_s))
 
@@ -85,8 +88,8 @@ class Loop:
         self.stopping = True
 
     def ask(self, what: Callable[[], Answer], patience_s: float) -> Answer | None:
-        """Call a function in the thread of the loop, on behalf of another thread. Return its
-        result, or None if it takes longer than `patience_s`. [s]"""
+        """Call a function in the thread of the loop, on behalf of another thread. Return the result
+        of the function, or None if there is no result within `patience_s`. [s]"""
         future: Future[Answer] = Future()
         self.asked.put((future, what))
         with suppress(CancelledError, TimeoutError, OSError):
@@ -126,7 +129,7 @@ class Loop:
             self.guarded(do)
             return
         self.guarded(do)
-        # Calls that were missed during a stall are skipped.
+        # If several calls were due while another function ran, only one of these calls is made.
         self.rounds[do] = due._replace(at_s=max(next_at(due.at_s, due.period_s()), now))
 
     @contextmanager
@@ -201,7 +204,7 @@ class Loop:
 
 
 def next_at(at_s: float, period_s: float) -> float:
-    """Return the time of the next call after a call at `at_s`. [s]"""
+    """Return the time of the next call of a periodic function that was called at `at_s`. [s]"""
     next_s = at_s + period_s
     return next_s if period_s < SLOW_S or math.isinf(next_s) else next_s - next_s % SLOW_S
 

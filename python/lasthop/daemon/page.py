@@ -38,7 +38,8 @@ class Conversation:
 
 
 class Server:
-    """HTTP server that answers every GET with the page, unless the request names a foreign host.
+    """HTTP server that answers every GET request with the page. A request whose header `Host` names
+    another machine is refused.
 
     Parameters
     ----------
@@ -85,8 +86,8 @@ class Server:
         """Accept a connection. If there are too many connections, close the oldest."""
         try:
             item, _ = self.listening.accept()
-        # The client has closed the connection, or no descriptor is free. In the second case, the
-        # connection waits.
+        # The client has closed the connection, or no file descriptor is free. If no descriptor is
+        # free, the connection waits in the kernel until the next attempt.
         except OSError:
             time.sleep(PAUSE_S)
             return
@@ -175,7 +176,7 @@ def is_own_host(host: str) -> bool:
 
 
 def head(status: str, size: int, more: str = "") -> bytes:
-    """Return the HTTP header of a reply whose body has this length. [bytes]"""
+    """Return the HTTP header of a reply. `size` is the length of the reply's body. [bytes]"""
     return (
         f"HTTP/1.1 {status}\r\n{more}Content-Length: {size}\r\nConnection: close\r\n\r\n"
     ).encode()

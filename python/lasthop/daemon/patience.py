@@ -9,8 +9,8 @@ from lasthop.linux.described import Name
 MOST_AT_ONCE = 5
 """Number of immediate repairs of a part of the kernel's state. Later repairs are delayed."""
 CALM_S = 10.0
-"""Time without a difference after which repairs of a part of the kernel's state are immediate
-again. [s]"""
+"""Time without repairs after which repairs of a part of the kernel's state are immediate again.
+[s]"""
 FIRST_WAIT_S, LONGEST_WAIT_S = 1.0, 60.0
 LONGEST_REFUSED_S = 8.0
 """Longest delay of a repair if the kernel refuses repairs. [s]"""
@@ -28,14 +28,15 @@ class Tries:
 
 
 class Patience:
-    """Limits on the repairs of all parts of the kernel's state, by name."""
+    """Limits on how often each part of the kernel's state is repaired. A part is identified by its
+    name."""
 
     def __init__(self) -> None:
         self.tries: dict[Name, Tries] = {}
 
     def allows(self, name: Name, now_s: float) -> bool:
-        """Return whether a part of the kernel's state may be repaired now. If so, count the
-        repair."""
+        """Return whether a part of the kernel's state may be repaired now. If it may be repaired,
+        record the repair."""
         tries = self.tries.setdefault(name, Tries())
         if now_s < tries.until_s:
             return False
@@ -56,7 +57,7 @@ class Patience:
             self.wait(self.tries.setdefault(name, Tries(last_s=now_s)), now_s, LONGEST_REFUSED_S)
 
     def wait(self, tries: Tries, now_s: float, longest_s: float) -> None:
-        """Double the delay of the next repair, up to a limit."""
+        """Delay the next repair by twice the previous delay, but at most by `longest_s`. [s]"""
         tries.wait_s = min(max(2 * tries.wait_s, FIRST_WAIT_S), longest_s)
         tries.until_s = now_s + tries.wait_s
 

@@ -9,12 +9,12 @@ from lasthop.daemon.log import say
 from lasthop.daemon.state import State
 
 Show = Callable[[dict[str, Any]], None]
-"""Function that is called with the status every second."""
+"""Function that the service calls with its status every second."""
 
 
 @dataclass(frozen=True)
 class ServiceContext(Generic[Wanted]):
-    """Arguments of a service that runs in a separate process."""
+    """Arguments of a running service."""
 
     wanted: Wanted
     state: State

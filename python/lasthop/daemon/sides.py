@@ -11,7 +11,8 @@ from lasthop.linux.tc import Device
 
 
 def of_ifb(device: Device, present: dict[str, Link]) -> Difference | None:
-    """Return the difference of an IFB from its wanted state, or None."""
+    """Return the difference between the state of an IFB and its wanted state; None if the states
+    are equal."""
     name = ("interface", device.name)
     link = present.get(device.name)
     if link is None or link.number != device.number:
@@ -28,7 +29,8 @@ def of_side(
     qdiscs: Sequence[Qdisc] = (),
     merges: bool = False,
 ) -> list[Difference]:
-    """Return the differences of an interface whose packets should pass two filter blocks."""
+    """Return the differences between the state of an interface and its wanted state. `blocks` are
+    the two filter blocks that the interface should have; None for no blocks."""
     if link is None:
         return [Difference(("absence", name), f"interface {name} is gone")]
     device, result = Device(name, link.number), []

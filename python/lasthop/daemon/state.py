@@ -24,7 +24,7 @@ ANSWER_BYTES = 1 << 24
 PATIENCE_S = 20.0
 """Time limit for replies to requests. Setting up thousands of stations takes some seconds. [s]"""
 LOOK_S = 0.1
-"""Longest time for which a process holds the lock only to test it. [s]"""
+"""Longest time for which a process holds the lock only to test whether the lock is free. [s]"""
 LOCK, HOLDS, NAMESPACE, SORT = "lock", "file", "namespace", "sort"
 NOT_THERE = (FileNotFoundError, NotADirectoryError)
 
@@ -32,7 +32,8 @@ NOT_THERE = (FileNotFoundError, NotADirectoryError)
 def state_of(interface: str, directory: Path | None) -> "State":
     """Return the state directory of an interface's service. An interface has at most one service.
 
-    Outside the first network namespace, the directory's name ends with the number of the namespace.
+    In a network namespace other than the first, the directory's name ends with the number of the
+    namespace.
     """
     if directory is not None:
         return State(directory)
@@ -46,7 +47,8 @@ def state_of(interface: str, directory: Path | None) -> "State":
 
 
 class InUse(NamedTuple):
-    """Default state directories of services that are up or were killed."""
+    """State directories, in the default folder, of services that are up, or that were killed and
+    left changes."""
 
     here: list["State"]
     elsewhere: list["State"]
@@ -82,7 +84,7 @@ class State:
     Parameters
     ----------
     directory : Path
-        A relative path starts at the present working directory.
+        Path of the state directory. A relative path starts at the present working directory.
     """
 
     def __init__(self, directory: Path) -> None:
@@ -227,8 +229,9 @@ class State:
         return self.read(SORT).strip() or "gateway"
 
     def whose(self) -> Whose:
-        """Return whether the network namespace of the service is that of this process, another, or
-        gone. The default is that of this process."""
+        """Return whether the service is in the network namespace of this process (``"ours"``), in
+        another namespace (``"another's"``), or in a namespace that no longer exists (``"gone"``).
+        If the namespace of the service is not known, return ``"ours"``."""
         identity = identity_of(self.read(NAMESPACE))
         return "ours" if identity is None else identity.whose(own_identity())
 
@@ -286,15 +289,15 @@ class State:
 
     def answer(self, request: Mapping[str, Any]) -> dict[str, Any]:
         """Send a request to the process that holds the lock, and return its reply. Raise
-        `UserError` without a reply."""
+        `UserError` if there is no reply."""
         answer = self.ask(request)
         if answer is None:
             raise UserError(f"{self.directory}: {self.holder()} does not answer")
         return answer
 
     def ask(self, request: Mapping[str, Any]) -> dict[str, Any] | None:
-        """Send a request to the process that holds the lock, and return its reply; None without a
-        reply."""
+        """Send a request to the process that holds the lock, and return its reply. Return None if
+        there is no reply."""
         self.refuse_stopped()
         try:
             with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as present:
@@ -312,8 +315,8 @@ class State:
 
 
 def give(what: int | Path, like: Path) -> None:
-    """Change the owner of a file of root to the owner of another file, since the service may run as
-    that user."""
+    """If this process is root, give the file `what` the same owner as the file `like`, since the
+    service may run as this owner."""
     if os.geteuid() == 0:
         owner, before = like.stat(), os.stat(what)
         if (owner.st_uid, owner.st_gid) != (before.st_uid, before.st_gid):
@@ -337,8 +340,8 @@ def absolute(path: Path) -> Path:
 
 @contextmanager
 def errors_named(path: Path, *expected: type[OSError]) -> Iterator[None]:
-    """Convert errors about a path to messages of one line, except errors that the caller
-    expects."""
+    """Convert an `OSError` about a path to a `UserError` with a message of one line. Errors of the
+    types `expected` are not converted."""
     try:
         yield
     except expected:
@@ -348,5 +351,6 @@ def errors_named(path: Path, *expected: type[OSError]) -> Iterator[None]:
 
 
 def who(error: OSError) -> str | None:
-    """Return a hint about the user who has the permission, or None if the error is another."""
+    """Return a hint about the missing permission; None if a missing permission did not cause the
+    error."""
     return "are you root?" if isinstance(error, PermissionError) and os.geteuid() != 0 else None

@@ -31,12 +31,13 @@ def text(title: str, name: str) -> Column:
 
 
 def quantity(title: str, name: str, unit: float = 1.0, digits: int = 0) -> Column:
-    """Return a column that shows a quantity of the rows in another unit."""
+    """Return a column that shows a quantity of the rows. `unit` is the size of the column's unit in
+    the rows' unit."""
     return Column(title, lambda row: scaled(row.get(name), unit, digits))
 
 
 def scaled(value: float | None, unit: float, digits: int) -> str:
-    """Return a number in another unit as text, or a dash if the number is unknown."""
+    """Return `value` divided by `unit` as text, or a dash if the value is unknown."""
     return "-" if value is None else f"{value / unit:.{digits}f}"
 
 

@@ -65,8 +65,8 @@ def standing(
 
 
 def of_file(states: Sequence[State], file: str) -> list[State]:
-    """Return the state directories of services with this configuration file, under any of the
-    file's names."""
+    """Return the state directories of the services that use this configuration file. A file is
+    recognised under any of its names, such as a symbolic link."""
     path = whole_path(file)
     return [state for state in states if path is not None and is_same(state.file(), path)]
 
@@ -85,8 +85,8 @@ def whole_path(file: str) -> Path | None:
 
 
 def elsewhere(kind: ServiceKind[Wanted], file: str, state: State) -> list[str]:
-    """Return messages about services of the same file or directory name in other network
-    namespaces."""
+    """Return messages about services in other network namespaces that use the same configuration
+    file, or whose state directory has the same name."""
     others = in_use(kind.word).elsewhere
     usual = state.directory.name.partition("@")[0]
     meant = [each for each in others if each.directory.name.partition("@")[0] == usual]
@@ -95,8 +95,8 @@ def elsewhere(kind: ServiceKind[Wanted], file: str, state: State) -> list[str]:
 
 
 def refuse_elsewhere(kind: ServiceKind[Wanted], file: str, state: State) -> None:
-    """Raise `UserError` if the service of the file is up at another interface, or if the directory
-    belongs to another kind of service.
+    """Raise `UserError` if a service of this configuration file is already up under another state
+    directory, or if the state directory belongs to another kind of service.
     """
     for other in of_file(in_use(kind.word).here, file):
         if other.directory != state.directory:
@@ -124,7 +124,7 @@ class NotUp(NamedTuple):
     left: int
     """Number of changes in the kernel that a killed process has left."""
     elsewhere: list[str]
-    """Messages about similar services in other network namespaces."""
+    """Messages about services in other network namespaces that the user may have meant."""
 
 
 def status(

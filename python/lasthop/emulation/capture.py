@@ -22,10 +22,10 @@ class Captured:
     path: Path
     frames: int
     is_whole: bool
-    """Whether all frames were recorded. If not, the limit of the number of frames was reached."""
+    """Whether all frames were recorded. False if the limit of the number of frames was reached."""
     error: str | None
-    """Reason why the file could not be written, or None. After an error, an earlier file is
-    unchanged."""
+    """Reason why the file could not be written; None if it was written. After an error, an earlier
+    file with the same name is unchanged."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,8 @@ def capturing(scenario: Scenario, name: str) -> dict[str, int]:
 
 @contextmanager
 def capture_file(path: str | os.PathLike[str] | None) -> Iterator[CaptureFile]:
-    """Yield a temporary file for frames, which replaces `path` when the capture is complete."""
+    """Yield a temporary file for frames. When the capture is complete, the temporary file replaces
+    the file `path`."""
     if path is None:
         yield CaptureFile()
         return

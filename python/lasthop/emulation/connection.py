@@ -26,8 +26,8 @@ from lasthop.scenario.typed import TcpFlow
 
 CHUNK = bytes(65_536)
 BIND_ADDRESS_NO_PORT = 24
-"""Socket option of linux/in.h with which the kernel chooses the port only when both addresses are
-known."""
+"""Number of a socket option of linux/in.h. With this option, the kernel chooses the local port only
+when both addresses are known."""
 
 
 @dataclass
@@ -50,9 +50,9 @@ class Connection:
     rtts_s: list[float] = field(default_factory=list)
     cwnds: list[int] = field(default_factory=list)
     retransmissions: int = 0
-    """Number of segments that were retransmitted before the end of the warm-up."""
+    """Number of segments that had been retransmitted by the end of the warm-up."""
     left_bytes: int | None = None
-    """Data that remains to be sent; None for an endless flow. [bytes]"""
+    """Payload that remains to be sent; None for an endless flow. [bytes]"""
     begun_s: float = 0.0
     finished_s: float | None = None
     is_over: bool = False
@@ -70,8 +70,8 @@ class Connection:
 
     @property
     def sent_again(self) -> int:
-        """Number of segments that were retransmitted since the start; 0 before the connection is
-        established."""
+        """Number of segments that were retransmitted since the start of the flow; 0 while there is
+        no sender socket yet."""
         return 0 if self.sender is None else tcp_info(self.sender).retransmissions
 
     @property
@@ -105,8 +105,8 @@ class Connection:
         self.attach(traffic, server)
 
     def attach(self, traffic: Traffic, end: socket.socket) -> None:
-        """Watch one socket of the connection: fill it with data if it is the sender, and read it
-        otherwise."""
+        """Watch one socket of the connection. If the socket is the sender, write data to it;
+        otherwise, read data from it."""
         if end is self.sender:
             traffic.watch(end, selectors.EVENT_WRITE, lambda: self.fill(traffic, end))
         else:

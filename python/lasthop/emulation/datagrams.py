@@ -1,6 +1,6 @@
 """UDP flow between two hosts, such as a call or a flood.
 
-If its payload is long enough, a datagram begins with its number and its transmission time.
+If its payload is long enough, a datagram begins with its sequence number and its transmission time.
 """
 
 import contextlib
@@ -20,7 +20,8 @@ from lasthop.emulation.traffic import Traffic
 from lasthop.scenario.typed import UdpFlow
 
 STAMP = struct.Struct("!Id")
-"""Layout of a datagram's number [-] and transmission time [s]."""
+"""Layout of two fields at the beginning of a datagram: its sequence number [-] and its transmission
+time [s]."""
 
 LARGEST = 65_536
 
@@ -35,8 +36,8 @@ class Datagrams:
     to: tuple[str, int]
     """Address and port to which the datagrams are sent."""
     gap_s: float
-    """Mean time between two datagrams. If datagrams are sent in bursts, the mean time per datagram.
-    [s]"""
+    """Mean time between two datagrams. For bursts, the mean time between two bursts divided by the
+    number of datagrams in a burst. [s]"""
     gaps: random.Random
     filling_s: float = 0.0
     """Time after the start for which a greedy source sends at twice its rate. [s]"""
@@ -47,15 +48,18 @@ class Datagrams:
     open: bool = False
     received_bytes: int = 0
     arrived: int = 0
-    """Number of numbered datagrams that have arrived since the end of the warm-up."""
+    """Number of datagrams with a sequence number that have arrived since the end of the warm-up."""
     first: int | None = None
-    """Smallest number of the datagrams that have arrived since the end of the warm-up."""
+    """Smallest sequence number of the datagrams that have arrived since the end of the warm-up;
+    None before the first arrival."""
     last: int | None = None
-    """Largest number of the datagrams that have arrived since the end of the warm-up."""
+    """Largest sequence number of the datagrams that have arrived since the end of the warm-up; None
+    before the first arrival."""
     delays_s: list[float] = field(default_factory=list)
 
     def begin(self, traffic: Traffic) -> None:
-        """Start the source. With equal gaps, the start is at a random time within the first gap."""
+        """Start the source. If all gaps between datagrams are equal, the first datagram is sent at
+        a random time within the first gap."""
         traffic.watch(self.receiver, selectors.EVENT_READ, lambda: self.take(traffic))
         self.open = True
         burst_s = self.burst * self.gap_s
@@ -111,7 +115,7 @@ class Datagrams:
         self.count(number)
 
     def count(self, number: int) -> None:
-        """Count a numbered datagram that has arrived."""
+        """Count a datagram that has arrived with the sequence number `number`."""
         self.first = number if self.first is None else min(self.first, number)
         self.last = number if self.last is None else max(self.last, number)
         self.arrived += 1
@@ -129,17 +133,17 @@ class Datagrams:
 
     @property
     def counts(self) -> tuple[int, int]:
-        """Return the number of datagrams sent and the number that have arrived, since the end of
-        the warm-up."""
+        """Return two numbers of datagrams since the end of the warm-up: datagrams that were sent,
+        and datagrams that have arrived."""
         return self.sent - self.sent_before, self.received_bytes // self.flow.udp.payload_bytes
 
     @property
     def is_met(self) -> bool:
-        """Whether the source has a constant rate, and its datagrams arrive at this rate."""
+        """Whether the source has a given rate, and its datagrams arrive at this rate."""
         if self.flow.udp.arrivals == "greedy":
             return False
         sent, arrived = self.counts
-        # no datagram has arrived, or all are too short for a number
+        # no datagram has arrived, or all datagrams are too short for a sequence number
         if self.first is None or self.last is None:
             return is_met(sent, arrived, sent - arrived, 0, 0.0)
         lost = self.last - self.first + 1 - self.arrived
@@ -149,8 +153,9 @@ class Datagrams:
     def quantities(self) -> dict[str, float]:
         """Return the measured quantities of the flow, except the goodput.
 
-        Datagrams are lost if their numbers are missing between the smallest and the largest number
-        that has arrived. Datagrams with larger numbers may still be in flight.
+        A datagram counts as lost if its sequence number did not arrive and is between the smallest
+        and the largest sequence number that arrived. Datagrams with larger sequence numbers may
+        still be in flight.
         """
         values: dict[str, float] = {}
         if self.delays_s:
@@ -170,7 +175,8 @@ class Datagrams:
 
 
 def percentile_99(values: Iterable[float]) -> float:
-    """Return the smallest of the values that at least 99 % of the values do not exceed."""
+    """Return the 99th percentile: the smallest value that at least 99 % of the values do not
+    exceed."""
     ordered = sorted(values)
     return ordered[ceil(0.99 * len(ordered)) - 1]
 

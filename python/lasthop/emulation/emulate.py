@@ -46,13 +46,13 @@ from lasthop.uml.boot import MAX_PROCESSOR_S
 from lasthop.uml.clock import is_simulated
 
 Watch = Callable[[Places, Sequence[Driven]], contextlib.AbstractContextManager[object]]
-"""Function that returns a context which is active during a run, given the hosts (`Places`) and the
-flows."""
+"""Function that is called before a run with the hosts (`Places`) and the flows. It returns a
+context manager, which is active during the run."""
 
 
 BY_DEADLINE = 124
-"""Exit code of a program that was ended at the deadline, which is the same as that of
-timeout(1)."""
+"""Exit code of a program that was ended at the deadline. The program timeout(1) uses the same exit
+code."""
 
 
 def unwatched(_places: Places, _flows: Sequence[Driven]) -> contextlib.AbstractContextManager[None]:
@@ -263,9 +263,9 @@ def _carried_out(request: Request, progress: Progress | None, watch: Watch) -> E
 def law_of_programs(scenario: Scenario, places: Places) -> str:
     """Return the default congestion control for the sockets of programs.
 
-    If all flows of the scenario have the same congestion control, it is used. If not, the result is
-    ``""`` for the machine's default. Flows that only define the path of programs are considered
-    only if ``tcp.congestion`` is set.
+    If all flows of the scenario have the same congestion control, the result is this congestion
+    control. Otherwise, the result is ``""``, which means the machine's default. Flows that only
+    define the path of programs are considered only if ``tcp.congestion`` is set.
     """
     is_set = any(path == "tcp.congestion" for path, _ in scenario.checked.settings)
     results = {
@@ -285,7 +285,7 @@ def make_flows(
     quick_acks: bool,
     relays: bool,
 ) -> list[Driven]:
-    """Return every flow that has traffic in the scenario, with its sockets.
+    """Create the sockets of every flow that has traffic in the scenario, and return these flows.
 
     `algorithms` maps names of congestion controls in scenarios to those of the kernel.
     """
@@ -379,19 +379,19 @@ def run(
     traffic.at(0.0, programs.start_others)
     traffic.at(warmup_s, start_foreground)
     with ThreadPoolExecutor(1) as pool:
-        # The thread is started before the network is submitted, so that Ctrl-C during the thread's
-        # start leaves no network running. With real-time priority, packets are only tens of
-        # microseconds late.
+        # The thread is started before the network is submitted to it. If Ctrl-C interrupts the
+        # start of the thread, no network is left running. With real-time priority, packets are only
+        # tens of microseconds late.
         pool.submit(real_time)
         try:
             lists = pool.submit(medium)
             with preferred():
                 traffic.run(keep_going)
             if programs.is_over():
-                os.write(stopping, b".")  # The network stops at the current time.
+                os.write(stopping, b".")  # This makes the network stop at its current time.
             wait([lists])
         finally:
-            # The network detects that the other end of the pipe is closed, and stops.
+            # If the network still runs, it detects that this end of the pipe is closed, and stops.
             os.close(stopping)
             pool.shutdown()
             os.close(reading)

@@ -31,10 +31,11 @@ class Emulation(Answer):
     is_cut: bool = False
     """Whether the deadline ended the foreground program."""
     left_out: int = 0
-    """Number of items that are missing in at least one run and were left out, such as connections
-    of programs."""
+    """Number of items, such as connections of programs, that were left out because they are missing
+    in at least one of several runs."""
     not_saved: tuple[str, ...] = ()
-    """Files that programs wrote in simulated time and that could not be saved, with the reasons."""
+    """Messages about files that programs wrote in simulated time and that could not be saved. A
+    message contains the reason."""
     refused_law: str | None = None
     """Congestion control that the kernel did not permit for programs; None if it was permitted."""
     followed: tuple[str, ...] = ()
@@ -42,8 +43,8 @@ class Emulation(Answer):
     captured: Captured | None = None
     """Result of the capture of frames on the air, if a capture was requested."""
     with_excess: Mapping[str, None] = MappingProxyType({})
-    """Names, in order, of the greedy flows whose loss includes drops of the queue that the flow
-    keeps full."""
+    """Names of the greedy flows whose loss includes drops of the queue that the flow keeps full.
+    The keys are the names, in order; the values are None."""
 
     @property
     def warnings(self) -> list[str]:
@@ -96,7 +97,7 @@ class Emulation(Answer):
 
     @property
     def lateness_p99_s(self) -> float | None:
-        """99th percentile of the time by which packets were handed over too late. [s]"""
+        """99th percentile of the lateness of packets; None if it is unknown. [s]"""
         return self.total("lateness_p99_s")
 
     @property

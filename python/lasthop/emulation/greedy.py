@@ -15,7 +15,8 @@ from lasthop.scenario.typed import Scenario as Typed
 
 VARYING = 2
 """Ratio of the rate of a greedy source to the rate of its link, if the link's rate varies. For a
-link on the air, the link's rate means the maximum; for a link with a trace, the average. [-]"""
+link on the air, the maximum rate of the link is used. For a link with a trace, the average rate is
+used. [-]"""
 
 
 @dataclass(frozen=True)
@@ -47,9 +48,10 @@ class Filled:
         """Rate of payload at which a source keeps the queue full, despite all losses before the
         queue. [bit/s]
 
-        Random losses with probability p cause gaps in the arrivals at the queue. Let the rate after
-        the losses exceed the queue's rate by the fraction p. Then the queue has room for less than
-        one packet on average (diffusion approximation: (1 + p) / 2).
+        Random losses with probability p cause gaps in the arrivals at the queue. The source
+        therefore sends so fast that the rate after the losses exceeds the queue's rate by the
+        fraction p. The queue then has room for less than one packet on average (diffusion
+        approximation: (1 + p) / 2).
         """
         excess = 0.0 if self.on_air else 1.0 - self.passing
         return self.rate_bps * (1.0 + excess) / self.passing
@@ -104,8 +106,8 @@ def losses(
 
     Let f be the fraction of the flow's datagrams that were lost, and d the queue's drop
     probability. Of the datagrams that the queue did not drop, the fraction (1 - f) / (1 - d)
-    arrived. The formula is valid only if no other packets pass the queue, since d is not measured
-    per flow.
+    arrived. The result is 1 minus this fraction. The formula is valid only if no other packets pass
+    the queue, since d is not measured per flow.
 
     f and d are fractions of the datagrams that entered the network. While a queue fills, many of
     these datagrams have neither arrived nor been lost. The measured loss probability of the flow
@@ -116,9 +118,10 @@ def losses(
     scenario : Scenario
         The scenario, with users of a conflict graph as flows.
     lists : mapping
-        Quantities measured in the network, by list.
+        Quantities that were measured in the network, by the name of the list that contains them.
     counts : mapping
-        Datagrams sent and arrived since the end of the warm-up, by the flow's name.
+        Number of datagrams sent and number of datagrams arrived since the end of the warm-up, by
+        the flow's name.
     programs_run : bool
         Whether programs send packets, too.
 
@@ -153,7 +156,7 @@ def decided_part(lost: float, sent: int, arrived: int) -> float:
     lost : float
         Loss probability among the datagrams that have arrived or were lost.
     sent, arrived : int
-        Datagrams sent and arrived.
+        Number of datagrams that were sent, and number of datagrams that have arrived.
     """
     if lost >= 1.0:
         return 1.0
@@ -162,7 +165,7 @@ def decided_part(lost: float, sent: int, arrived: int) -> float:
 
 
 def means(items: Any, quantity: str) -> dict[str, float]:
-    """Return the mean of a quantity, by the item's name, for all items that have the quantity."""
+    """Return the mean of a quantity for each item that has the quantity, by the item's name."""
     return {item["name"]: item[quantity]["mean"] for item in items if quantity in item}
 
 

@@ -2,28 +2,29 @@
 carry."""
 
 LATE_S = 2e-3
-"""Lateness above which a warning is printed: the duration of one packet of 802.11b at 11 Mb/s.
-[s]"""
+"""Lateness above which a warning is printed. It is about the time to transmit one packet with
+802.11b at 11 Mb/s. [s]"""
 IN_TIME = 0.8
-"""Largest utilisation of the thread that transfers packets at which it transfers them in time. [-]
+"""Largest utilisation of the packet thread at which packets are not late. The packet thread
+transfers packets between the hosts and the network. [-]
 
-Packets wait as in a queue with a single server. At a utilisation of 0.8 and 50 us per packet, 1 %
-of the packets wait longer than 0.5 ms (M/D/1). At a utilisation of 1, the waiting time is
-unbounded.
+Packets wait for the packet thread as in a queue with a single server. At a utilisation of 0.8 and
+50 us per packet, 1 % of the packets wait longer than 0.5 ms (M/D/1). At a utilisation of 1, the
+waiting time is unbounded.
 """
 BURSTS = 2.0
-"""Ratio of the lateness to the time needed for the largest burst of simultaneous packets. Up to
-this ratio, the warning names the burst as the cause. The last packet of one PPDU may wait for
-another PPDU, but rarely for a third PPDU. [-]"""
+"""Largest ratio of the lateness to the time that the packet thread needs for the largest burst of
+simultaneous packets. Up to this ratio, the warning names the burst as the cause of the lateness.
+The last packet of one PPDU may wait for another PPDU, but rarely for a third PPDU. [-]"""
 MUCH_WAITING = 0.5
-"""Fraction of time for which the socket thread waits for a processor, above which a warning is
-printed. Measured with ten simultaneous emulations of 48 Mb/s on two processors: the fraction was
-0.36 to 1.07, and goodput was lost from 0.86 on. [-]"""
+"""Threshold for a warning: fraction of time for which the socket thread waits for a processor. The
+socket thread runs senders and receivers. Measured with ten simultaneous emulations of 48 Mb/s on
+two processors: the fraction was 0.36 to 1.07, and goodput was lost from 0.86 on. [-]"""
 
 
 def waiting(waited: float) -> str | None:
-    """Return a warning if the socket thread waited for a processor for a large fraction of the
-    time; None if it did not."""
+    """Return a warning if the socket thread waited for a processor for more than the fraction
+    `MUCH_WAITING` of the time; otherwise, return None. `waited` is this fraction. [-]"""
     if waited <= MUCH_WAITING:
         return None
     return (
@@ -35,7 +36,7 @@ def waiting(waited: float) -> str | None:
 def lateness(
     late_s: float, at_work: float | None, carried_pps: float | None, at_once: float = 1.0
 ) -> str:
-    """Return a line about the lateness of packets. If the lateness is too large, the line is a
+    """Return a line about the lateness of packets. If the lateness exceeds `LATE_S`, the line is a
     warning with the reason.
 
     Parameters
@@ -45,7 +46,7 @@ def lateness(
     at_work : float or None
         Fraction of time for which the packet thread did not sleep. [-]
     carried_pps : float or None
-        Packets per second that the packet thread transferred. [packets/s]
+        Packet rate at which the packet thread transferred packets. [packets/s]
     at_once : float
         Largest number of packets that were due simultaneously. [packets]
     """

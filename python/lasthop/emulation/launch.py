@@ -24,15 +24,16 @@ import time
 CLONE_NEWNS, CLONE_NEWPID, CLONE_NEWNET = 0x00020000, 0x20000000, 0x40000000
 MS_BIND, MS_REC, MS_PRIVATE, MNT_DETACH = 0x1000, 0x4000, 0x40000, 2
 ASIDE = "/mnt"
-"""Directory for a temporary mount on which files are created. The mount is removed afterwards."""
+"""Directory at which a file system in memory is mounted temporarily, to create files in it. The
+file system is unmounted afterwards."""
 PR_SET_PDEATHSIG = 1
 PATIENCE_S = 2.0
 """Time from SIGTERM to SIGKILL for processes that still run after the program has ended. [s]"""
 LEFT_ALONE = (signal.SIGINT, signal.SIGQUIT)
 PASSED_ON = (signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2)
 NOT_FOUND, NOT_EXECUTABLE, BY_SIGNAL = 127, 126, 128
-"""Exit codes of a shell: command not found, command not executable, and 128, to which the number of
-a signal is added."""
+"""Exit codes that a shell uses if the command is not found, if it is not executable, and if a
+signal ended it. In the last case, the number of the signal is added to 128."""
 
 libc = ctypes.CDLL(None, use_errno=True)
 
@@ -125,8 +126,8 @@ def pass_on(process: int) -> None:
 
 
 def end_rest() -> None:
-    """Send SIGTERM to processes that the program has left. The kernel kills processes that do not
-    end in time."""
+    """Send SIGTERM to processes that still run after the program has ended. The kernel kills
+    processes that do not end in time."""
     until_s = time.monotonic() + PATIENCE_S
     try:
         os.kill(-1, signal.SIGTERM)
@@ -156,7 +157,7 @@ def main(starter: str, namespace: str, names: str, servers: str, *command: str) 
     os.close(int(namespace))
     files = {"hosts": content(int(names)), "resolv.conf": content(int(servers))}
     call("unshare", CLONE_NEWNS | CLONE_NEWPID)
-    lives, held = os.pipe()  # `lives` becomes readable when this process has ended.
+    lives, held = os.pipe()  # `lives` becomes readable when this process ends
     child = os.fork()
     if child == 0:
         try:

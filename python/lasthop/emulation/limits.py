@@ -30,8 +30,8 @@ OWN: Mapping[str, tuple[Callable[[Tcp], object], tuple[object, ...]]] = {
     "ecn": (lambda tcp: tcp.ecn, (False,)),
     "compound": (lambda tcp: tcp.congestion != "compound" or tcp.compound, (True, PUBLISHED)),
 }
-"""Settings of scenarios that the kernel's TCP ignores. For each setting: the function that reads
-the value, and the values that cause no warning.
+"""Settings of scenarios that the kernel's TCP ignores. Each setting has a function that reads its
+value in a scenario, and the values that cause no warning.
 
 The values that cause no warning are the scenario's default and the value that the kernel uses.
 """
@@ -173,7 +173,8 @@ def datagrams_per_second(flow: UdpFlow, scenario: Typed) -> float:
     """Return the average number of datagrams that a flow sends per second. [1/s]
 
     A greedy source keeps a queue full: the first queue on its path that has a rate. The source
-    therefore sends faster than this rate, even after losses before the queue.
+    therefore sends so fast that, even after losses before the queue, its rate exceeds the rate of
+    the queue.
     """
     rate_bps = filled(flow, scenario).needed_bps if is_greedy(flow) else flow.udp.rate_bps
     return rate_bps / (8 * flow.udp.payload_bytes)

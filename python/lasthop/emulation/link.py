@@ -15,8 +15,8 @@ CLIENT, SERVER = "client", "server"
 through the server's end."""
 LINK, FLOW = "client-server", "link"
 WAYS = {FLOW: (CLIENT, SERVER)}
-"""Flow that defines the path of programs, with the names of its hosts; see
-`lasthop.emulation.places.Ways`."""
+"""Name of the flow that defines the path of programs, and the names of the flow's source and sink.
+See `lasthop.emulation.places.Ways`."""
 EXAMPLES = '--link "12 Mbps, 40 ms, queue 100"', '--link "40 ms, queue 100"'
 """Examples of the option without traces and with traces."""
 
@@ -26,8 +26,8 @@ NAMED = {
     "queue": (f"link.{LINK}.queue", f"link.{LINK}.back_queue"),
     "loss": (f"link.{LINK}.loss",),
 }
-"""Settings of the scenario that a word in the option sets, by the word. The value follows the
-word."""
+"""Key paths of the scenario's settings that a word in the option sets, by the word. In the option,
+the value follows the word."""
 
 TREE: Mapping[str, object] = {
     "duration": "1 s",  # the run ends with the program, not after this duration

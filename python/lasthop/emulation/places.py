@@ -1,11 +1,11 @@
 """Hosts of a scenario in network namespaces, each with a TUN interface, and the two ends of every
 flow.
 
-The servers share a namespace, and each station has its own. All sources of flows between wired
-nodes share a namespace, and so do all sinks. Addresses are those of crates/emulator. A place is a
-host of the scenario at which programs run: a station, the server, or the source or sink of a wired
-flow. If programs can reach addresses outside the scenario, the last node of the emulator is the
-path to the outside.
+The servers share a namespace, and each station has a namespace of its own. All sources of flows
+between wired nodes share a namespace, and all sinks share another namespace. crates/emulator uses
+the same addresses. A place is a host of the scenario at which programs run: a station, the server,
+or the source or sink of a wired flow. If programs can reach addresses outside the scenario, packets
+to these addresses leave through the last node of the emulator.
 """
 
 import contextlib
@@ -31,15 +31,18 @@ from lasthop.scenario.typed import Scenario as Typed
 
 SERVER = "10.255.0.1"
 STATIONS = IPv4Address("10.0.0.0")
-"""Base of station addresses. The address of station k is this address plus k, where k begins at
-1."""
+"""Base of the stations' addresses. The first station has this address plus 1, the second station
+this address plus 2, and so on."""
 SOURCES, SINKS = IPv4Network("10.64.0.0/10"), IPv4Network("10.128.0.0/10")
-"""Networks of the sources and sinks of wired flows. The source and sink of wired flow k have the
-address with number k + 1 in these networks."""
+"""Networks of the sources and of the sinks of wired flows. For the flow with index k in the
+scenario, the source has the address with index k + 1 in the first network, and the sink has the
+address with index k + 1 in the second network."""
 FIRST_PORT = 20_000
-"""Base of port numbers at servers and sinks. The port of flow k is this number plus k."""
+"""Base of the port numbers that flows use at their listening hosts. The flow with index k in the
+scenario has this port number plus k."""
 OTHER_PORT = 10_000
-"""Base of port numbers at stations and sources. The port of UDP flow k is this number plus k."""
+"""Base of the port numbers that UDP flows use at stations and at sources of wired flows. The flow
+with index k in the scenario has this port number plus k."""
 
 MASK = "255.0.0.0"
 INTERFACE = "lasthop"
@@ -49,13 +52,13 @@ USUAL_MTU = 1500
 """MTU of the interfaces if programs run. [bytes]"""
 
 Ways: TypeAlias = Mapping[str, tuple[str, str]]
-"""Flows that only define the path of programs. Each is mapped to the names of its source and its
-sink. The sink connects to the outside."""
+"""Names of the source and the sink of each flow that only defines the path of programs, by the
+flow's name. The sink connects to the outside."""
 
 
 @dataclass(frozen=True)
 class Host:
-    """Host: an IP address, and the network namespace that has this address."""
+    """Host of an emulation: an IP address, and the network namespace that has this address."""
 
     namespace: Namespace
     address: str
@@ -66,7 +69,7 @@ class Ends:
     """Hosts at the two ends of a flow."""
 
     index: int
-    """Number of the flow in the scenario."""
+    """Index of the flow in the scenario, from 0."""
     listening: Host
     """Host that listens: the server, the sink, or the source of web traffic."""
     connecting: Host
@@ -95,14 +98,15 @@ class Place(NamedTuple):
 
     what: Literal["server", "station", "source", "sink"]
     number: int
-    """Number of the station or of the flow, from 0."""
+    """Index of the station in the scenario, or index of the flow of a source or sink, from 0. The
+    server has 0."""
     address: str
     other: str
-    """Name of the host with whose programs the programs of this host communicate."""
+    """Name of the other host, whose programs communicate with the programs of this host."""
 
 
 class Opened(NamedTuple):
-    """Place at which programs run, with its host."""
+    """Place at which programs run, with the address and namespace in the emulation (`Host`)."""
 
     host: Host
     place: Place
@@ -151,9 +155,10 @@ class Places:
         self.open: dict[str, Opened] = {}
         """Hosts at which programs run, by name. The server may be such a host."""
         self.numbers: dict[str, int] = {}
-        """Number of each node in the engine, by IP address."""
+        """Index of each node in the engine, by the node's IP address."""
         self.descriptors: list[int] = []
-        """Descriptors of the nodes' TUN interfaces, by node number as in crates/emulator."""
+        """File descriptors of the nodes' TUN interfaces, in the order of the nodes' indices in
+        crates/emulator."""
         lengths = [flow.transport.packet_bytes for flow in scenario.flows]
         least = USUAL_MTU if self.wanted else LEAST_MTU
         self.mtu = max([least, *lengths])
@@ -164,7 +169,7 @@ class Places:
         if any(not flow.station for flow in scenario.flows):
             self.sources, self.sinks = self.nodes(SOURCES), self.nodes(SINKS)
         self.hosts: dict[int, tuple[Host, Host]] = {}
-        """Source and sink of each wired flow at which programs run, by the number of the flow."""
+        """Source and sink of each wired flow whose hosts run programs, by the index of the flow."""
         for name in self.wanted:
             self.run_at(name)
         if uplink is not None:
@@ -195,7 +200,8 @@ class Places:
         return host.namespace
 
     def ends(self, index: int, flow: Flow) -> Ends:
-        """Return the hosts at the two ends of the flow with number `index`."""
+        """Return the hosts at the two ends of a flow. `index` is the index of the flow in the
+        scenario."""
         if flow.station:
             return Ends(index, self.server, self.stations[flow.station], not flow.is_up)
         own = Host(self.sources, str(SOURCES[index + 1])), Host(self.sinks, str(SINKS[index + 1]))
@@ -265,10 +271,11 @@ class Places:
         return self.scenario.flows[index].name in self.ways
 
     def follow(self, *, initial_window: bool) -> None:
-        """Set the metrics of routes that disable delayed ACKs, for flows whose receivers do not
-        delay ACKs.
+        """Disable delayed ACKs for flows whose receivers do not delay ACKs in the scenario, by
+        setting route metrics.
 
-        With `initial_window`, also set the initial window of the scenario at senders.
+        With `initial_window`, also set route metrics at senders, so that they use the scenario's
+        initial window.
         """
         habits: dict[tuple[str, Namespace], RouteMetrics] = {}
 

@@ -66,7 +66,8 @@ class Programs:
         self.stack = stack
         self.background: list[tuple[str, subprocess.Popen[bytes]]] = []
         self.silent: dict[str, set[tuple[str, str]]] = {}
-        """Sockets at each host that listened before the programs were started."""
+        """Sockets that were already listening at a host before the programs were started, by the
+        host's name."""
         self.names = self.file("hosts", hosts_file(places.known))
         servers = name_servers() if places.uplink is not None else ""
         self.servers = self.file("resolv.conf", servers)

@@ -3,8 +3,8 @@
 ```text source --loopback--> relay ==n TCP connections over the medium==> relay --loopback--> sink
 ```
 
-The relays are those of `lasthop relay`. The scenario's rule sets their number of connections. The
-relays' control messages use the same path as ACKs.
+The relays are those of `lasthop relay`. The scenario's rule sets the number of connections between
+the relays. The relays' control messages use the same path as ACKs.
 """
 
 from collections.abc import Mapping
@@ -61,7 +61,7 @@ class Relayed:
     stack: ExitStack = field(default_factory=ExitStack)
     client: Client | None = None
     numbers: list[int] = field(default_factory=list)
-    """Samples of the number of open connections."""
+    """Number of open connections at each sample."""
     made: list[int] = field(default_factory=list)
     gone: list[int] = field(default_factory=list)
     """Number of closed connections at each sample."""
@@ -93,7 +93,7 @@ class Relayed:
         return self.program.received_bytes
 
     def begin_to_count(self) -> None:
-        """Begin measuring: discard earlier samples."""
+        """Do nothing, since samples are taken only after the end of the warm-up."""
 
     def look(self) -> None:
         """Sample the number of connections and the round-trip time."""

@@ -20,7 +20,8 @@ Item = dict[str, Any]
 Key = tuple[str, str, int]
 
 BY_CTRL_C = 130
-"""Exit code of a program that SIGINT ended. After this exit code, no further run starts."""
+"""Exit code of a program that SIGINT ended. After a run with this exit code, no further run
+starts."""
 
 
 def replicate(
@@ -43,8 +44,8 @@ def replicate(
     count : int
         Number of runs.
     progress : callable, optional
-        Function that is called with the emulated time of all runs so far, and with the total
-        duration of all runs. [s]
+        Function that is called with two times: the sum of the emulated times of all runs so far,
+        and the sum of the durations of all runs. [s]
     pcapng : path, optional
         File for the captured frames of the first run.
     virtual : bool
@@ -129,7 +130,7 @@ def together(runs: Sequence[Emulation]) -> Emulation:
 
 
 def keyed(items: Iterable[Item]) -> dict[Key, Item]:
-    """Return the items of a list by a key that is the same in all runs.
+    """Return the items of a list by keys. An item has the same key in all runs.
 
     The key of an item is its name. The key of a program's connection consists of the host, the kind
     of traffic, and a number that counts the connections of this kind.
@@ -152,7 +153,7 @@ def common(lists: Sequence[Mapping[Key, Item]]) -> list[Key]:
 
 
 def of_items(items: Sequence[Item]) -> Item:
-    """Combine the same item of all runs into one item with estimates.
+    """Combine items into one item with estimates. `items` contains the same item of each run.
 
     The field ``connection`` is left out, since the client port differs between runs.
     """

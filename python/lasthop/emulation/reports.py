@@ -43,12 +43,12 @@ class Reports(ABC):
 
     @property
     def length_bytes(self) -> int:
-        """Length of the payload of a report."""
+        """Length of the payload of a report. [bytes]"""
         return self.flow.sensor.transport.payload_bytes
 
     def begin(self, traffic: Traffic) -> None:
-        """Start making reports. With equal gaps, the first report is made at a random time within
-        the first gap."""
+        """Start making reports. If all gaps between reports are equal, the first report is made at
+        a random time within the first gap."""
         self.warmup_s, self.duration_s = traffic.warmup_s, traffic.duration_s
         self.open = True
         self.connect(traffic)
@@ -82,8 +82,7 @@ class Reports(ABC):
         self.open = False
 
     def begin_to_count(self) -> None:
-        """Do nothing, since the time at which a report was made decides whether the report is
-        counted."""
+        """Do nothing. Whether a report is counted depends only on the time at which it was made."""
         return
 
     def look(self) -> None:
@@ -91,7 +90,8 @@ class Reports(ABC):
         return
 
     def quantities(self) -> dict[str, float]:
-        """Return the quantities of reports whose deadline is in the measured time."""
+        """Return the quantities of the reports that were made after the warm-up and whose deadline
+        is before the end of the run."""
         deadline_s = self.flow.sensor.deadline_s
         last_s = self.duration_s - deadline_s
         counted = [each for each in self.made if self.warmup_s <= each[0] <= last_s]

@@ -14,7 +14,8 @@ from lasthop.scenario.typed import CsmaScenario
 from lasthop.simulation.simulate import replaced
 
 Progress = Callable[[float, float], object]
-"""Function that is called with the emulated time that has passed and the duration. [s]"""
+"""Function that is called with two times: the emulated time that has passed, and the duration of
+the emulation. [s]"""
 
 
 @dataclass(frozen=True)
@@ -36,7 +37,7 @@ class Request:
     gro: bool
     quick_acks: bool
     deadline_s: float
-    """Time since the start at which the foreground program is ended. [s]"""
+    """Time since the start of the emulation at which the foreground program is ended. [s]"""
 
     @property
     def programs(self) -> list[Program]:

@@ -18,7 +18,7 @@ from lasthop.scenario.typed import Scenario as Typed
 Item = dict[str, Any]
 
 REAL, SIMULATED = "real", "simulated"
-"""Values of the field ``time`` in a result."""
+"""Values of the field ``time`` in a result: real time, and simulated time."""
 
 
 @dataclass(frozen=True)
@@ -40,9 +40,11 @@ class Seen:
     delays_s: Sequence[float] = ()
     """Delay of each datagram of a UDP flow; empty for other flows. [s]"""
     competes: bool = True
-    """Whether the flow's demand is not met (`lasthop.answers.fairness`)."""
+    """Whether the flow gets less than its demand, so that it competes for the capacity
+    (`lasthop.answers.fairness`)."""
     existed: float = 1.0
-    """Fraction of the measured time between the start and the stop of a conflict graph user. [-]"""
+    """Fraction of the measured time in which a conflict graph user was active, between its start
+    and its stop; 1 for other flows. [-]"""
 
     @property
     def is_finished(self) -> bool:
@@ -74,11 +76,11 @@ def summary(
     run: Mapping[str, float],
     losses: Mapping[str, float | None],
 ) -> Item:
-    """Return the result of a run that ended at `until_s`, from the network's lists of measurements.
-    [s]
+    """Return the result of a run. `lists` contains the measurements of the network, and `until_s`
+    is the time at which the run ended. [s]
 
-    `run` contains the quantities of the whole run. `losses` contains the loss probabilities of
-    greedy flows that are known.
+    `run` contains the quantities of the whole run. `losses` contains the loss probability of each
+    greedy flow, by the flow's name; None if it is not known.
     """
     length_s = max(until_s - scenario.warmup_s, 1e-9)
     programs = list(of_programs(scenario, lists["programs"], length_s))
@@ -159,8 +161,8 @@ def loss(lost: int, arrived: int) -> dict[str, float]:
     """Return the loss probability among packets that were lost or have arrived; empty without such
     packets.
 
-    A packet is counted when it arrives or is lost, as in a simulation, so that the result is in [0,
-    1].
+    A packet is counted only when it arrives or is lost, as in a simulation. The result is therefore
+    in [0, 1].
     """
     decided = lost + arrived
     return {"loss_probability": lost / decided} if decided else {}
@@ -182,7 +184,8 @@ def labels(seen: Seen) -> Item:
 
 
 def put_together(items: Iterable[Item], measured: Mapping[str, Mapping[str, float]]) -> list[Item]:
-    """Return the items that the network measured, with the quantities of the sockets added."""
+    """Return the items that the network measured, with the added quantities that were measured at
+    sockets."""
     return [item | estimates(measured.get(item["name"], {})) for item in items]
 
 
@@ -268,7 +271,7 @@ def of_class(members: Sequence[Seen], total_bps: float) -> dict[str, float]:
 
 
 def quantities_of(members: Sequence[Seen], quantity: str) -> list[float]:
-    """Return the values of a quantity of all flows that have this quantity."""
+    """Return the values of a quantity, for all flows that have this quantity."""
     return [each.quantities[quantity] for each in members if quantity in each.quantities]
 
 

@@ -65,7 +65,7 @@ class Traffic:
         self.selector = selectors.DefaultSelector()
         self.begun_s = 0.0
         self.until_s = 0.0
-        """Time that has passed since the start of the run. [s]"""
+        """Time from the start of the run to the last wake-up or to the end of the run. [s]"""
         self.warm = False
         self.waited_s: float | None = None
         """Time for which the thread had waited for a processor by the end of the warm-up. [s]"""
@@ -78,8 +78,8 @@ class Traffic:
         Parameters
         ----------
         keep_going : callable
-            Called about every 100 ms with the time that has passed. The run stops if it returns
-            False.
+            Function that is called about every 100 ms with the time since the start of the run. If
+            it returns False, the run stops.
         """
         self.begun_s = time.monotonic()
         for each in self.flows:
@@ -105,8 +105,8 @@ class Traffic:
     def serve(self, timer: Timer, until_s: float) -> None:
         """Call the functions of ready sockets until `until_s`, or until a scheduled call is due.
 
-        The selector also watches a timer, which saves two readings of the clock per event. In
-        user-mode Linux, each reading is a system call.
+        The selector also watches a timer. With the timer, the loop reads the clock twice less per
+        event. In user-mode Linux, each reading is a system call.
         """
         set_s = None
         is_over = False
@@ -157,7 +157,7 @@ class Traffic:
             each.begin_to_count()
 
     def look(self) -> None:
-        """Sample the state of all flows, and schedule the next sample."""
+        """Sample the state of all flows, if the warm-up has ended."""
         if self.warm:
             for each in self.flows:
                 each.look()

@@ -108,8 +108,8 @@ def refuse_what_leads_nowhere(interface: str) -> None:
 
 
 def ends_of_cable(number: int) -> tuple[IPv4Interface, IPv4Interface]:
-    """Return the addresses of both ends of the cable: at the machine, whose interface has this
-    number, and at the gate."""
+    """Return the addresses of both ends of a cable: first at the machine, then at the gate.
+    `number` is the number of the machine's interface."""
     first = CABLES[4 * number % CABLES.num_addresses]
     return IPv4Interface((first + 1, 30)), IPv4Interface((first + 2, 30))
 
@@ -125,7 +125,7 @@ def set_up_gate(places: list[str], machine: IPv4Interface, own: IPv4Interface) -
 
 
 def name_servers(of: Path = Path("/etc/resolv.conf")) -> str:
-    """Return the text of resolv.conf for programs.
+    """Return the text of the file resolv.conf for programs.
 
     The text contains the machine's name servers. If the machine's list contains only the machine
     itself, the text contains the upstream servers of systemd-resolved.

@@ -6,8 +6,8 @@ begin --> one connection --each interval--> sample: round-trip times, payload ar
                  +---------- open or close <----------+
 ```
 
-The connection that was opened last is closed first. The kernel still delivers the data of a closed
-connection that it has accepted.
+The connection that was opened last is closed first. Data that the kernel has already accepted is
+still delivered after its connection was closed.
 """
 
 import math
@@ -56,19 +56,22 @@ class User:
     """Whether the user has started and has not stopped."""
     gone_bytes: int = 0
     gone_retransmissions: int = 0
-    """Payload [bytes] and retransmissions of connections that have ended."""
+    """Counters of connections that have ended, in two fields: `gone_bytes` is the payload that
+    arrived [bytes], and `gone_retransmissions` is the number of retransmitted segments."""
     begun_s: float = math.inf
     stopped_s: float = math.inf
     looked_s: float = 0.0
     looked_bytes: int = 0
-    """Time at which the rule was last applied [s], and payload that had arrived by then [bytes]."""
+    """State at the last application of the rule, in two fields: `looked_s` is the time [s], and
+    `looked_bytes` is the payload that had arrived [bytes]."""
     seen_s: list[float] = field(default_factory=list)
     """Samples of the round-trip time since the rule was last applied. [s]"""
     rtts_s: list[float] = field(default_factory=list)
     """Samples of the round-trip time since the end of the warm-up. [s]"""
     counted_bytes: int = 0
     counted_retransmissions: int = 0
-    """Payload [bytes] and retransmissions that were counted before the end of the warm-up."""
+    """Counters at the end of the warm-up, in two fields: `counted_bytes` is the payload that had
+    arrived [bytes], and `counted_retransmissions` is the number of retransmitted segments."""
     opened: int = 0
     closed: int = 0
     changed_s: float = 0.0
@@ -77,7 +80,7 @@ class User:
     [s]"""
 
     def begin(self, traffic: Traffic) -> None:
-        """Open the first connection, and start the samples."""
+        """Open the first connection, and start the periodic samples of the round-trip time."""
         self.traffic = traffic
         self.active = True
         self.begun_s = traffic.now_s()
@@ -140,8 +143,8 @@ class User:
             self.closed += 1
 
     def clear(self) -> None:
-        """Close the sockets of closed connections whose last byte has arrived, and add their
-        counters."""
+        """Close the sockets of stopped connections whose last byte has arrived, and add the
+        counters of these connections to the counters of the user."""
         over = [each for each in self.closing if each.is_over]
         for each in over:
             self.closing.remove(each)
@@ -198,7 +201,7 @@ class User:
 
     @property
     def retransmissions(self) -> int:
-        """Number of segments that were retransmitted since the start."""
+        """Number of segments that were retransmitted since the start of the user."""
         infos = (tcp_info(each.client) for each in (*self.open, *self.closing))
         return self.gone_retransmissions + sum(info.retransmissions for info in infos)
 
@@ -212,8 +215,8 @@ class User:
         self.counted_retransmissions = self.retransmissions
 
     def look(self) -> None:
-        """Do nothing, since `sample` takes the samples, which the rule also needs before the end of
-        the warm-up."""
+        """Do nothing, since the method `sample` samples the connections. The rule also needs
+        samples before the end of the warm-up."""
 
     def quantities(self) -> dict[str, float]:
         """Return the measured quantities of the flow, except the goodput."""

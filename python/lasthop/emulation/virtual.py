@@ -38,7 +38,7 @@ ESTIMATE_AFTER_S = 20.0
 BPF_CONGESTION = "compound"
 """Congestion control that needs a BPF program."""
 FOLLOW_OPTIONS = {"initial_rto": ("CGROUP_BPF",)}
-"""Kernel configuration options that each setting of `follow` needs, by setting."""
+"""Kernel configuration options that a setting in `follow` needs, by the name of the setting."""
 
 
 def emulate_in_simulated_time(
@@ -201,7 +201,7 @@ class RunMonitor:
 
 
 def show(file: Path, shown_bytes: int, output: TextIO) -> int:
-    """Print the new part of a growing file, and return the file's size. [bytes]"""
+    """Print the new part of a growing file, and return the length of this part. [bytes]"""
     try:
         if file.stat().st_size <= shown_bytes:
             return 0

@@ -30,7 +30,7 @@ from lasthop.scenario.typed import TcpFlow
 MOST_WAITING = 4096
 """Largest number of connections that may wait to be accepted."""
 AT_ONCE = 64
-"""Number of sockets that are created each time the thread enters a namespace."""
+"""Number of sockets that the thread creates each time that it enters a namespace."""
 KEPT_DESCRIPTORS = 512
 """Number of file descriptors that are reserved for other purposes. Each web connection needs two
 descriptors."""
@@ -51,14 +51,14 @@ class Counts:
 
     def __init__(self) -> None:
         self.begun = self.finished = self.broken = self.open = 0
-        """Numbers of connections that have begun, finished, ended early, and are open. A connection
-        is open until its response has arrived."""
+        """Four numbers of connections: begun, finished, ended early, and open. A connection is open
+        until its response has arrived."""
         self.refused = 0
         """Number of connections since the end of the warm-up that were refused because the limit
         was reached."""
         self.completions_s: list[float] = []
-        """Times from the start of a connection to the last byte of its response, since the end of
-        the warm-up. [s]"""
+        """Time from the start to the last byte of the response, for each connection that finished
+        since the end of the warm-up. [s]"""
 
     def begin(self) -> None:
         """Count a connection that begins."""
@@ -109,18 +109,19 @@ class Counts:
 
 @dataclass
 class Exchange:
-    """Web connection with the data that remains to be sent and received at both hosts. [bytes]"""
+    """Web connection, with the amounts of data that both hosts must still send and receive.
+    [bytes]"""
 
     asked: Asked
     client: socket.socket
     unasked_bytes: int
-    """Part of the request that the client has not sent yet. [bytes]"""
+    """Length of the part of the request that the client has not sent yet. [bytes]"""
     unheard_bytes: int
-    """Part of the request that the server has not received yet. [bytes]"""
+    """Length of the part of the request that the server has not received yet. [bytes]"""
     unsaid_bytes: int
-    """Part of the response that the server has not sent yet. [bytes]"""
+    """Length of the part of the response that the server has not sent yet. [bytes]"""
     untaken_bytes: int
-    """Part of the response that the client has not received yet. [bytes]"""
+    """Length of the part of the response that the client has not received yet. [bytes]"""
     begun_s: float
     server: socket.socket | None = None
 
@@ -335,8 +336,8 @@ def web(
 
 
 def room_for(sources: int) -> int:
-    """Return the limit of simultaneous connections per source: the engine's limit, or the limit of
-    open files if it is smaller.
+    """Return the limit of simultaneous connections per source. It is the engine's limit, or a
+    smaller limit if this process may not open enough files.
 
     The limit of open files of this process is first raised to the allowed maximum.
     """

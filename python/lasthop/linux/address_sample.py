@@ -1,7 +1,7 @@
 """Find addresses with traffic, from a sample of one packet in eight at an interface.
 
-The kernel draws the sample. Packets that do not fit into the buffer are lost, so one call of `look`
-reads at most about 300 packets.
+The kernel draws the sample. Packets that do not fit into the buffer are lost, so one call of
+`AddressSample.look` reads at most about 300 packets.
 """
 
 from collections.abc import Collection
@@ -10,7 +10,7 @@ from lasthop.linux.packets import HEADER_BYTES, ends, packet_socket, received
 from lasthop.linux.tc import Address
 
 SAMPLED = 8
-"""Sampling ratio: one packet of this many is sampled."""
+"""Sampling interval: one of this many packets is sampled. [packets]"""
 BUFFER_BYTES = 1 << 18
 """Requested size of the socket buffer, which the kernel doubles. A full frame uses 2304 bytes.
 [bytes]"""
@@ -48,6 +48,6 @@ class AddressSample:
         self.socket.close()
 
     def look(self, known: Collection[Address]) -> set[Address]:
-        """Return the addresses of the packets sampled since the last call that are in `known`."""
+        """Return the addresses in `known` that occur in a packet sampled since the last call."""
         every = (each for header, _ in received(self.socket) for each in ends(header))
         return {address for address in every if address in known}

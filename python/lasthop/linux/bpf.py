@@ -12,8 +12,8 @@ from typing import NamedTuple
 from lasthop.linux.syscalls import libc
 
 NUMBER = {"x86_64": 321, "i686": 357, "s390x": 351, "ppc64le": 361, "armv7l": 386}
-"""Number of the system call on older architectures; on all others it is 280
-(asm-generic/unistd.h)."""
+"""Number of the system call bpf(2) by architecture. Architectures that are not listed use the
+number 280 (asm-generic/unistd.h)."""
 GENERIC = 280
 
 MAP_CREATE, MAP_LOOKUP, MAP_UPDATE, MAP_DELETE, PROG_LOAD, OBJ_PIN = 0, 1, 2, 3, 5, 6
@@ -32,19 +32,20 @@ LINK_FLAG = 1 << 13
 """Flag of a struct_ops map whose operations are active only while their BPF link exists (since
 Linux 6.4)."""
 KEY = bytes(4)
-"""Key 0 of the only entry of a struct_ops map."""
+"""Key of the only entry of a struct_ops map: the number 0."""
 LOG_BYTES = 1 << 16
 INSTRUCTION_BYTES = 8
 MAP_INSTRUCTION, PSEUDO_MAP = 0x18, 1
-"""Instruction that loads a 64-bit number, and the source register that makes it load a map by its
-descriptor."""
+"""Code of the instruction that loads a 64-bit number, and value of its field for the source
+register. With this value, the number is the descriptor of a map, and the instruction loads the
+map."""
 
 
 UPDATES, REFILL_S = 20, 0.005
 """Number of attempts to update a map entry [-], and the time between two attempts [s].
 
-The kernel preallocates only few free entries of a map, and adds more at its next interrupt. Until
-this interrupt it may refuse an update (ENOMEM).
+The kernel preallocates only few free entries of a map, and adds more entries at its next interrupt.
+Until this interrupt, the kernel may refuse an update (ENOMEM).
 """
 
 
@@ -98,17 +99,17 @@ class Program(NamedTuple):
     """Type of the BPF program, such as `CLASSIFIER`."""
     instructions: bytes
     types: int
-    """Descriptor of the program's BTF type information."""
+    """File descriptor of the program's BTF type information; 0 without type information."""
     functions: bytes
     relocations: bytes
-    """Records of .BTF.ext about functions, and about structure members that the kernel
-    relocates."""
+    """Records of .BTF.ext in two fields: `functions` describes functions, and `relocations`
+    describes accesses to structure members that the kernel relocates."""
     terms: bytes
     """Licence of the program, terminated by a zero byte. It must be compatible with the kernel's
     licence."""
     operation: tuple[int, int] = (0, 0)
-    """BTF number of the kernel's structure, and index of the member that the program implements.
-    The numbers are (0, 0) for other programs."""
+    """For a struct_ops program: BTF number of the kernel's structure, and index of the structure's
+    member that the program implements. For other programs: (0, 0)."""
 
 
 def load_program(program: Program) -> int:
@@ -217,8 +218,8 @@ def make_operations(name: str, kernel_type: int, types: int, value: bytes) -> in
 
 
 def link(each: int, what: str, target: int = 0, kind: int = STRUCT_OPS_ATTACH) -> int:
-    """Create a BPF link that activates operations, or attaches a program to a target. The kernel
-    removes the link after its last descriptor and pin.
+    """Create a BPF link, which activates a struct_ops map or attaches a program to a target. The
+    kernel removes the link when its last descriptor is closed and no pin remains.
     """
     return call(LINK_CREATE, what, struct.pack("=IIIIQQ", each, target, kind, 0, 0, 0))
 
@@ -230,8 +231,8 @@ def pin(descriptor: int, path: str) -> None:
 
 
 def links_of_operations() -> Iterator[tuple[int, int]]:
-    """Yield the identifiers of the BPF links that activate operations, with the identifiers of
-    their maps.
+    """Yield two identifiers for each BPF link that activates a struct_ops map: the identifier of
+    the link, and the identifier of the map.
 
     Raises
     ------

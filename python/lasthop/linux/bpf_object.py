@@ -54,7 +54,7 @@ class Object:
         ]
 
     def part(self, section: tuple[int, ...]) -> bytes:
-        """Return the bytes of a section, which its header locates."""
+        """Return the bytes of the section with this header."""
         return self.data[section[4] : section[4] + section[5]]
 
     def section(self, name: str) -> bytes:
@@ -62,8 +62,8 @@ class Object:
         return next(each.data for each in self.sections if each.name == name)
 
     def relocations(self, name: str) -> dict[int, tuple[str, str]]:
-        """Return the relocations of a section, by offset. Each names a symbol and the symbol's
-        section."""
+        """Return the relocations of a section, by their offsets in the section. A relocation
+        consists of the name of a symbol and the name of the symbol's section."""
         target = [each.name for each in self.sections].index(name)
         results = {}
         for each in self.sections:
@@ -74,7 +74,7 @@ class Object:
         return results
 
     def types(self) -> Btf:
-        """Return the BTF types of the object, with the variables' offsets filled in as the kernel
+        """Return the BTF types of the object. The offsets of variables are filled in, as the kernel
         expects."""
         types = Btf(bytearray(self.section(".BTF")))
         for number, each in enumerate(self.sections):
@@ -83,8 +83,9 @@ class Object:
         return types
 
     def notes(self, types: Btf, part: int) -> dict[str, bytes]:
-        """Return the records of .BTF.ext, by the section that the records describe. Part 0
-        describes functions, part 2 structure members."""
+        """Return the records of .BTF.ext, by the name of the section that the records describe. The
+        records with `part` 0 describe functions, the records with `part` 2 describe structure
+        members."""
         data = self.section(".BTF.ext")
         (header,) = struct.unpack_from("<I", data, 4)
         at, length = struct.unpack_from("<II", data, 8 + 8 * part)

@@ -14,9 +14,9 @@ MAGIC = 0xEB9F
 TYPE = struct.Struct("<III")
 """Layout of a type in BTF: name, kind with number of members, size or referenced type."""
 MEMBER = struct.Struct("<III")
-"""Layout of a structure member in BTF: name, type, offset. [bits]"""
+"""Layout of a structure member in BTF: name, type, and offset in bits."""
 VARIABLE = struct.Struct("<III")
-"""Layout of a variable in a section of BTF: type, offset, size. [bytes]"""
+"""Layout of a variable in a section of BTF: type, and offset and size in bytes."""
 
 INT, ARRAY, STRUCT, UNION, ENUM, FUNC_PROTO, VAR = 1, 3, 4, 5, 6, 13, 14
 DATASEC, DECL_TAG, ENUM64 = 15, 17, 19
@@ -32,8 +32,8 @@ BEHIND = {
     DECL_TAG: (4, 0),
     ENUM64: (0, 12),
 }
-"""Additional bytes after a type, by the type's kind: fixed bytes, and bytes per member. Kinds that
-are not listed have no additional bytes."""
+"""Number of bytes that follow the record of a type, by the kind of the type. The first number is
+fixed; the second number is per member of the type. No bytes follow the records of other kinds."""
 
 
 class Member(NamedTuple):
@@ -87,7 +87,7 @@ class Btf:
 
     @cached_property
     def places(self) -> list[int]:
-        """Offset of each type in the data, starting with type 1. Type 0 does not exist. [bytes]"""
+        """Offset of each type in the data, by the type's number. Type 0 does not exist. [bytes]"""
         result, at, data = [0], self.types_at, self.data
         unpack, behind, nothing = TYPE.unpack_from, BEHIND, (0, 0)
         while at < self.types_end:
@@ -124,8 +124,8 @@ class Btf:
         raise KeyError(name)
 
     def numbers(self, variable: str) -> dict[str, int]:
-        """Return the properties of a map, such as its number of entries. The map's variable encodes
-        each property as the length of an array.
+        """Return the properties of a map, such as its number of entries. In BTF, a variable
+        describes the map, and encodes each property as the length of an array.
 
         Raises
         ------
@@ -149,8 +149,8 @@ class Btf:
                 yield self.text(name), length
 
     def set_section(self, name: str, size: int, places: dict[str, int]) -> None:
-        """Fill in the size of a section of variables, and the variables' offsets, which compilers
-        leave empty."""
+        """Fill in the size of a section of variables, and the offsets of its variables. Compilers
+        leave these fields empty."""
         for at in self.places[1:]:
             named, info, _ = TYPE.unpack_from(self.data, at)
             if info >> 24 & 31 != DATASEC or self.text(named) != name:

@@ -1,8 +1,8 @@
 """Changes of the kernel's state that are logged together with their inverses.
 
 When an IFB or a filter block is removed, the kernel also removes all classes and filters in it. One
-inverse, the removal of the IFB or block, therefore reverts all changes inside. Thousands of classes
-need no log record.
+inverse, the removal of the IFB or block, therefore reverts all changes inside it. The thousands of
+classes inside it need no log records.
 
 An inverse checks the object that it removes. If another program has replaced an interface or a hook
 of lasthop, the replacement is not removed. Interfaces are identified by their numbers, which stay
@@ -38,7 +38,7 @@ class Hooks(NamedTuple):
 
 
 class Merging(NamedTuple):
-    """Change that turns off receive offload of an interface."""
+    """Change that turns off the merging of received packets (receive offload) at an interface."""
 
     device: tc.Device
 
@@ -59,8 +59,8 @@ class Segments(NamedTuple):
 
 
 OUR_ROOTS = (("tbf", tc.SPLITTER), ("htb", tc.OURS))
-"""Kinds and handles of lasthop's root queueing disciplines, in this version and in earlier
-versions."""
+"""Kind and handle of the queueing discipline that lasthop adds at the root of an interface: first
+in this version, then in earlier versions."""
 Repair: TypeAlias = Request | Hooks | Merging | Root | Segments
 """Change that repairs a difference."""
 
@@ -108,8 +108,8 @@ class Changes:
                 self.kernel.after_message()
 
     def add_root(self, device: tc.Device, root: Request) -> None:
-        """Add a queueing discipline at the root of an interface, which must have only the default
-        queue."""
+        """Add a queueing discipline at the root of an interface. The interface must still have the
+        kernel's default queue."""
         check_root_is_free(self.kernel, device)
         self.note({"kind": "root", "name": device.name, "number": device.number})
         self.kernel.carry_out([root])
@@ -148,7 +148,8 @@ class Changes:
             raise refused
 
     def mend_at_once(self, repairs: Sequence[Repair]) -> None:
-        """Make repairs of one kind: send all requests together, or make another change."""
+        """Make these repairs, which are either one change other than a request, or several
+        requests. Several requests are sent together."""
         match repairs:
             case [Hooks(device, blocks)]:
                 self.add_hooks(device, blocks)
@@ -244,7 +245,7 @@ def unhook(kernel: Socket, device: tc.Device | None, blocks: tuple[int, int]) ->
 
 
 def remove(kernel: Socket, request: Request) -> None:
-    """Send a request that removes an object, which may have been removed already."""
+    """Send a request that removes an object. Ignore the error if the object no longer exists."""
     try:
         kernel.carry_out([request])
     except KernelError as error:

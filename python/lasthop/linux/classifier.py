@@ -21,15 +21,15 @@ SECTION = "classifier"
 FUNCTIONS = ".text"
 MAPS = ".maps"
 FUNCTION, MEMBER = struct.Struct("<II"), struct.Struct("<IIII")
-"""Layouts of the .BTF.ext records about a function, and about a structure member. The first field
-is an offset."""
+"""Layouts of two kinds of records in .BTF.ext: a record about a function, and a record about a
+structure member. The first field of either record is an offset."""
 DIRECT_ACTION = 1
 """Flag of cls_bpf: the return value of the program decides whether the packet is accepted."""
 
 
 @dataclass
 class Classifier:
-    """Loaded BPF program, with the descriptors of its maps by name.
+    """Loaded BPF program, and its maps.
 
     Parameters
     ----------
@@ -40,8 +40,9 @@ class Classifier:
     section : str, optional
         The section of the object file that contains the program.
     shared : mapping, optional
-        Descriptors of maps of another program of the same object, by their names. This program
-        uses these maps instead of creating new maps, and does not close them.
+        Descriptors of maps that another program of the same object file has created, by the maps'
+        names. This program uses these maps instead of creating maps with the same names, and does
+        not close their descriptors.
 
     Raises
     ------
@@ -62,7 +63,8 @@ class Classifier:
             self.files = stack.pop_all()
 
     def load(self, stack: ExitStack) -> None:
-        """Create the maps and load the program. `stack` closes their descriptors."""
+        """Create the maps and load the program. `stack` closes the descriptors of the program and
+        the maps."""
         data, types = self.object, self.types
         code, named = linked(data, self.section)
         for name in dict.fromkeys(name for name, section in named.values() if section == MAPS):
@@ -120,8 +122,9 @@ class Classifier:
 
 
 def linked(data: Object, program: str = SECTION) -> tuple[bytearray, dict[int, tuple[str, str]]]:
-    """Return the program's instructions followed by those of its functions, and the relocations by
-    offset: symbol and section."""
+    """Return the instructions of the program and of the functions that it calls, and the
+    relocations of these instructions by offset. A relocation consists of the name of a symbol and
+    the name of the symbol's section."""
     own, functions = data.section(program), data.section(FUNCTIONS)
     code = bytearray(own + functions)
     named = data.relocations(program)
@@ -139,8 +142,8 @@ def moved(
 ) -> bytes:
     """Return the .BTF.ext records of the program and of the functions after it, with new offsets.
 
-    The kernel expects the offsets of some records in instructions, and those of others in bytes.
-    `unit` is the size of the unit.
+    For some records, the kernel expects offsets in bytes, and `unit` is 1. For other records, the
+    kernel expects offsets in instructions, and `unit` is the length of an instruction. [bytes]
     """
     result = b""
     for section, before in ((program, 0), (FUNCTIONS, begin)):
@@ -164,7 +167,7 @@ def shape_of(types: Btf, name: str) -> bpf.MapShape:
 def attach(device: tc.Device, parent: int, program: int, name: str, path: str) -> Request:
     """Return the request that attaches a program to a queueing discipline.
 
-    `path` is the object file in the equivalent `tc` command.
+    `path` is the path of the object file that the equivalent `tc` command names.
     """
     options = u32_attribute(tc.BPF_FD, program) + text_attribute(tc.BPF_NAME, name)
     options += u32_attribute(tc.BPF_FLAGS, DIRECT_ACTION)

@@ -13,7 +13,8 @@ STATISTICS, BASIC, QUEUE = 7, 1, 3
 
 
 class Counters(NamedTuple):
-    """Counters of a class, which never decrease while the class exists."""
+    """Counters of a class or a queueing discipline. Except for the backlog, they never decrease
+    while the class or discipline exists."""
 
     sent_bytes: int
     sent_packets: int
@@ -32,7 +33,7 @@ class Qdisc(NamedTuple):
     blocks: tuple[int, int]
     """Numbers of the shared filter blocks for incoming and for outgoing packets; 0 for no block."""
     parent: int = 0
-    """Number of the parent: the root of the interface, or a class."""
+    """Handle of the parent: `tc.ROOT`, or the number of a class."""
     handle: int = 0
     """Handle of the discipline; 0 if the kernel has added the discipline by default."""
 
@@ -52,8 +53,8 @@ class Dumped(NamedTuple):
 
 
 def bodies(kernel: Socket, question: int, interface: int) -> Iterator[bytes]:
-    """Yield the dumped messages about one interface. Older kernels dump all interfaces, which are
-    skipped."""
+    """Yield the dumped messages about one interface. Older kernels also dump messages about other
+    interfaces, which are skipped."""
     for body in kernel.dump(question, TCMSG.pack(0, interface, 0, 0, 0)):
         if TCMSG.unpack_from(body)[1] == interface:
             yield body
@@ -80,7 +81,8 @@ def class_counters(kernel: Socket, interface: int) -> dict[int, Counters]:
 
 
 def queue_counters(kernel: Socket, interface: int) -> dict[int, Counters]:
-    """Return the counters of the queueing disciplines of an interface, by the number of the parent.
+    """Return the counters of the queueing disciplines of an interface, by the handle of the
+    discipline's parent.
 
     The counters of a class would include packets that its queue refuses on arrival, but not packets
     that the queue drops later.

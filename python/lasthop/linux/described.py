@@ -17,13 +17,15 @@ MIRRED = struct.Struct("=IIiiiiI")
 """Layout of the mirred action: index, capabilities, verdict, references, bindings, direction,
 interface (linux/tc_mirred.h)."""
 CLASS = struct.Struct("=8xI8xIIIIII")
-"""Layout of an HTB class: rate and ceiling in byte/s, their bucket depths in ticks, quantum, level,
-priority (tc_htb_opt)."""
+"""Layout of an HTB class: rate and ceiling in byte/s, bucket depths of the rate and of the ceiling
+in ticks, quantum, level, priority (tc_htb_opt)."""
 MOST_SFQ = 127 * 128
-"""Largest number of packets in an SFQ. The kernel reduces a larger limit to this number."""
+"""Largest packet limit of the queueing discipline SFQ. The kernel reduces a larger limit to this
+number. [packets]"""
 
 Name: TypeAlias = tuple[object, ...]
-"""Identity of an object: kind, parent, and number at the parent."""
+"""Identity of a queueing discipline, class or filter: its kind, and the numbers that distinguish it
+from others."""
 
 
 class Described(NamedTuple):
@@ -47,8 +49,8 @@ def described(kind: int, body: bytes) -> Described | None:
 
 
 def qdisc(body: bytes) -> Described:
-    """Return the description of a queueing discipline, which its parent identifies. For an HTB
-    discipline, the handle is also part of the identity."""
+    """Return the description of a queueing discipline. Its interface and its parent identify it.
+    The handle of an HTB discipline or a root discipline is one of its settings."""
     _, index, handle, parent, _ = TCMSG.unpack_from(body)
     has = dict(attributes(body, TCMSG.size))
     kind = text_in(has.get(KIND, b""))
@@ -96,14 +98,14 @@ def queue_options(kind: str, options: bytes) -> tuple[int, ...]:
 
 
 def round_time(has: dict[int, bytes], which: int) -> int:
-    """Return a time of CoDel rounded to multiples of 10 us, since the kernel stores it in units of
-    1.024 us."""
+    """Return one of CoDel's times in multiples of 10 us. The time must be rounded, since the kernel
+    stores times in units of 1.024 us."""
     return round(number_in(has.get(which)) / 10)
 
 
 def htb_class(body: bytes) -> Described | None:
-    """Return the description of an HTB class, which its number identifies. The quantum of a class
-    at the root is left out, since it has no effect."""
+    """Return the description of an HTB class, which is identified by its number. The quantum of a
+    class at the root is left out, since this quantum has no effect."""
     _, index, handle, parent, _ = TCMSG.unpack_from(body)
     has = dict(attributes(body, TCMSG.size))
     if has.get(KIND) != b"htb\0":
@@ -118,8 +120,8 @@ def htb_class(body: bytes) -> Described | None:
 
 
 def filter_(body: bytes) -> Described | None:
-    """Return the description of a filter, which its number identifies. If the kernel chooses the
-    number, the settings identify the filter."""
+    """Return the description of a filter, which is identified by its number. If the kernel chooses
+    the number, the filter is identified by its settings."""
     _, index, handle, parent, info = TCMSG.unpack_from(body)
     has = dict(attributes(body, TCMSG.size))
     kind, options = has.get(KIND, b""), has.get(OPTIONS)

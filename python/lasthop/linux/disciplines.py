@@ -32,11 +32,13 @@ PIE_OPTIONS = PIE_TARGET, PIE_LIMIT, _, PIE_ALPHA, PIE_BETA, PIE_ECN = tuple(ran
 packets are marked."""
 PIE_NUMBERS = (PIE_LIMIT, PIE_ALPHA, PIE_BETA, PIE_ECN)
 PIE_UNIT_PER_S = 16
-"""Unit of PIE's weights alpha and beta in the kernel. [1/s]"""
+"""Number that the kernel uses for a weight alpha or beta of 1/s. The kernel's weights are integers
+in units of 1/16 per second."""
 RED_PARMS, RED_TABLE, RED_MAX_P = 1, 2, 3
 RED_ECN, RED_HARD_DROP = 1, 2
 MOST_BURST = 100_000
-"""Largest burst for which RED's averaging weight is computed. [packets]"""
+"""Number of burst lengths that are tried to find the burst that matches RED's averaging weight.
+[-]"""
 
 
 class Discipline(NamedTuple):
@@ -78,7 +80,8 @@ def codel(
     more: Mapping[int, int] | None = None,
     words: str = "",
 ) -> Discipline:
-    """Return CoDel (RFC 8289), or a discipline `kind` that has the additional options `more`."""
+    """Return CoDel (RFC 8289) as a discipline of the kernel, or a discipline `kind` that has
+    CoDel's options and the additional options `more`."""
     options = {TARGET: target_us, LIMIT: limit, INTERVAL: interval_us, ECN: int(ecn)}
     text = f"limit {limit} target {target_us}us interval {interval_us}us {marks(ecn)}{words}"
     return Discipline(kind, numbers(options | dict(more or {})), text)
@@ -154,8 +157,9 @@ def red(
 
 
 def burst_of(weight_log: int, min_packets: float) -> int:
-    """Return the smallest burst from which `tc` computes the weight 2^-`weight_log`, or the closest
-    weight.
+    """Return the smallest burst length from which `tc` computes the averaging weight
+    2^-`weight_log` of RED. If no burst length gives this weight, return a burst length that gives
+    the closest weight. [packets]
 
     `tc_red_eval_ewma` of iproute2 chooses the largest power of two w with burst + 1 - min <= (1 -
     (1 - w)^burst) / w. Here `min` is RED's lower threshold. With the weight w, an average queue
@@ -170,20 +174,21 @@ def burst_of(weight_log: int, min_packets: float) -> int:
 
 
 def means(weight_log: int, burst: int) -> float:
-    """Return the difference between the length of a burst and the average queue length after it.
-    [packets]"""
+    """Return the burst length minus the average queue length at the end of the burst. The average
+    starts at 0. [packets]"""
     weight = 0.5**weight_log
     return (1 - (1 - weight) ** burst) / weight
 
 
 def idle_table(weight_log: int, packet_ticks: int) -> tuple[bytes, int]:
-    """Return RED's table of the decrease of the average queue length in idle times, and the unit of
-    its index. The table contains exponents of two.
+    """Return RED's table for idle times, and the logarithm to base 2 of the time step between two
+    entries, in ticks. Entry k is for an idle time of k time steps: the average queue length
+    decreases by the factor 2^-(entry k).
 
-    The algorithm is `tc_red_eval_idle_damping` of iproute2. After the time of m packets, the
-    average should decrease by the factor (1 - w)^m, where w is the averaging weight. iproute2 uses
-    the natural logarithm instead of the logarithm to base 2, so the exponents are ln 2 times the
-    correct exponents.
+    The algorithm is `tc_red_eval_idle_damping` of iproute2. After an idle time in which m packets
+    could have been sent, the average should decrease by the factor (1 - w)^m, where w is the
+    averaging weight. iproute2 uses the natural logarithm instead of the logarithm to base 2, so the
+    exponents are ln 2 times the correct exponents.
     """
     falls = -math.log(1 - 0.5**weight_log) / packet_ticks
     longest = 31 / falls

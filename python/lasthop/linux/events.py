@@ -35,16 +35,17 @@ MOST_AT_ONCE = 1000
 the gateway's other work."""
 SUBJECT = struct.Struct("=4xiII")
 """Layout of three fields of a traffic control message: interface, handle and parent. In a message
-about a link, the first field is also the interface."""
+about a network interface, the first field is also the number of the interface."""
 
 TYPE, PORT, INTERFACE, BLOCK = 4, 12, 20, 28
-"""Offsets of fields in a netlink message. [bytes]"""
+"""Offsets of four fields in a netlink message: message type, port, interface number, number of the
+filter block. [bytes]"""
 FIRST_ATTRIBUTE = HEADER.size + 16
-"""Offset of the first attribute in a message about an interface, which is usually the interface's
-name. [bytes]"""
+"""Offset of the first attribute in a message about an interface. This attribute is usually the
+interface's name. [bytes]"""
 FIRST_KIND = HEADER.size + 12
-"""Offset of an action's kind in a message, after the headers of two enclosing attributes.
-[bytes]"""
+"""Offset of the attribute with an action's kind in a message. Two attribute headers precede this
+attribute. [bytes]"""
 
 LOAD_WORD, LOAD_HALF, JUMP, EQUAL, ANSWER = 0x20, 0x28, 0x05, 0x15, 0x06
 ACCEPT, REFUSE = (ANSWER, 0, 0, 0xFFFFFFFF), (ANSWER, 0, 0, 0)
@@ -72,14 +73,15 @@ class Events:
         self.socket.close()
 
     def attend(self, port: int, event_filter: "EventFilter | None" = None) -> None:
-        """Receive only events about the objects of `event_filter` that another port has caused.
-        With None, receive events about all objects."""
+        """From now on, receive only events that another port than `port` has caused, and that are
+        about the objects of `event_filter`. If `event_filter` is None, receive events about all
+        objects."""
         program = [*beginning(port), *([ACCEPT] if event_filter is None else rest(event_filter))]
         attach(self.socket, program)
 
     def read(self) -> set[Event] | None:
-        """Return the events since the last call, or None if events were lost or too many to
-        read."""
+        """Return the events since the last call. Return None if events were lost, or if there are
+        too many events to read."""
         results: set[Event] = set()
         for _ in range(MOST_AT_ONCE):
             try:
@@ -127,8 +129,8 @@ def events_in(data: bytes) -> Iterable[Event]:
 
 
 def swapped(value: int, code: str) -> int:
-    """Return a number as the filter program compares it: bytes in host order, read in network
-    order."""
+    """Convert a number of a netlink message for a comparison in the filter program. The message
+    stores the number in host byte order, but the program reads it in network byte order."""
     return int.from_bytes(struct.pack(code, value), "big")
 
 
@@ -139,7 +141,8 @@ def beginning(port: int) -> list[Instruction]:
 
 
 def rest(event_filter: EventFilter) -> list[Instruction]:
-    """Return the remaining instructions, which accept events about the objects of a filter."""
+    """Return the instructions of the program after `beginning`, which accept only events about the
+    objects of `event_filter`."""
     program: list[Instruction] = [(LOAD_HALF, 0, 0, TYPE)]
     parts = [
         (OF_LINKS, of_links(event_filter)),
@@ -150,8 +153,7 @@ def rest(event_filter: EventFilter) -> list[Instruction]:
         for kind in kinds:
             program += [(EQUAL, 0, 1, swapped(kind, "=H")), (JUMP, 0, 0, 0)]
     program.append(REFUSE)
-    # Each jump leads to the instructions for its message types. These groups of instructions follow
-    # each other.
+    # For each message type, jump to the instructions for messages of this type, which follow below.
     at, start = 1, len(program)
     for kinds, part in parts:
         for _ in kinds:
@@ -163,13 +165,15 @@ def rest(event_filter: EventFilter) -> list[Instruction]:
 
 
 def accept_if(value: int) -> list[Instruction]:
-    """Return the instructions that accept the event if the loaded word has this value."""
+    """Return the instructions that accept the event if the word that was loaded last has this
+    value."""
     return [(EQUAL, 0, 1, value), ACCEPT]
 
 
 def of_links(event_filter: EventFilter) -> list[Instruction]:
     """Return the instructions that accept events about interfaces with these numbers or names.
-    Names are checked because an interface that is created again has another number."""
+    Names are checked, too, because an interface that was removed and created again has another
+    number."""
     program: list[Instruction] = [(LOAD_WORD, 0, 0, INTERFACE)]
     for number in event_filter.numbers:
         program += accept_if(swapped(number, "=i"))

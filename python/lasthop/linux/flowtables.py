@@ -13,7 +13,7 @@ NETFILTER = 12
 """Protocol of the netlink socket (NETLINK_NETFILTER)."""
 NEWFLOWTABLE, GETFLOWTABLE = 10 << 8 | 22, 10 << 8 | 23
 HEADER = struct.Struct("=BBH")
-"""Layout of struct nfgenmsg: family, version, resource."""
+"""Layout of struct nfgenmsg: address family, version, resource."""
 TABLE, NAME, HOOK, FLAGS = 1, 2, 3, 7
 DEVICES, DEVICE, PREFIX = 3, 1, 2
 HARDWARE = 1

@@ -13,13 +13,14 @@ from lasthop.linux.packets import HEADER_BYTES, packet_socket, received, source_
 from lasthop.linux.tc import Address
 
 SAMPLED = 64
-"""Sampling ratio of packets that are neither ARP nor NDP: one packet of this many is captured."""
+"""Sampling interval of packets that are neither ARP nor NDP: one of this many packets is captured.
+[packets]"""
 ARP, IPV4, IPV6, ICMPV6 = 0x0806, 0x0800, 0x86DD, 58
 SENDER = slice(14, 18)
 """Position of the sender's IPv4 address in an ARP packet."""
 
-# Classic BPF program that draws the sample. A packet begins with the header after Ethernet.
-# Instruction codes are those of linux/filter.h.
+# Classic BPF program that draws the sample. A packet begins with the header after the Ethernet
+# header. Instruction codes are those of linux/filter.h.
 PROGRAM = (
     (0x20, 0, 0, 0xFFFFF004),  # load the packet type
     (0x15, 13, 0, 4),  # reject outgoing packets

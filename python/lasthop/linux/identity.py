@@ -36,8 +36,8 @@ class Identity(NamedTuple):
         return f"{self.number} {self.cookie} {self.boot}"
 
     def whose(self, own: "Identity") -> Whose:
-        """Return whether this identity is that of the namespace `own`, of another namespace, or of
-        a namespace that no longer exists."""
+        """Return ``"ours"`` if this is the identity of the namespace `own`, ``"gone"`` if the
+        namespace no longer exists, else ``"another's"``."""
         if self.boot != own.boot:
             return "gone"
         if self.number != own.number:

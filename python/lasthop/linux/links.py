@@ -43,16 +43,16 @@ class Link(NamedTuple):
     mac: bytes
     is_up: bool
     master: int
-    """Number of the interface, such as a bridge, of which this interface is a port; 0 if there is
-    none."""
+    """Number of the interface to which this interface belongs as a port, such as a bridge; 0 if it
+    is no port."""
     hardware: int = ETHERNET
-    """Type of the link-layer header of the interface's packets (ARPHRD)."""
+    """Type of the link-layer header that the interface's packets have (ARPHRD)."""
     segments: int = 0
     """Largest number of segments that senders on this machine merge into one packet; 0 if
     unknown."""
     lower: int = 0
-    """Number of the lower interface, such as the interface of a VLAN; 0 if this namespace has
-    none."""
+    """Number of the lower interface, such as the Ethernet interface below a VLAN interface; 0 if
+    this namespace contains no lower interface."""
 
 
 def index_of(name: str) -> int:
@@ -82,8 +82,8 @@ def known_interfaces() -> str:
 def request(
     name: str, text: str, more: bytes = b"", *, kind: int = NEWLINK, flags: int = 0, is_up: int = 0
 ) -> Request:
-    """Return the request of this kind for an interface, with the attributes `more` and the
-    equivalent command `text`."""
+    """Return the netlink request with message type `kind` for an interface. `more` contains
+    additional attributes, and `text` is the equivalent shell command."""
     body = INFO.pack(0, 0, 0, is_up, is_up) + text_attribute(IFNAME, name) + more
     return Request(kind, flags, body, text)
 
@@ -103,8 +103,8 @@ def set_up(name: str) -> Request:
 
 
 ONE_SEGMENT = 1
-"""Number of segments per packet that disables merging, so that queues handle single segments.
-[-]"""
+"""Limit of segments per packet with which local senders do not merge segments, so that queues
+handle single segments. [-]"""
 
 
 def set_segments(name: str, segments: int) -> Request:

@@ -4,14 +4,14 @@ from contextlib import suppress
 from pathlib import Path
 
 LISTENS, BOUND = "0A", "07"
-"""States in /proc/net of a listening TCP socket and of a UDP socket without a peer
-(linux/tcp_states.h)."""
+"""Two states of a socket as /proc/net shows them: a listening TCP socket, and a UDP socket without
+a peer (linux/tcp_states.h)."""
 TABLES = {"tcp": LISTENS, "tcp6": LISTENS, "udp": BOUND, "udp6": BOUND}
 
 
 def listening() -> set[tuple[str, str]]:
-    """Return protocol, address and port of each waiting TCP or UDP socket in this thread's network
-    namespace."""
+    """Return the protocol and the local address with its port, for each waiting TCP or UDP socket
+    in this thread's network namespace."""
     results = set()
     for table, state in TABLES.items():
         with suppress(OSError):

@@ -31,13 +31,14 @@ SUBSYSTEM = 10
 """Number of the subsystem nf_tables, in the upper byte of a message type
 (linux/netfilter/nfnetlink.h)."""
 GENERIC = struct.Struct("=BBH")
-"""Layout of struct nfgenmsg: family, version, resource."""
+"""Layout of struct nfgenmsg: address family, version, resource."""
 NEWTABLE, NEWCHAIN, NEWRULE = 0, 3, 6
 APPEND = 0x800
 OWNER = 2
 FORWARD_HOOK, POSTROUTING_HOOK = 2, 4
 FILTER_PRIORITY, SOURCE_PRIORITY = 0, 100
-"""Usual priorities of a filter chain and of a source NAT chain (linux/netfilter_ipv4.h)."""
+"""Usual priorities of two chains: a chain that filters packets, and a chain for source NAT
+(linux/netfilter_ipv4.h)."""
 DROP = 0
 IIFNAME, OIFNAME = 6, 7
 EQUAL, UNEQUAL = 0, 1
@@ -150,7 +151,7 @@ def lacking(why: str, *, may: bool = True) -> UserError:
 
 def message(kind: int, flags: int, sequence: int, body: bytes) -> bytes:
     """Return a netlink message to nf_tables about IPv4. Messages that begin or end a transaction
-    contain the subsystem instead of IPv4."""
+    contain the number of the subsystem nf_tables instead of the IPv4 address family."""
     is_around = kind in (BATCH_BEGIN, BATCH_END)
     family, resource = (0, socket.htons(SUBSYSTEM)) if is_around else (socket.AF_INET, 0)
     data = GENERIC.pack(family, 0, resource) + body
@@ -163,7 +164,8 @@ def number(kind: int, value: int) -> bytes:
 
 
 def table(name: str) -> tuple[int, int, bytes]:
-    """Return the message that creates a table, which the kernel removes with its socket."""
+    """Return the message that creates a table. The kernel removes the table when the socket that
+    created it is closed."""
     return NEWTABLE, CREATE, text_attribute(TABLE_NAME, name) + number(TABLE_FLAGS, OWNER)
 
 
@@ -193,15 +195,15 @@ def expression(name: str, data: bytes) -> bytes:
 
 
 def compared(operation: int, value: bytes) -> bytes:
-    """Return the expression that compares the register with a value. The rule continues if the
-    result is true."""
+    """Return the expression that compares the register with a value. If the result is false, the
+    rule ends without an action."""
     data = number(CMP_REGISTER, REGISTER) + number(CMP_OPERATION, operation)
     return expression("cmp", data + attribute(CMP_DATA, attribute(VALUE, value)))
 
 
 def named(key: int, interface: str, operation: int) -> list[bytes]:
-    """Return the expressions that compare an interface's name. The rule continues if the result is
-    true."""
+    """Return the expressions that compare the name of the packet's incoming or outgoing interface
+    (`key`). If the result is false, the rule ends without an action."""
     load = number(META_KEY, key) + number(META_REGISTER, REGISTER)
     name = interface.encode().ljust(NAME_BYTES, b"\0")
     return [expression("meta", load), compared(operation, name)]
@@ -221,8 +223,8 @@ def leaves(interface: str, operation: int = EQUAL) -> list[bytes]:
 
 
 def comes_from(source: IPv4Address | None) -> list[bytes]:
-    """Return the expressions that continue the rule if the packet has this source address; none for
-    None."""
+    """Return the expressions that continue the rule if the packet has this source address. If
+    `source` is None, return no expressions, so that the rule continues for every packet."""
     if source is None:
         return []
     load = number(PAYLOAD_REGISTER, REGISTER) + number(PAYLOAD_BASE, NETWORK_HEADER)

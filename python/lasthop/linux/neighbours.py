@@ -20,11 +20,12 @@ HEARD = 0x02 | 0x04 | 0x08 | 0x10 | 0x80
 permanent."""
 STALE, PERMANENT = 0x04, 0x80
 BRIDGE, MASTER, SELF = 7, 9, 0x02
-"""Family of forwarding tables (PF_BRIDGE), attribute with the bridge's number, and flag of entries
-that a driver stores (linux/neighbour.h)."""
+"""Protocol family of forwarding tables (PF_BRIDGE), type of the attribute with the bridge's number,
+and flag of entries that a driver stores (linux/neighbour.h)."""
 CACHE_INFO = 3
 AGES = struct.Struct("=III")
-"""Layout of the times since a neighbour entry was confirmed, used and updated. [1/USER_HZ]"""
+"""Layout of three times since a neighbour entry was confirmed, used and updated. [1/USER_HZ
+seconds]"""
 USER_HZ = os.sysconf("SC_CLK_TCK")
 OWN = struct.Struct("=BBBBi")
 
@@ -61,8 +62,8 @@ def neighbours(
 
 
 def forwarding(kernel: Socket, bridges: Collection[int]) -> Iterator[tuple[str, int]]:
-    """Yield the MAC address and the port's interface number of each host in the forwarding tables
-    of bridges.
+    """Yield two values for each host in the forwarding tables of bridges: the host's MAC address,
+    and the interface number of the bridge port.
 
     The bridges' own MAC addresses are left out.
     """
@@ -95,7 +96,8 @@ def addresses_at(kernel: Socket, interface: int) -> set[Address]:
 
 
 def subnets_at(kernel: Socket, interfaces: Collection[int]) -> list[Subnet]:
-    """Return the subnets of the addresses of these interfaces, without link-local subnets."""
+    """Return the subnets to which the IP addresses of these interfaces belong, without link-local
+    subnets."""
     results = []
     for body in kernel.dump(GETADDR, OWN.pack(0, 0, 0, 0, 0)):
         _, length, _, _, index = OWN.unpack_from(body)
@@ -110,7 +112,8 @@ def numbered_addresses(kernel: Socket) -> Iterator[tuple[int, Address]]:
     for body in kernel.dump(GETADDR, OWN.pack(0, 0, 0, 0, 0)):
         index = OWN.unpack_from(body)[4]
         has = dict(attributes(body, OWN.size))
-        # attributes with the address (the peer's on a point-to-point link) and the local address
+        # types of two attributes: the address (on a point-to-point link, that of the peer) and the
+        # local address
         for kind in (1, 2):
             address = address_of(has.get(kind, b""))
             if address is not None:

@@ -2,7 +2,7 @@
 
 A gateway sets up thousands of classes and reads their counters every second. pyroute2 needs 2 ms of
 CPU time to encode one HTB class, and 0.2 ms to decode it. This module needs only microseconds for
-each of them.
+either.
 """
 
 import errno
@@ -18,7 +18,7 @@ from lasthop.errors import UserError
 REQUEST, ACK, ECHO, DUMP, REPLACE, EXCL, CREATE = 0x1, 0x4, 0x8, 0x300, 0x100, 0x200, 0x400
 """Flags of a netlink message (linux/netlink.h)."""
 ERROR, DONE = 2, 3
-"""Message types of an error or acknowledgement, and of the end of a dump."""
+"""Two message types: an error or acknowledgement, and the end of a dump."""
 SOL_NETLINK, CAP_ACK, EXT_ACK = 270, 10, 11
 
 HEADER = struct.Struct("=IHHII")
@@ -124,7 +124,8 @@ class Socket:
 
     @property
     def port(self) -> int:
-        """Port number of this socket, which is part of the events that this socket has caused."""
+        """Port number of this socket. The kernel's events contain the port number of the socket
+        that caused them."""
         return int(self.socket.getsockname()[0])
 
     def close(self) -> None:
@@ -135,7 +136,8 @@ class Socket:
         """Send requests in order. Raise `KernelError` for the first request that the kernel
         refuses.
 
-        The kernel also processes the requests of the batch after a refused request.
+        If a request of a batch is refused, the kernel still processes the later requests of the
+        batch.
         """
         size = BATCH if self.after_message is None else 1
         for start in range(0, len(requests), size):
@@ -201,7 +203,8 @@ class Socket:
                 yield answer
 
     def messages(self) -> list[tuple[int, int, bytes]]:
-        """Read once, and return the type, sequence number and body of each received message."""
+        """Receive one datagram, and return the type, sequence number and body of each message in
+        it."""
         return list(messages_in(self.socket.recv(ANSWER_BYTES)))
 
 

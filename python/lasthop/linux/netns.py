@@ -1,7 +1,9 @@
-"""Network namespaces without a name. Each exists as long as a descriptor or a socket refers to it.
+"""Network namespaces without a name. Such a namespace exists as long as a descriptor or a socket
+refers to it.
 
 No clean-up is necessary. When the process ends, even if it is killed, the kernel closes its
-descriptors. With the last descriptor, the kernel removes the namespace and every interface in it.
+descriptors. When the last descriptor of a namespace is closed, the kernel removes the namespace and
+every interface in it.
 """
 
 import os
@@ -43,8 +45,8 @@ class Namespace:
         return in_a_thread(inside)
 
     def close(self) -> None:
-        """Close the descriptor of the namespace. The kernel removes the namespace with the last
-        socket in it."""
+        """Close the descriptor of the namespace. The kernel removes the namespace when no socket in
+        it remains open."""
         if self.descriptor >= 0:
             os.close(self.descriptor)
             self.descriptor = -1

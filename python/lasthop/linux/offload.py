@@ -28,7 +28,8 @@ def shell_command(name: str, on: bool) -> str:
 
 
 def ethtool(name: str, command: int, value: int = 0) -> int:
-    """Read or set a value by an ioctl of `ethtool`."""
+    """Read or set a setting of an interface by the ioctl that the program `ethtool` uses. Return
+    the value of the setting."""
     data = array.array("B", struct.pack("=II", command, value))
     address, _ = data.buffer_info()
     request = struct.pack("16sP", name.encode(), address)

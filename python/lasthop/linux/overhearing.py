@@ -20,7 +20,7 @@ from lasthop.linux.segments import LARGEST_WINDOW, MOST_SEEN, RoundTrip, RoundTr
 from lasthop.linux.tc import Address
 
 OUTGOING = 4
-"""Packet type of an outgoing packet (linux/if_packet.h)."""
+"""Value of the packet type for outgoing packets (linux/if_packet.h)."""
 HEADERS_BYTES = 128
 """Number of bytes of a packet that are read, enough for the longest IP and TCP headers. [bytes]"""
 BUFFER_BYTES = 1 << 20
@@ -36,8 +36,8 @@ REFUSE: Instruction = (0x06, 0, 0, 0)
 TAKE: Instruction = (0x06, 0, 0, HEADERS_BYTES)
 TYPE, PROTOCOL = 0xFFFFF004, 0xFFFFF000
 NEXT, YES = -1, -2
-"""Placeholders for two jump targets: the end of the block, and the last instruction of the block,
-which accepts the packet."""
+"""Placeholders for two jump targets: the first instruction after the block, and the last
+instruction of the block, which accepts the packet."""
 Block = list[tuple[int, int, int, int]]
 
 
@@ -56,7 +56,8 @@ class Overhearing:
         """Probe of each observed station, by the station's name."""
         self.addresses: dict[str, Collection[Address]] = {}
         self.needed_s = time.monotonic()
-        """Time on the monotonic clock at which the socket was last used. [s]"""
+        """Time on the monotonic clock at which a probe was last active, so that the socket was
+        used. [s]"""
         self.program: list[Instruction] = [REFUSE]
         self.most = MOST_INSTRUCTIONS
         """Largest number of instructions in the filter program. The kernel also limits the
@@ -69,8 +70,8 @@ class Overhearing:
         self.socket.close()
 
     def listen(self, stations: Mapping[str, Collection[Address]]) -> None:
-        """From now on, record segments to exactly these stations. Probes that already wait for ACKs
-        continue.
+        """From now on, record segments to exactly these stations. Probes of other stations that
+        already wait for ACKs continue.
         """
         now_s = time.time()  # the clock of the kernel's time stamps
         for name, look in list(self.looks.items()):
@@ -104,7 +105,8 @@ class Overhearing:
         return not self.looks and time.monotonic() - self.needed_s > KEPT_S
 
     def heard(self) -> Iterator[tuple[str, RoundTrip]]:
-        """Yield the measured round trips with the station's name. Times are on the monotonic clock.
+        """Yield each measured round trip with the name of its station. Times are on the monotonic
+        clock.
 
         If the wall clock was set since the last call, all round trips are discarded, since some
         time stamps may be from before the change.
@@ -158,7 +160,8 @@ def program_for(
 
 
 def placed(block: Block) -> list[Instruction]:
-    """Return the instructions of a block, with its placeholders replaced by jump distances."""
+    """Return the instructions of a block followed by the instruction that accepts the packet.
+    Placeholders are replaced by jump distances."""
 
     def distance(jump: int, at: int) -> int:
         ends = {NEXT: len(block) + 1, YES: len(block)}
@@ -172,8 +175,8 @@ def placed(block: Block) -> list[Instruction]:
 
 
 def of_tcp(address: Address) -> Block:
-    """Return the instructions that continue if the packet is a TCP segment of this IP version and
-    not a fragment."""
+    """Return the instructions that continue if the packet is a TCP segment and has the IP version
+    of `address`. An IPv4 fragment does not continue."""
     if address.version == 4:
         return [
             (0x20, 0, 0, PROTOCOL),
@@ -192,7 +195,8 @@ def of_tcp(address: Address) -> Block:
 
 
 def is_address(address: Address, at: int) -> Block:
-    """Return the instructions that continue if the packet contains this IP address at an offset."""
+    """Return the instructions that continue if the packet contains this IP address at the offset
+    `at`. [bytes]"""
     words = [address.packed[k : k + 4] for k in range(0, len(address.packed), 4)]
     block: Block = []
     for k, word in enumerate(words):
@@ -217,7 +221,8 @@ def all_of(address: Address) -> Block:
 
 def is_flow(look: RoundTripProbe, *, leaves: bool) -> Block:
     """Return the instructions that continue if the packet belongs to a probe's flow, in one
-    direction. Register X then contains the offset of the TCP header."""
+    direction. If `leaves` is true, this is the direction to the station. Register X then contains
+    the offset of the TCP header."""
     assert look.flow is not None
     station, station_port, _, other_port = look.flow
     at, ports = 8 if station.version == 6 else 12, [station_port, other_port]

@@ -12,14 +12,15 @@ from typing import Any, TypeAlias
 from lasthop.linux.tc import Address
 
 Instruction: TypeAlias = tuple[int, int, int, int]
-"""Instruction of classic BPF: code, jump if true, jump if false, operand (linux/filter.h)."""
+"""Instruction of classic BPF: code, jump distance if true, jump distance if false, operand
+(linux/filter.h)."""
 
 EVERY_FIRST_BYTE: Instruction = (0x06, 0, 0, 1)
 SO_ATTACH_FILTER = 26
 SO_RCVBUFFORCE = 33
 ETH_P_ALL = 0x0003
 HEADER_BYTES = 40
-"""Number of bytes of a packet that are read, starting with its IP header. [bytes]"""
+"""Number of bytes that are read from a packet, starting with its IP header. [bytes]"""
 MOST_AT_ONCE = 5000
 """Largest number of packets that one call reads, so that a flood of packets does not stop the
 gateway's other work."""
@@ -42,11 +43,11 @@ def packet_socket(
 
 
 def received(sample: socket.socket) -> Iterator[tuple[bytes, Any]]:
-    """Yield the packets in a socket's buffer, starting with the IP header, with the address of the
-    sender.
+    """Yield the packets in a socket's buffer, each with the link-layer address of its sender. A
+    packet starts with the IP header.
 
-    The iteration ends when the buffer is empty, or if the interface was removed. The gateway
-    detects a removed interface elsewhere.
+    The iteration ends when the buffer is empty, after `MOST_AT_ONCE` packets, or if the interface
+    was removed. The gateway detects a removed interface elsewhere.
     """
     with suppress(OSError):
         for _ in range(MOST_AT_ONCE):
@@ -66,8 +67,8 @@ def first_packet(interface: str) -> socket.socket | None:
     """Return a socket that becomes readable when a packet passes the interface; None if the
     interface does not exist.
 
-    The caller must close the socket when it becomes readable, since the socket stores one byte of
-    each packet.
+    The caller must close the socket when it becomes readable, since the socket continues to store
+    one byte of each packet.
     """
     try:
         return packet_socket(interface, (EVERY_FIRST_BYTE,))

@@ -35,14 +35,15 @@ NONCE = struct.Struct("!Q")
 DIGEST_BYTES = 16
 FILLER = bytes(range(24))
 REMEMBERED = 60_000
-"""Number of later pings after which a reply to a ping is ignored, since sequence numbers repeat
-after 65,536 pings."""
+"""Number of later pings from which a reply to an earlier ping is ignored. Sequence numbers repeat
+after 65,536 pings. [-]"""
 STEP_S = 1e-3
-"""Change of the wall clock's offset to the monotonic clock above which the wall clock was set, if
-the change also exceeds `SLEW`. [s]"""
+"""Change of the offset between the wall clock and the monotonic clock that is always tolerated. If
+the offset changes by more than this plus the change that `SLEW` allows, the wall clock was set.
+[s]"""
 SLEW = 0.1
-"""Change of the offset, as a fraction of the time between the readings, above which the wall clock
-was set. During a correction the wall clock may run faster or slower by a twelfth (chrony). [-]"""
+"""Additional tolerated change of the offset, as a fraction of the time between two readings of the
+clocks. During a correction the wall clock may run faster or slower by a twelfth (chrony). [-]"""
 
 
 class Answer(NamedTuple):
@@ -54,8 +55,8 @@ class Answer(NamedTuple):
 
 
 def both_clocks() -> tuple[float, float]:
-    """Return `time.time` and `time.monotonic` at nearly the same moment: the closest pair of three
-    readings. [s]"""
+    """Return `time.time` and `time.monotonic` at nearly the same moment. Of three pairs of
+    readings, the pair that was read fastest is returned. [s]"""
     readings = []
     for _ in range(3):
         before_s, clock_s, after_s = time.monotonic(), time.time(), time.monotonic()
@@ -86,13 +87,14 @@ class Clock:
         return abs(moved_s) > STEP_S + SLEW * passed_s
 
     def monotonic_s(self, stamp_s: float) -> float:
-        """Convert a time stamp of the wall clock to monotonic time. The time stamp must not be
-        older than the last but one call of `look`. [s]"""
+        """Convert a time stamp of the wall clock to a time of the monotonic clock. The time stamp
+        must be more recent than the second-last call of `look`. [s]"""
         return stamp_s - self.ahead_s
 
 
 class Secret:
-    """Secret in the payload of pings, which prevents that a station forges a reply."""
+    """Secret in the payload of pings. A station that has not received the ping cannot forge a
+    reply."""
 
     def __init__(self) -> None:
         self.key = secrets.token_bytes(32)
@@ -125,7 +127,7 @@ class Pinger:
     Parameters
     ----------
     sockets : mapping, optional
-        Sockets by IP version. Default: raw sockets.
+        Sockets that send pings, by IP version. Default: raw sockets.
     clock : Clock, optional
 
     Raises

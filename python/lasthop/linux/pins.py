@@ -53,7 +53,7 @@ def pinned() -> list[str]:
         names = [each.name for each in PLACE.iterdir()]
     except OSError:
         return []
-    # the kernel reserves names with a dot
+    # the kernel reserves names with a dot for its own files
     return sorted(name for name in names if "." not in name)
 
 

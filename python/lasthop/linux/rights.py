@@ -1,5 +1,5 @@
-"""Permissions and features of this machine, determined by trials in a temporary network
-namespace."""
+"""Permissions of this process and features of the kernel, determined by tests. Features are tested
+in a temporary network namespace."""
 
 import errno
 import os
@@ -13,10 +13,9 @@ from lasthop.linux.syscalls import call
 
 CLONE_NEWNET, CLONE_NEWUSER = 0x40000000, 0x10000000
 FORBIDDEN = "forbidden: "
-"""Prefix of the result of a trial that could not start because this process lacks the
-permission."""
+"""Prefix of the result of a test that could not start because this process lacks the permission."""
 WELL = "well: "
-"""Prefix of the result of a successful trial. The name of the queueing discipline of leaves follows
+"""Prefix of the result of a successful test. The name of the queueing discipline of leaves follows
 the prefix."""
 STEPS = (
     "a network namespace",
@@ -30,8 +29,8 @@ STEPS = (
 
 
 def lacking() -> str | None:
-    """Return the name of a capability that a gateway needs and this process lacks, determined by a
-    trial; None if none is missing."""
+    """Return the name of a capability that a gateway needs and this process lacks; None if no
+    capability is missing. The capabilities are tested by using them."""
     from lasthop.linux import links
     from lasthop.linux.netlink import KernelError, Socket
 
@@ -73,8 +72,8 @@ def bpf_refused() -> str | None:
 
 
 def refuse_to_lack() -> None:
-    """Raise `UserError` if this process lacks a capability that a gateway needs, since the process
-    could not revert its changes."""
+    """Raise `UserError` if this process lacks a capability that a gateway needs. Without the
+    capability, the process could not revert its changes."""
     if (what := lacking()) is not None:
         is_root = os.geteuid() == 0
         hint = "whatever contains this root must let it have that" if is_root else "are you root?"
@@ -82,10 +81,10 @@ def refuse_to_lack() -> None:
 
 
 class Trial(NamedTuple):
-    """Result of a trial of the kernel's features."""
+    """Result of a test of the kernel's features."""
 
     untried: str | None
-    """Reason why the trial could not start; None if it started."""
+    """Reason why the test could not start; None if it started."""
     missing: str | None
     """First feature that is missing; None if all features are present."""
     discipline: str | None = None
@@ -94,8 +93,8 @@ class Trial(NamedTuple):
 
 
 def missing(discipline: str = "pfifo") -> str | None:
-    """Return the missing feature that a gateway needs, or the reason why the trial could not start;
-    None if no feature is missing."""
+    """Return the first missing feature that a gateway needs, or the reason why the test could not
+    start; None if no feature is missing."""
     trial = tried(discipline)
     return trial.untried or trial.missing
 
@@ -119,8 +118,8 @@ def tried(discipline: str = "pfifo") -> Trial:
 
 
 def in_a_process(discipline: str, kinds: int) -> str:
-    """Return the result of a trial in a separate process, in new namespaces. `kinds` are the flags
-    of clone(2)."""
+    """Run the test in a separate process and in new namespaces, and return its result as text.
+    `kinds` contains the flags of clone(2) that select the namespaces."""
     reader, writer = os.pipe()
     child = os.fork()
     if child == 0:
@@ -137,8 +136,8 @@ def in_a_process(discipline: str, kinds: int) -> str:
 
 
 def try_everything(discipline: str, kinds: int) -> str:
-    """Test each feature in a namespace that ends with this process, and return the result as
-    text."""
+    """Test each feature in new namespaces that the kernel removes when this process ends. Return
+    the result as text."""
     from lasthop.linux import leaf_queue, links, tc
     from lasthop.linux.netlink import KernelError, Socket
 

@@ -35,7 +35,8 @@ class RouteMetrics:
     """Metrics of a route, which change the behaviour of TCP connections that use the route."""
 
     acknowledges_each: bool = False
-    """Whether TCP acknowledges every segment from the addresses of the route separately."""
+    """Whether TCP sends a separate ACK for every segment that arrives from a destination of the
+    route."""
     initial_window: int | None = None
     """Initial congestion window of connections over the route [segments]; None for the kernel's
     default of ten."""
@@ -86,8 +87,8 @@ def by_way_of(gateway: IPv4Address, interface: str) -> Request:
 
 
 def routes_through(kernel: Socket, interfaces: Collection[int]) -> dict[Address, list[Network]]:
-    """Return the networks that this machine reaches through routers at these interfaces, by
-    router."""
+    """Return the networks that this machine reaches through routers at these interfaces, by the
+    router's address."""
     results: dict[Address, list[Network]] = {}
     for body in kernel.dump(GETROUTE, ROUTE.pack(0, 0, 0, 0, 0, 0, 0, 0, 0)):
         family, bits, *_ = ROUTE.unpack_from(body)

@@ -29,8 +29,9 @@ recorded."""
 PATIENCE_S = 3.0
 """Time after which a probe stops waiting for the ACK of a recorded segment. [s]"""
 LARGEST_WINDOW = 1 << 30
-"""Largest distance of an acknowledgement number from recorded data. A larger distance means that
-the ACK covers data that cannot have been sent (RFC 7323). [bytes]"""
+"""Largest plausible difference between an acknowledgement number and the sequence number of a
+recorded segment. With a larger difference, the ACK would cover data that cannot have been sent (RFC
+7323). [bytes]"""
 
 
 class Flow(NamedTuple):
@@ -95,8 +96,8 @@ def before(number: int, other: int) -> bool:
 
 
 def parsed(packet: bytes) -> Segment | None:
-    """Return the TCP segment in a packet, of which at least the headers are present; None if it is
-    no TCP segment."""
+    """Return the TCP segment in a packet; None if the packet contains no TCP segment. The packet
+    may be truncated after its headers."""
     source, length = source_and_length(packet)
     if source is None:
         return None
@@ -222,6 +223,6 @@ class RoundTripProbe:
             self.close()
 
     def is_late(self, now_s: float) -> bool:
-        """Return whether the last recorded segment was sent so long ago that the probe can be given
-        up."""
+        """Return whether more than `PATIENCE_S` have passed since the last recorded segment was
+        sent, so that the probe can be given up."""
         return bool(self.taken) and now_s - self.taken[-1].at_s > PATIENCE_S

@@ -34,8 +34,8 @@ PROBE_ADDRESS, PROBE_MASK, NOWHERE = "10.0.0.1", "255.0.0.0", "10.0.0.2"
 
 @contextlib.contextmanager
 def first_timeouts(seconds: float) -> Iterator[None]:
-    """Set the initial retransmission timeout of this process's connections, which TCP uses until
-    the first RTT sample.
+    """Set the initial retransmission timeout of this process's connections while the body runs. TCP
+    uses this timeout until the first RTT sample. [s]
 
     Raises
     ------

@@ -22,8 +22,8 @@ from lasthop.linux.btf import Btf
 KERNEL_TYPES = Path("/sys/kernel/btf/vmlinux")
 OPERATIONS = "tcp_congestion_ops"
 ENTRY = f"bpf_struct_ops_{OPERATIONS}"
-"""Kernel type of the value of the struct_ops map, which contains the operations and their reference
-count."""
+"""Name of the kernel's type for the value of the struct_ops map. The value contains the operations
+and their reference count."""
 SECTION = ".struct_ops.link"
 NAME_BYTES = 16
 """Size of the field with the name of a congestion control (linux/tcp.h), including a final zero

@@ -33,8 +33,8 @@ KIND, OPTIONS, CHAIN, INGRESS_BLOCK, EGRESS_BLOCK = 1, 2, 11, 13, 14
 OURS = 0x6C68
 """Major number of lasthop's HTB hierarchies: the letters "lh"."""
 SPLITTER = 0x6C67
-"""Major number of the queueing discipline in front of an HTB hierarchy that splits merged
-packets."""
+"""Major number of the splitter, a queueing discipline in front of an HTB hierarchy. The splitter
+splits merged packets."""
 INGRESS = 0xFFFFFFF1
 ROOT = 0xFFFFFFFF
 BLOCK_INDEX = -1
@@ -52,9 +52,9 @@ BURST_S = 0.001
 """Depth of a shaper's token bucket, as time at the shaper's rate; the depth is at least one packet.
 After a late timer, the shaper may send a burst of this length. [s]"""
 DIRECT_PACKETS = 1000
-"""Largest number of packets that may wait in an HTB hierarchy without a class. [packets]"""
+"""Largest number of waiting packets that belong to no class of an HTB hierarchy. [packets]"""
 SPLIT_BPS = 100_000_000_000
-"""Rate of the splitter, which exceeds that of any interface so that the splitter never delays a
+"""Rate of the splitter. It exceeds the rate of any interface, so that the splitter never delays a
 packet. [bit/s]"""
 SPLIT_LIMIT_BYTES = 1 << 20
 TBF_PARMS, TBF_RATE64, TBF_BURST = 1, 4, 6
@@ -216,7 +216,8 @@ def htb_class(
     cburst_bytes: int | None = None,
     change: bool = False,
 ) -> Request:
-    """Return the request that adds an HTB class, or changes its rate. [bit/s]
+    """Return the request that adds an HTB class or changes an existing class. `rate_bps` is the
+    rate of the class, and `ceil_bps` is its ceiling. [bit/s]
 
     The kernel stores rates in whole bytes per second. By default, the ceiling is equal to the rate,
     and both have the same bucket depth.
@@ -399,8 +400,8 @@ def u32_entry(
     major: int = 0,
     order: int = 1,
 ) -> Request:
-    """Return the request that adds a hash table entry which classifies or redirects packets of an
-    address."""
+    """Return the request that adds a hash table entry for an address. The entry classifies or
+    redirects packets from or to this address."""
     if isinstance(key, str):
         matches, words = mac_matches(key, source), ""
     else:
@@ -518,8 +519,8 @@ def changing(request: Request) -> Request:
 
 
 def removal(kind: int, body: bytes, *, whole_list: bool = False) -> Request:
-    """Return the request that removes an object that the kernel has described, or its whole filter
-    list."""
+    """Return the request that removes an object which the kernel has described in a message. With
+    `whole_list`, the request removes the whole list of the filter."""
     header, has = body[: TCMSG.size], dict(attributes(body, TCMSG.size))
     _, index, handle, parent, info = TCMSG.unpack(header)
     where = f"block {parent}" if index == BLOCK_INDEX else f"dev {index} parent {shown(parent)}"

@@ -84,7 +84,8 @@ def has_congestion(name: str) -> bool:
 
 
 def clamp_window(connection: socket.socket, size: int) -> None:
-    """Limit the receive window that the kernel announces to `size` bytes.
+    """Set the upper limit of the receive window that the kernel announces. `size` is this limit.
+    [bytes]
 
     Call this function before the connection begins, and again when the first data has arrived.
     After the first segment of a new size, the kernel replaces this limit by the size of the buffer
@@ -95,13 +96,14 @@ def clamp_window(connection: socket.socket, size: int) -> None:
 
 
 def limit_segment(connection: socket.socket, size: int) -> None:
-    """Limit the segments of both directions to `size` bytes. Call this function before the
-    connection begins."""
+    """Set the largest length of a segment's data (MSS) for both directions to `size` bytes. Call
+    this function before the connection begins."""
     connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_MAXSEG, size)
 
 
 def limit_unsent(connection: socket.socket, size: int) -> None:
-    """Limit the data that the kernel stores but has not sent yet to about `size` bytes."""
+    """Limit the amount of data that the kernel has accepted but not sent yet. The limit is about
+    `size` bytes."""
     connection.setsockopt(socket.IPPROTO_TCP, NOTSENT_LOWAT, size)
 
 

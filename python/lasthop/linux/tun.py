@@ -23,8 +23,8 @@ SIOCSIFMTU, SIOCSIFTXQLEN = 0x8922, 0x8943
 IFF_UP, IFF_RUNNING = 0x1, 0x40
 
 QUEUE_PACKETS = 10_000
-"""Length of the interface's queue, for the case that the reader is late. It is long enough for the
-windows of any scenario. [packets]"""
+"""Largest length of the interface's queue, in which packets wait if the reader is late. It is long
+enough for the windows of any scenario. [packets]"""
 
 
 def open_tun(name: str, address: str, mask: str, mtu: int, *, offloads: bool = False) -> int:

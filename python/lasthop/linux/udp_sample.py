@@ -1,9 +1,10 @@
 """Measure the uplink UDP traffic of each station, from a sample of one packet in eight.
 
-Uplink UDP must not be redirected, and a filter that only counts packets needs an action that some
-kernels do not have. A sample is enough to detect stations that send much UDP. The kernel draws the
-sample, which reduces the load of this process to an eighth. The kernel also reports the number of
-packets that did not fit into the buffer. The totals are scaled up to include the dropped packets.
+Uplink UDP must not be redirected, so the counters of leaves do not include it. A filter that only
+counts packets would need an action that some kernels do not have. A sample is enough to detect
+stations that send much UDP. The kernel draws the sample, which reduces the load of this process to
+an eighth. The kernel also reports the number of packets that did not fit into the buffer. The
+totals are scaled up to include the dropped packets.
 """
 
 import socket
@@ -16,12 +17,12 @@ from lasthop.linux.packets import packet_socket, received, source_and_length
 from lasthop.linux.tc import Address
 
 SAMPLED = 8
-"""Sampling ratio: one packet of this many is sampled."""
+"""Sampling interval: one of this many packets is sampled. [packets]"""
 SOL_PACKET = 263
 PACKET_STATISTICS = 6
 STATISTICS = struct.Struct("=II")
 """Layout of the socket's statistics: number of packets that passed the filter, and number of these
-packets that were dropped. Reading the statistics resets them."""
+packets that were dropped. When the statistics are read, the kernel resets them."""
 BUFFER_BYTES = 1 << 21
 """Requested size of the socket buffer, which the kernel doubles. The buffer stores 1800 full frames
 of 2304 bytes, enough for 170 Mbit/s. [bytes]"""
@@ -87,7 +88,8 @@ class UdpSample:
 
 
 def drain(packets: socket.socket, known: Collection[Address]) -> Mapping[Address, Counted]:
-    """Read all packets in a socket, and return the estimated totals of known addresses."""
+    """Read all packets in a socket, and return the number of sampled packets and bytes from each
+    address in `known`. The numbers are not scaled up."""
     result: dict[Address, Counted] = defaultdict(lambda: Counted(0, 0))
     for header, _ in received(packets):
         source, length = source_and_length(header)

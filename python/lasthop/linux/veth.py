@@ -22,8 +22,8 @@ enables forwarding."""
 
 
 def add_pair(name: str, peer: str, namespace: int) -> Request:
-    """Return the request that creates a pair of veth interfaces. The peer is created in the
-    namespace of a descriptor."""
+    """Return the request that creates a pair of veth interfaces. The peer is created in another
+    network namespace, to which the file descriptor `namespace` refers."""
     other = (
         INFO.pack(0, 0, 0, 0, 0)
         + text_attribute(IFNAME, peer)

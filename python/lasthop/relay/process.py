@@ -1,7 +1,7 @@
 """Process of `lasthop relay`, which loads little more than the relay.
 
-This file runs as a script. Its arguments are the file of the compiled module, and a descriptor from
-which a JSON object is read. The keys of the object are:
+This file runs as a script. It has two arguments: the path of the compiled module, and a file
+descriptor from which the script reads a JSON object. The keys of the object are:
 
     relay     settings of the relay
     doors     a message for each address at which the relay listens, with {} for the address
@@ -32,7 +32,7 @@ ENDS = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
 
 
 def compiled(path: str) -> ModuleType:
-    """Import the compiled module without the package that contains it."""
+    """Import the compiled module from its file, without importing the package `lasthop`."""
     loader = ExtensionFileLoader("_core", path)
     spec = spec_from_file_location("_core", path, loader=loader)
     assert spec is not None, "a loader was given"

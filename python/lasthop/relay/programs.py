@@ -19,7 +19,8 @@ ERRORS = {
     5: errno.ECONNREFUSED,
     6: errno.ETIMEDOUT,
 }
-"""Error numbers of the kernel, by the reply codes of a relay (RFC 1928, section 6)."""
+"""Error number of the kernel (``errno``) that corresponds to a reply code of a relay, by the reply
+code (RFC 1928, section 6)."""
 
 
 def connect(
@@ -30,7 +31,7 @@ def connect(
     Parameters
     ----------
     host : str
-        Name, which the server resolves, or address.
+        Name or address of the host. The server relay resolves a name.
     port : int
         Port.
     via : tuple of str and int

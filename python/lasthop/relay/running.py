@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 
 
 def start(settings: ClientSettings | ServerSettings) -> Relay:
-    """Start a relay; raise `UserError` if its settings are invalid or its addresses are in use."""
+    """Start a relay. Raise `UserError` if the relay's settings are invalid or its addresses are in
+    use."""
     raise_descriptors()
     try:
         return Relay(json.dumps(settings.as_json()))
@@ -54,7 +55,7 @@ class Running:
         self.stop()
 
     def stop(self) -> None:
-        """Stop the relay; its streams are aborted."""
+        """Stop the relay, and abort its streams."""
         self.relay.stop()
 
     def metrics(self) -> dict[str, Any]:
@@ -64,7 +65,8 @@ class Running:
 
 
 class Server(Running):
-    """Server relay, which receives streams from client relays and connects to their targets.
+    """Server relay, which receives streams from client relays and connects each stream to its
+    target.
 
     Parameters
     ----------
@@ -106,8 +108,8 @@ class Server(Running):
 
 
 class Client(Running):
-    """Client relay, which accepts connections of programs and sends their streams to the server
-    relay.
+    """Client relay. It accepts TCP connections from programs on this machine, and transmits their
+    data as streams to a server relay.
 
     Parameters
     ----------
@@ -116,18 +118,19 @@ class Client(Running):
     key : str
         Key of the server.
     terms : Terms
-        Number and kind of connections.
+        Rules for the number and kind of the TCP connections to the server relay.
     forwards : sequence of Forward
         Ports of this machine that are forwarded to targets.
     source : str, optional
-        Address of this machine from which connections are made.
+        Address of this machine from which the relay connects to the server relay. By default, the
+        system chooses the address.
     patience_s : float
         Longest time of connecting, and of the following handshake. [s]
     bounds : Bounds
         Limits of the relay's memory and streams.
     probe : bool
-        Whether the round-trip time T is measured by UDP probes, as long as the server answers them,
-        and not by the TCP connections. The rule of `terms` must not be ``fixed``.
+        Whether the relay measures the round-trip time T by UDP probes while the server answers the
+        probes. Otherwise, the TCP connections measure T. The rule of `terms` must not be ``fixed``.
 
     Raises
     ------

@@ -22,10 +22,10 @@ MIB = 1 << 20
 STREAMS = 2048
 """Default limit of simultaneous streams of one client, if the memory is sufficient."""
 STREAM_BYTES = 24 << 10
-"""Memory that is reserved for each stream. [bytes]
+"""Memory of a relay that each stream requires. [bytes]
 
-Two thirds of this memory are for data that was received and not yet read. A quarter of these two
-thirds is for new streams, 4 KiB per stream.
+Two thirds of a relay's memory are for data that was received and not yet read. A quarter of these
+two thirds is for new streams, and must be at least 4 KiB per stream.
 """
 PATIENCE_S = 10.0
 RULES = ("rtt", "utility", "marks")
@@ -46,8 +46,8 @@ class Address(NamedTuple):
 
 
 class Forward(NamedTuple):
-    """Port of this machine, and the target to which its connections are forwarded. Each of the two
-    may also be a pair of host and port."""
+    """Address of this machine, and the target to which connections to this address are forwarded.
+    Both are given as `Address` or as a pair of host and port."""
 
     listen: Address | tuple[str, int]
     target: Address | tuple[str, int]
@@ -71,12 +71,13 @@ class Terms:
     equation 5.1). ``utility``: the number that maximises a utility (equation 5.29). ``marks``: k T
     sqrt(1 + losses / marks) with ECN. ``fixed``: the smallest number in `connections`."""
     k_per_s: float = 10.0
-    """Number of connections per second of round-trip time, k. [1/s]"""
+    """Factor k of the rules that adapt the number of connections: number of connections per second
+    of round-trip time. [1/s]"""
     fairness: float = 1.0
     """Exponent in the utility x^(1 - fairness) / (1 - fairness) of the rate x. With 1, the utility
     is log x. [-]"""
     weight: float = 1.0
-    """Weight of the utility. [-]"""
+    """Factor by which the utility is multiplied. [-]"""
     connections: tuple[int, int] = (1, 16)
     """Smallest and largest number of connections."""
     interval_s: float = 1.0
@@ -86,12 +87,13 @@ class Terms:
     rounding: Literal["nearest", "down"] = "nearest"
     """Method of rounding the computed number of connections."""
     hold: int = 3
-    """Number of successive intervals in which the rule must ask for fewer connections before any is
-    closed."""
+    """Number of successive intervals in which the rule must compute fewer connections than are
+    open. Only then are connections closed."""
     congestion: str = "reno"
     """Congestion control of every connection, by the kernel's name."""
     timeout_s: float = 25.0
-    """Time of silence after which the other relay counts as dead and streams fail. [s]"""
+    """Time without data from the other relay after which the other relay counts as dead and all
+    streams fail. [s]"""
 
     def __post_init__(self) -> None:
         if self.rule not in (*RULES, FIXED):
@@ -149,8 +151,8 @@ class Bounds:
     window_bytes: int = 4 * MIB
     """Largest amount of data that a stream may send ahead of its reader. [bytes]"""
     streams: int | None = None
-    """Largest number of simultaneous streams of one client. Each needs 24 KiB of memory. None for
-    2048, or for the number that the memory allows if that is smaller."""
+    """Largest number of simultaneous streams of one client. Each stream needs 24 KiB of memory.
+    None means 2048, or fewer if the memory is not sufficient for 2048 streams."""
 
     def __post_init__(self) -> None:
         if self.streams is not None and self.streams > self.most_streams:
@@ -191,8 +193,8 @@ class ClientSettings:
     """Time limit for connecting, and for the handshake that follows. [s]"""
     bounds: Bounds = field(default_factory=Bounds)
     probe: bool = False
-    """Whether the round-trip time T is measured by UDP probes (paper 001, section 5.2), as long as
-    the server answers them."""
+    """Whether the relay measures the round-trip time T by UDP probes (paper 001, section 5.2) while
+    the server answers the probes."""
 
     def __post_init__(self) -> None:
         if self.probe and self.terms.rule == FIXED:

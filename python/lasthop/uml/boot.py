@@ -38,20 +38,22 @@ the exchange folder and kills all processes of the user-mode Linux.
 """
 
 END_TIMEOUT_S, POLL_S, ACCOUNTING_S = 1.0, 0.02, 0.25
-"""Longest wait for killed processes, time between two checks of a running kernel, and time between
-two measurements of its processor time. [s]"""
+"""Longest time to wait until killed processes have ended, time between two checks whether a kernel
+still runs, and time between two measurements of the kernel's processor time. [s]"""
 PRINTED_LINES = 10
-"""Number of last lines of the console that an error message contains."""
+"""Largest number of lines from the end of the console output that an error message contains."""
 SKIPPED_INITCALLS = "raid6_select_algo,calibrate_xor_blocks,init_btrfs_fs,init_zswap,rng_init"
 """Initialisation functions of the kernel that are skipped: processor measurements that never end in
 simulated time, a test that takes one second, and random numbers from devices of the host."""
 LOOPS_PER_JIFFY = 4_000_000
-"""Speed of the processor, which is set so that the kernel does not measure it. [loops/jiffy]"""
+"""Speed of the processor that is passed to the kernel, so that the kernel does not measure the
+speed. [loops/jiffy]"""
 EPOCH_S = 1704067200
-"""Start of the simulated clock, 2024-01-01. The preloaded library contains the same constant.
-[s]"""
+"""Time at which the simulated clock starts, since 1970: 2024-01-01. The preloaded library contains
+the same constant. [s]"""
 PANIC = "Kernel panic"
-"""Beginning of the console line that the kernel prints after the reason for its panic."""
+"""Beginning of the line on the console with which the kernel reports a panic. The lines before it
+contain the reason."""
 REFUSED_PTRACE = ("ptrace", "PTRACE")
 """Words in the console output if the host does not permit ptrace."""
 
@@ -80,18 +82,20 @@ class CommandResult:
     """Result of a command that has ended."""
 
     status: int
-    """Exit code of the command. If a signal ended the command, 128 plus the number of the
-    signal."""
+    """Exit code of the command. If a signal ended the command, the value is 128 plus the number of
+    the signal."""
     stdout: str
     stderr: str
     processor_s: float
     """Processor time of the kernel and all its processes, including the boot. [s]"""
     problems: Sequence[str] = ()
-    """Messages about files that the command changed and that could not be copied to the folder."""
+    """Messages about files that the command has changed, but that could not be copied to the folder
+    on the host."""
 
 
 Watch = Callable[[State], object]
-"""Function that is called about every 20 ms. If it raises an exception, the kernel is ended."""
+"""Function that is called with the state of the kernel about every 20 ms. If it raises an
+exception, the kernel is ended."""
 
 
 def run(

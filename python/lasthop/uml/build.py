@@ -24,7 +24,8 @@ from lasthop.uml.source import Source
 from lasthop.uml.store import INFORMATION, BuiltKernel, built_kernels, kernel_folder
 
 Progress = Callable[[int, int], object]
-"""Function that is called with the number of finished steps and the number of all steps."""
+"""Function that is called with two numbers: the number of finished steps of the build, and the
+number of all steps."""
 
 CONFIGURATION = Path(__file__).with_name("kernel.config")
 REQUIRED = (*NEEDED, "UML_TIME_TRAVEL_SUPPORT")
@@ -40,10 +41,11 @@ PROGRAMS = {
     "xz": "xz-utils",
     "pahole": "dwarves",
 }
-"""Programs that a build runs, with their Debian packages. `pahole` generates the BTF."""
+"""Debian package of each program that a build runs, by the program's name. `pahole` generates the
+BTF."""
 HEADERS = {"stdio.h": "libc6-dev", "gelf.h": "libelf-dev", "zlib.h": "zlib1g-dev"}
-"""Header files that a build includes, with their Debian packages. `resolve_btfids` uses the last
-two."""
+"""Debian package of each header file that a build includes, by the file's name. Only the program
+`resolve_btfids` uses the last two files."""
 HEADER_FOLDERS = (
     "/usr/include",
     "/usr/local/include",
@@ -51,16 +53,16 @@ HEADER_FOLDERS = (
 )
 
 PROCESSOR_S, SERIAL_S = 800.0, 50.0
-"""Processor time of a build, and the part of this time that cannot be parallel (unpacking, linking,
-BTF). [s]
+"""Processor time of a build, and the part of this time that several processors cannot share
+(unpacking, linking, BTF). [s]
 
 Measured on two processors: 768 s with Linux 6.12, without unpacking, and 824 s with Linux 6.1.
 """
 DISK_BYTES, RESULT_BYTES = 2.9e9, 13e6
-"""Disk space that a build needs in addition to its download, and disk space of the result.
+"""Disk space that a build needs in addition to its download, and disk space of the built kernel.
 [bytes]"""
 STEPS = 1430
-"""Approximate number of lines that `make` prints, which the progress bar counts."""
+"""Approximate number of lines that `make` prints. The progress bar counts a line as a step."""
 FIXED = {
     "KBUILD_BUILD_USER": "lasthop",
     "KBUILD_BUILD_HOST": "lasthop",
@@ -73,7 +75,7 @@ date."""
 PASSED = ("PATH", "HOME", "TMPDIR")
 """Environment variables of the user that a build inherits."""
 LOG = "build.log"
-"""Name of the file with the output of `make`, which is kept if the compilation fails."""
+"""Name of the file with the output of `make`. The file is kept if the compilation fails."""
 TEMPORARY = ".build-"
 """Prefix of the names of folders in which builds are running."""
 ERROR_LINE = re.compile(r"(?i)\b(error|failed|not found)\b")
@@ -102,7 +104,8 @@ def cost(source: Source, processors: int | None = None) -> Cost:
 
 
 def already_built(source: Source) -> BuiltKernel | None:
-    """Return the kernel that was built from this source with the current configuration, or None."""
+    """Return the kernel that was built from this source with the current configuration; None if
+    there is no such kernel."""
     ending = f"-{fingerprint(source)}"
     return next((each for each in built_kernels() if each.name.endswith(ending)), None)
 
@@ -260,7 +263,8 @@ def compile_kernel(tree: Path, source: Source, log: Path, progress: Progress | N
     Raises
     ------
     UserError
-        If `make` fails. The message contains the first error, and `log` the whole output.
+        If `make` fails. The message contains the first error, and the file `log` contains the whole
+        output.
     """
     argv = [*make(), f"-j{len(os.sched_getaffinity(0))}", "linux"]
     try:

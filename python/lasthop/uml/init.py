@@ -27,8 +27,8 @@ FINIT_MODULE = 313
 """Number of the system call finit_module on x86-64."""
 MS_BIND = 0x1000
 EXCHANGE = "/proc/self/cwd"
-"""Path of the exchange folder in the kernel's process on the host, which is the same in each
-run."""
+"""Path of the exchange folder, as the kernel's process on the host refers to it. The path is the
+same in each run."""
 FOLDER = "/folder"
 """Path of the folder in which the command runs."""
 ROOT = Path("/mnt/root")
@@ -36,14 +36,14 @@ ROOT = Path("/mnt/root")
 PROBLEMS = Path("/mnt/exchange/problems")
 """File with messages about changed files that could not be copied to the host."""
 PARTIAL = ".lasthop-"
-"""Prefix of the name of a file that is being copied to the host."""
+"""Prefix of the temporary name of a file while it is copied to the host."""
 START_S = 10
 """Time on the kernel's clock at which the command starts. [s]
 
 With a fixed time, the command does not depend on the duration of the boot.
 """
 OPEN_FILES = (1024, 524288)
-"""Soft and hard limit of open files per process, with the same values as in systemd."""
+"""Soft limit and hard limit of open files per process. systemd uses the same values."""
 CLOCK_MONOTONIC, TIMER_ABSTIME = 1, 1
 
 libc = ctypes.CDLL(None, use_errno=True)

@@ -41,8 +41,8 @@ class Kernel:
     program: Path
     version: str
     options: Mapping[str, str]
-    """Values of the kernel configuration (``y``, ``m`` or a text), by name without the prefix
-    ``CONFIG_``."""
+    """Values of the options in the kernel configuration (``y``, ``m`` or a text), by the option's
+    name without the prefix ``CONFIG_``."""
 
     @property
     def has_simulated_clock(self) -> bool:
@@ -99,16 +99,17 @@ class Candidate:
 
     program: Path
     origin: str
-    """Description of the program in messages."""
+    """Text that describes the program in messages."""
     built: BuiltKernel | None = None
     """Entry in the folder of built kernels; None for a kernel that lasthop did not build."""
 
 
 def candidates() -> list[Candidate]:
-    """Return the kernels of this machine in order. Emulations use the first kernel.
+    """Return the kernels of this machine in order of preference. Emulations use the first kernel.
 
-    The first kernel is that in the environment variable `LASTHOP_UML`. The kernels of `lasthop
-    kernel build` follow, the newest first. The kernel of the installed Debian package is last.
+    The first kernel is that in the environment variable `LASTHOP_UML`, if it is set. The kernels of
+    `lasthop kernel build` follow, the newest first. The kernel of the installed Debian package is
+    last.
     """
     named, installed = os.environ.get(VARIABLE), shutil.which(PROGRAM)
     return [

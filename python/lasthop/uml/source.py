@@ -25,13 +25,15 @@ class Source:
     """Source of a kernel that can be unpacked."""
 
     name: str
-    """Name for messages: the package with its version, or the name of the user's file."""
+    """Name of the source in messages: the package with its version, or the name of the user's
+    file."""
     identity: str
     """Text that identifies the source: the package with its version, or a hash of the file."""
     archive: Path | None = None
     """Archive file of the source; None for a package that must be downloaded."""
     package: str = ""
-    """Package and version for apt-get; empty if no download is necessary."""
+    """Argument of apt-get that names the package and its version; empty if no download is
+    necessary."""
     download_bytes: int = 0
     """Size of the download. [bytes]"""
 

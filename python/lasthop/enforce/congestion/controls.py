@@ -20,7 +20,8 @@ class Control(NamedTuple):
     kernel_name: str
     """Name that the kernel gets if a user loads the congestion control."""
     short: str
-    """Prefix of the kernel name that a process uses while it runs an emulation."""
+    """Prefix of the congestion control's name in the kernel while a process loads it only for an
+    emulation."""
     is_everyones: bool
     """Whether the kernel may already have its own congestion control of this name."""
     line: str

@@ -1,4 +1,4 @@
-"""List the congestion controls of the kernel, and the processes that hold them."""
+"""List the congestion controls of the kernel, and the processes that keep them loaded."""
 
 import contextlib
 import os
@@ -11,12 +11,13 @@ from lasthop.linux import bpf, pins, struct_ops
 from lasthop.linux.tcp import available_congestion
 
 LINK = "anon_inode:bpf"
-"""Prefix of the link target of a BPF link's file descriptor in /proc."""
+"""Beginning of the target of the symbolic link /proc/PID/fd/N if the file descriptor N belongs to a
+BPF link."""
 
 
 class Holder(NamedTuple):
-    """Process that holds a descriptor of a congestion control. When the process ends, the kernel
-    removes the congestion control."""
+    """Process that has an open file descriptor of a congestion control. When the process ends, the
+    kernel removes the congestion control, unless another process has such a descriptor."""
 
     number: int
     program: str
@@ -83,7 +84,8 @@ def links_by_name() -> dict[str, list[int]]:
 
 
 def holders(name: str) -> list[Holder]:
-    """Return the processes that hold the congestion control of this name, if /proc can be read."""
+    """Return the processes that have an open file descriptor of the congestion control of this
+    name. Return an empty list if this process may not list BPF links."""
     try:
         return held_by(links_by_name().get(name, ()))
     except bpf.BpfError:
@@ -91,7 +93,8 @@ def holders(name: str) -> list[Holder]:
 
 
 def held_by(links: Iterable[int]) -> list[Holder]:
-    """Return the processes with a file descriptor of one of these BPF links."""
+    """Return the processes that have an open file descriptor of one of the BPF links with these
+    identifiers."""
     wanted = {f"link_id:\t{each}" for each in links}
     if not wanted:
         return []
@@ -105,7 +108,8 @@ def held_by(links: Iterable[int]) -> list[Holder]:
 
 
 def holds(process: Path, lines: set[str]) -> bool:
-    """Return whether the fdinfo of one of the process's descriptors contains one of these lines."""
+    """Return whether one of the files /proc/PID/fdinfo/N of a process contains one of these lines.
+    Such a file describes the file descriptor N."""
     with contextlib.suppress(OSError):
         for each in (process / "fd").iterdir():
             with contextlib.suppress(OSError):

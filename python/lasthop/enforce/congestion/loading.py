@@ -53,8 +53,8 @@ def unload(control: Control) -> None:
     Raises
     ------
     UserError
-        If the congestion control is not loaded, or if a process holds it. In the second case, the
-        kernel removes the congestion control when the process ends.
+        If the congestion control is not loaded, or if a process keeps it loaded. In the second
+        case, the kernel removes the congestion control when the process ends.
     """
     name = control.kernel_name
     if pins.let_go(name):
@@ -67,7 +67,7 @@ def unload(control: Control) -> None:
 
 
 def held(name: str) -> str:
-    """Return a text that names the processes that hold a congestion control."""
+    """Return a text with the names of the processes that keep a congestion control loaded."""
     names = [f"process {holder.number} ({holder.program})" for holder in holders(name)]
     return f"held by {', '.join(names)}" if names else ""
 

@@ -100,7 +100,7 @@ class Remembered(Memory):
 
 @dataclass
 class Admission:
-    """Admission control, which decides the MAC addresses that may have a leaf of their own.
+    """Admission control. It decides which MAC addresses may have a leaf of their own.
 
     Parameters
     ----------

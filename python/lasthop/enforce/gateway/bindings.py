@@ -20,13 +20,13 @@ class Binding:
     last_s: float
     """Time at which the MAC address was last seen with the IP address. [s]"""
     claimant: str | None = None
-    """Another MAC address that claims the same IP address."""
+    """Another MAC address that claims the same IP address; None if there is none."""
 
 
 @dataclass
 class Bindings:
-    """Bindings of IP addresses in the configuration file to MAC addresses, computed only from the
-    reports of sources and the time.
+    """Bindings of IP addresses in the configuration file to MAC addresses. They depend only on the
+    time and on the MAC addresses that the sources of stations report.
 
     Parameters
     ----------

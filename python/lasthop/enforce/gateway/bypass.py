@@ -1,7 +1,7 @@
 """Detection of traffic that can bypass the classifier.
 
-Packets that a flowtable forwards bypass the classifier. So can packets of a station that is
-classified by IP address.
+Packets that a flowtable forwards bypass the classifier. Packets of a station that is classified by
+IP address can bypass the classifier, too.
 """
 
 from collections.abc import Iterable, Mapping
@@ -44,8 +44,8 @@ def bypasses(gateway: Gateway) -> Bypasses:
 def among(
     tables: Iterable[Flowtable], lans: Iterable[str], present: Mapping[str, Link]
 ) -> Bypasses:
-    """Return messages about flowtables that contain an interface, or a lower device of an
-    interface."""
+    """Return messages about the flowtables that contain one of the interfaces `lans`, or a lower
+    device of such an interface."""
     result = Bypasses([], [])
     devices = [name for lan in lans for name in links.below(lan, present)]
     for table in tables:
@@ -71,14 +71,14 @@ class Known(NamedTuple):
     """Stations and ports in the neighbour and bridge tables of this machine."""
 
     by_address: dict[str, str]
-    """Stations that would be classified by IP address, with the reasons."""
+    """Reason why a station would be classified by IP address, by the station's name."""
     ports: dict[str, int]
     """Number of MAC addresses at each port of a bridge or interface."""
 
 
 def known(gateway: Gateway) -> Known:
-    """Read the neighbour and bridge tables, and return their stations and ports. The kernel's state
-    is not changed."""
+    """Read the neighbour and bridge tables, and return the stations and ports in these tables. The
+    kernel's state is not changed."""
     roster, layout = Roster(gateway), Layout(gateway, Device("lh", 0))
     seen: list[Sighting] = [*of_neighbours(gateway), *of_bridges(gateway)]
     roster.see(seen, 0.0)

@@ -40,15 +40,16 @@ class Kind(IntEnum):
     """Packets that are redirected to the leaf for multicast and broadcast packets."""
     ARP = 3
     NEIGHBOURS = 4
-    """IPv6 neighbour discovery and router advertisements, which are exempt."""
+    """Exempt IPv6 packets of neighbour discovery and router advertisement."""
     PINGS = 5
-    """Echo requests of this machine and the replies to these requests, which are exempt."""
+    """Exempt pings: ICMP echo requests that this machine sends, and the replies to these echo
+    requests."""
     DNS = 6
     DHCP = 7
     UPLINK_UDP = 8
-    """UDP from a station at an access point with `udp = "down"`, which is exempt."""
+    """Exempt UDP packets from a station at an access point with `udp = "down"`."""
     IGNORED = 9
-    """Packets from or to a machine of `discover.ignore`, which are exempt."""
+    """Exempt packets from or to a machine of `discover.ignore`."""
     UNMATCHED = 10
     """Packets that pass without any classification."""
     FORGED = 11
@@ -77,8 +78,8 @@ ALLOWANCES: Mapping[Kind, tuple[int, int]] = {
     Kind.STATION: (48_000, 12_000),
     Kind.UNCLASSIFIED: (192_000, 48_000),
 }
-"""Limits for exempt packets: the rate [bit/s] and burst [bytes] that each station may send, and
-receive, of each kind.
+"""Limits of exempt traffic by kind of packet: rate [bit/s] and burst [bytes]. The limits apply
+separately to each station and to each direction.
 
 `STATION` limits the sum of all exempt kinds except multicast. `UNCLASSIFIED` limits the sum of all
 stations of a group. Packets above a limit are redirected to the station's leaf.
@@ -88,14 +89,14 @@ BY_ADDRESS, UDP_PASSES, HAS_IGNORED, UNCLASSIFIED_AT = 1, 2, 4, 8
 """Bit flags of a station in the BPF maps (stations.h)."""
 STATION = struct.Struct("=HHHHIII")
 """Layout of `struct station`: class of packets to the station, class of packets from the station,
-access point, flags, number of the station's rate limiters, interface at which the station was last
-seen, number of changes of this interface."""
+index of the access point, flags, index of the station's rate limiters, number of the interface at
+which the station was last seen, and how often this interface has changed."""
 ACCESS = struct.Struct("=HHI")
-"""Layout of `struct access`: leaf for unclassified packets, leaf for multicast packets, number of
-the rate limiters of both."""
+"""Layout of `struct access`: minor number of the leaf for unclassified packets, minor number of the
+leaf for multicast packets, index of the first rate limiter for packets of no station."""
 GROUP = struct.Struct("=HH")
-"""Layout of `struct group`: HTB class of a group, and major number of the HTB hierarchy inside the
-group."""
+"""Layout of `struct group`: minor number of a group's HTB class, and major number of the HTB
+hierarchy inside the group."""
 PREFIX = struct.Struct("=IB16s3x")
 COUNT = struct.Struct("=QQ")
 DIRECTIONS = 2
@@ -107,24 +108,25 @@ Table: TypeAlias = dict[tuple[str, bytes], bytes]
 
 
 class Place(NamedTuple):
-    """HTB classes, access point and rate limiters of a station."""
+    """Entry of a BPF map for a station: its HTB classes, access point and rate limiters."""
 
     to_class: int
     from_class: int
     ap: int
     number: int
-    """Number of the station's rate limiters in the BPF maps."""
+    """Index of the station's rate limiters in the BPF maps."""
     udp_passes: bool = False
 
     def packed(self, flags: int = 0) -> bytes:
-        """Return the value of the BPF map for the station, with these flags."""
+        """Return the value of the station's entry in a BPF map, with these bit flags."""
         flags |= UDP_PASSES * self.udp_passes
         minors = (self.to_class & 0xFFFF, self.from_class & 0xFFFF)
         return STATION.pack(*minors, self.ap, flags, self.number, 0, 0)
 
 
 class Surroundings(NamedTuple):
-    """MAC addresses at `lan` that do not belong to exactly one station."""
+    """MAC addresses at `lan` that the classifier must treat specially, because none of them belongs
+    to exactly one station."""
 
     ignored: Mapping[Address, str] = {}
     """MAC addresses of the machines in `discover.ignore`, by IP address."""
@@ -251,7 +253,7 @@ class Programs:
         return [dict(zip(Kind, every[k * size :], strict=False)) for k in range(DIRECTIONS)]
 
     def moves(self, mac: str) -> int:
-        """Return how often a MAC address was seen at a different interface than before."""
+        """Return how often the interface at which a MAC address was seen has changed. [-]"""
         try:
             value = bpf.entry(self.maps["macs"], mac_key(mac), STATION.size)
         except FileNotFoundError:

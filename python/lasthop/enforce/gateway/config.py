@@ -87,8 +87,8 @@ class KnownStation:
         return address in self.addresses or is_in(address, self.subnets)
 
     def is_in(self, subnet: Subnet) -> bool:
-        """Return whether an address of the station is in this subnet, or a subnet of it overlaps
-        this subnet."""
+        """Return whether `subnet` contains an address of the station or overlaps a subnet of the
+        station."""
         if any(address in subnet for address in self.addresses):
             return True
         return any(subnet.overlaps(own) for own in self.subnets)
@@ -144,7 +144,8 @@ class AccessPoint:
     subnets: Annotated[tuple[Subnet, ...], subnets_of]
     fairness: Fairness
     udp: ShapedUdp
-    """Whether UDP from stations is shaped, too."""
+    """Directions in which UDP is shaped: ``"both"``, or ``"down"`` if UDP from stations is not
+    shaped."""
     rate_bps: int | None
     """Fixed rate of the bottleneck; None if the rate is estimated. [bit/s]"""
     wce: Annotated[EstimatorSettings, estimator_settings_of]

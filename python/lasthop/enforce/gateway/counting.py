@@ -34,9 +34,9 @@ class Counting:
     shaping : Shaping
     loop : Loop
     again : callable
-        Function of the event loop that reads counters.
+        Function that the event loop calls to read the counters.
     ping : callable
-        Function of the event loop that sends pings.
+        Function that the event loop calls to send pings.
     """
 
     def __init__(self, shaping: Shaping, loop: Loop, again: Deed, ping: Deed) -> None:
@@ -46,14 +46,15 @@ class Counting:
         self.ping = ping
         self.udp = UdpSample(())
         self.addresses: AddressSample | None = None
-        """Sample of addresses with traffic, at access points whose stations have no leaf of their
-        own."""
+        """Sample of the addresses with traffic; None if no sample is drawn. The sample finds the
+        active stations of access points whose stations have no leaf of their own."""
         self.is_watched = False
         """Whether the status is displayed, so that counters are read every second."""
         self.still = 0
         """Number of consecutive readings without traffic."""
         self.tap: socket.socket | None = None
-        """Socket that receives the first packet after an idle period."""
+        """Socket that receives the first packet after an idle period; None outside of idle
+        periods."""
 
     def close(self) -> None:
         """Close all sockets."""
@@ -62,7 +63,8 @@ class Counting:
         self.remove_tap()
 
     def listen_anew(self, interfaces: Iterable[str]) -> None:
-        """Count uplink UDP at these interfaces. Close the sockets of the old interfaces."""
+        """Count uplink UDP at these interfaces from now on, and close the sockets at the previous
+        interfaces."""
         self.udp.close()
         self.udp = UdpSample(interfaces)
         self.stop_sampling()
@@ -74,7 +76,7 @@ class Counting:
 
     @property
     def is_idle(self) -> bool:
-        """Return whether there has been no traffic for some time."""
+        """Return whether the last `STILL_LOOKS` readings of the counters showed no traffic."""
         return self.still >= STILL_LOOKS
 
     def count(self) -> None:
@@ -104,8 +106,8 @@ class Counting:
                 self.loop.watch(self.tap, self.wake)
 
     def met(self, layout: Layout, known: Collection[Address]) -> Collection[Address]:
-        """Return the addresses of packets that have left the bottlenecks, if an access point has no
-        leaf for each station."""
+        """Return the stations' addresses in the sampled packets that have left the bottlenecks. If
+        every access point has one leaf per station, nothing is sampled and the result is empty."""
         if all(ap.has_leaf_each for ap in self.shaping.gateway.aps):
             return ()
         if self.addresses is None or self.addresses.interface != layout.ifb.name:
@@ -129,7 +131,8 @@ class Counting:
             self.count()
 
     def wake(self) -> None:
-        """End the idle period, since traffic has begun, and read counters every second."""
+        """End the idle period, since traffic has begun. From now on, the counters are read every
+        second."""
         self.remove_tap()
         self.still = 0
         self.loop.at(time.monotonic(), self.again)

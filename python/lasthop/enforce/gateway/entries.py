@@ -1,8 +1,8 @@
 """Contents of the classifier's BPF maps, computed from the layout of the gateway.
 
-A member is a station with a leaf. A member has one map entry by its MAC address. It also has map
-entries by its IP addresses in two cases: other stations can send frames with its MAC address, or
-its frames can have another MAC address.
+A member is a station with a leaf. The key of a member's first map entry is the member's MAC
+address. The member has additional map entries with its IP addresses as keys in two cases: other
+stations can send frames with its MAC address, or its own frames can have another MAC address.
 """
 
 import struct
@@ -33,22 +33,25 @@ from lasthop.enforce.gateway.layout import MAJOR, Layout, Member
 from lasthop.linux.tc import Address, Subnet
 
 FIRST_AP_NUMBER = 1 << 17
-"""Number of the first rate limiter for packets of no station, at the first access point."""
+"""Index of the first rate limiter for packets of no station. This rate limiter belongs to the first
+access point."""
 STRANGERS = 16
-"""Number of rate limiters per access point for packets of no station. Their source MAC addresses
-are distributed over these rate limiters. [-]"""
+"""Number of rate limiters per access point for packets of no station. The source MAC address of
+such a packet selects one of these rate limiters. [-]"""
 FIRST_IGNORED_NUMBER = 1 << 18
-"""Number of the first rate limiter for machines in `discover.ignore`."""
+"""Index of the first rate limiter for machines in `discover.ignore`."""
 NO_SURROUNDINGS = Surroundings()
 NOWHERE = Place(0, 0, 0, 0)
-"""Map value of a MAC address or IP address that has no leaf."""
+"""Value in a BPF map for a MAC address or IP address that has no leaf."""
 MOST_WAITING = 4096
-"""Largest number of MAC addresses without a leaf whose access points are passed to the program."""
+"""Largest number of MAC addresses without a leaf that are written to the BPF maps with their access
+points. Further MAC addresses are left out."""
 UNKNOWN_MAC = "no MAC address is known"
 SHARED_MAC = "several stations have one MAC address"
 ROUTED_MAC = "the MAC address is that of a router"
 ROUTED = "a router is between `lan` and the address"
-"""Messages for the reasons why a station is classified by its IP addresses."""
+"""Messages for the reasons why a station is classified by its IP addresses: this message and the
+three messages above."""
 
 
 @dataclass
@@ -59,9 +62,10 @@ class Entries:
     ----------
     layout : Layout
     on_link : collection of networks
-        Subnets of the interfaces towards access points. An address outside these subnets is
-        reached through a router, whose MAC address its frames have. Such frames are classified by
-        IP address. Without subnets, as at the port of a bridge, all addresses are on the link.
+        Subnets of the interfaces towards access points. An address outside these subnets is reached
+        through a router. Frames from and to this address have the MAC address of the router, and
+        are classified by IP address. Without subnets, as at the port of a bridge, all addresses are
+        on the link.
     others : Surroundings
     """
 
@@ -91,8 +95,8 @@ class Entries:
         return table
 
     def access_points(self, interfaces: Mapping[str, int]) -> Table:
-        """Return the map entries of the access points' leaves for packets of no station, and of the
-        interfaces."""
+        """Return the map entries of the interfaces, and of each access point's leaves for packets
+        that belong to no station."""
         table: Table = {}
         aps, others = self.layout.gateway.aps, self.others
         places = {
@@ -155,12 +159,13 @@ class Entries:
 
     @cached_property
     def order(self) -> dict[str, int]:
-        """Return the number of each access point in the BPF maps, by name."""
+        """Return the index of each access point in the BPF maps, by the access point's name."""
         return {ap.name: k for k, ap in enumerate(self.layout.gateway.aps)}
 
     @cached_property
     def ignored_numbers(self) -> dict[str, int]:
-        """Return the number of the rate limiter of each ignored machine, by MAC address."""
+        """Return the index of the rate limiter of each ignored machine, by the machine's MAC
+        address."""
         layout = self.layout
         owner_of = {m.station.mac: name for name, m in layout.members.items() if m.station.mac}
         return {
@@ -174,7 +179,8 @@ class Entries:
 
     @cached_property
     def by_address(self) -> dict[str, str]:
-        """Return the stations with a leaf that are classified by IP address, with the reasons."""
+        """Return the reason why a station with a leaf is classified by IP address, by the station's
+        name. Stations that are classified by MAC address are left out."""
         members = self.layout.members
         owners = Counter(each.station.mac for each in members.values() if each.station.mac)
         reasons = {}
@@ -197,8 +203,9 @@ class Entries:
     def shared_routers(self) -> set[str]:
         """Return MAC addresses of routers through which this machine reaches other stations.
 
-        A router is left out if no other station is reached through it, such as a router with a
-        delegated prefix. All frames with its MAC address belong to that router.
+        A router through which no other station is reached is left out. An example is a station that
+        is a router for its own subnets only. All frames with its MAC address belong to this
+        station.
         """
         return {
             mac

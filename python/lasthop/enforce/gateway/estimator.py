@@ -22,14 +22,16 @@ from lasthop.linux.segments import RoundTrip
 from lasthop.linux.tc import Address
 
 LATEST_S = 5.0
-"""Time after a ping at which a late reply is ignored. [s]"""
+"""Time after which the reply to a ping is ignored as too late. [s]"""
 ANOTHER_AFTER = 2
 """Number of unanswered pings after which another address of the station is pinged. [-]"""
 SILENT_PINGS = 5
-"""Number of unanswered pings after which a station is silent, if `LATEST_S` has also passed. [-]"""
+"""Number of consecutive unanswered pings after which a station is silent, if `LATEST_S` has also
+passed since the first of these pings. [-]"""
 
 Asks = Iterable[tuple[int, int]]
-"""Pings to send: pairs of the station's number and the ping's number in `CapacityEstimator`."""
+"""Pings that `CapacityEstimator` requests: the number by which it identifies the station, and the
+number by which it identifies the ping."""
 
 
 class Candidate(NamedTuple):
@@ -46,7 +48,7 @@ class Sent(NamedTuple):
     at_s: float
     name: str
     number: int
-    """Number of the station in `CapacityEstimator`."""
+    """Number by which `CapacityEstimator` identifies the ping."""
 
 
 class Unanswered(NamedTuple):
@@ -90,9 +92,9 @@ class Estimator:
         self.passed_bytes = passed_bytes
         self.clock = clock
         self.stations: dict[str, int] = {}
-        """Number of each station in `CapacityEstimator`, by the station's name."""
+        """Number by which `CapacityEstimator` identifies each station, by the station's name."""
         self.known: dict[int, Candidate] = {}
-        """Stations, by their numbers in `CapacityEstimator`."""
+        """Stations, by the numbers by which `CapacityEstimator` identifies them."""
         self.unused = count()
         self.under_way: dict[int, Sent] = {}
         self.rtt_s: float | None = None
@@ -100,15 +102,16 @@ class Estimator:
         self.answered: str | None = None
         self.pings = self.answers = 0
         self.unanswered: dict[str, Unanswered] = {}
-        """Unanswered pings of each station, by name."""
+        """Unanswered pings to each station, by the station's name."""
         self.nobody: Unanswered | None = None
-        """Pings since the last reply or timed segment of any station."""
+        """Pings to all stations since any station replied or had a timed segment; None if there
+        were no pings since."""
         self.passed: deque[tuple[float, int]] = deque()
-        """Recent times of the monotonic clock [s], with the number of bytes that had left the
-        bottleneck by then."""
+        """Recent times on the monotonic clock [s], each with the number of bytes that had left the
+        bottleneck at this time."""
         self.turns: dict[str, int] = {}
-        """Index of the pinged address of each station, by name. The index is incremented if replies
-        are missing."""
+        """Number that selects which of a station's addresses is pinged, by the station's name. This
+        number is incremented if replies are missing."""
         self.refused: Address | None = None
         """Address of the last ping, if the kernel refused to send it."""
         self.interval_s = ap.wce.interval_s
@@ -126,8 +129,8 @@ class Estimator:
         return self.controller.capacity_bps
 
     def number_of(self, candidate: Candidate) -> int:
-        """Return the number of a station in `CapacityEstimator`. Assign a number if the station is
-        new."""
+        """Return the number by which `CapacityEstimator` identifies a station. Assign a new number
+        if the station is new."""
         number = self.stations.get(candidate.name)
         if number is None:
             number = self.stations[candidate.name] = next(self.unused)
@@ -173,7 +176,8 @@ class Estimator:
         return self.controller.capacity_bps
 
     def listening(self) -> dict[str, tuple[Address, ...]]:
-        """Return the addresses of stations whose TCP segments are to be timed now, by name."""
+        """Return the addresses of the stations whose TCP segments should be timed now, by the
+        station's name."""
         known = (self.known.get(number) for number in self.controller.listening())
         return {each.name: each.addresses for each in known if each is not None}
 
@@ -217,8 +221,8 @@ class Estimator:
         return None if number is None else self.controller.base_rtt_s(number)
 
     def late_s(self) -> dict[str, float]:
-        """Return the stations whose replies are ignored because they are late, with the excess
-        delay. [s]"""
+        """Return the excess delay of each station whose late replies are ignored, by the station's
+        name. [s]"""
         return {self.known[number].name: late_s for number, late_s in self.controller.doubted()}
 
     def forget(self, name: str) -> None:
@@ -234,8 +238,8 @@ class Estimator:
             del self.known[number]
 
     def heard(self, name: str) -> str | None:
-        """Return the source of a station's delay samples: "pings" or "flows"; None if no delay was
-        measured."""
+        """Return the source of a station's delay samples: ``"pings"``, or ``"flows"`` for timed TCP
+        segments; None if no delay was measured."""
         number = self.stations.get(name)
         return None if number is None else self.controller.heard(number)
 
@@ -244,7 +248,8 @@ class Estimator:
         return lasts(self.unanswered.get(name), now_s)
 
     def faults(self, now_s: float) -> list[str]:
-        """Return a message if the rate depends on no station, or is reduced by a single station."""
+        """Return a message if no station replies, so that the rate cannot adapt, or if the rate is
+        reduced because of a single station."""
         c = f"{self.controller.capacity_bps / 1e6:.3g} Mbit/s"
         where = f"access point {self.ap.name}"
         if lasts(self.nobody, now_s):
@@ -270,7 +275,8 @@ def one_more(before: Unanswered | None, now_s: float) -> Unanswered:
 
 
 def lasts(unanswered: Unanswered | None, now_s: float) -> bool:
-    """Return whether so many pings are unanswered for so long that the station is silent."""
+    """Return whether enough pings are unanswered for long enough that the station counts as
+    silent."""
     if unanswered is None:
         return False
     return unanswered.pings >= SILENT_PINGS and now_s - unanswered.since_s > LATEST_S

@@ -1,7 +1,8 @@
 """Classic BPF program that hashes flows into leaves. Both directions of a flow get the same leaf.
 
-The source and destination addresses are combined by exclusive or, and so are the ports. A segment
-and its ACK have exchanged addresses and ports, and therefore the same hash.
+The source and destination addresses are combined by exclusive or, and so are the ports. In the ACK
+of a segment, source and destination are exchanged. The segment and its ACK therefore have the same
+hash.
 """
 
 from typing import TypeAlias
@@ -11,7 +12,7 @@ from lasthop.linux.packets import Instruction
 __all__ = ["Instruction", "program"]
 
 Marked: TypeAlias = tuple[int, int | str, int | str, int]
-"""Instruction whose jump targets are labels."""
+"""Instruction of classic BPF whose jump targets may be labels instead of distances."""
 
 LOAD_WORD, LOAD_HALF, LOAD_BYTE = 0x20, 0x28, 0x30
 LOAD_WORD_X, LOAD_MEMORY, STORE = 0x40, 0x60, 0x02
@@ -20,9 +21,11 @@ JUMP, JUMP_EQUAL, JUMP_SET = 0x05, 0x15, 0x45
 XOR_X, AND, SHIFT_RIGHT, MULTIPLY, MODULO, ADD = 0xAC, 0x54, 0x74, 0x24, 0x94, 0x04
 RETURN, RETURN_A = 0x06, 0x16
 NETWORK = 0xFFF00000
-"""First packet offset that is relative to the network header (SKF_NET_OFF)."""
+"""Value that is added to an offset so that the offset is relative to the network header
+(SKF_NET_OFF)."""
 PROTOCOL = 0xFFFFF000
-"""Offset of the Ethernet type (SKF_AD_OFF + SKF_AD_PROTOCOL)."""
+"""Offset from which an instruction loads the Ethernet type of the packet (SKF_AD_OFF +
+SKF_AD_PROTOCOL)."""
 IPV4, IPV6, TCP, UDP = 0x0800, 0x86DD, 6, 17
 MULTIPLIER = 0x9E3779B1
 """Multiplier of the hash: an odd number close to 2^32 divided by the golden ratio. Neighbouring
@@ -30,8 +33,8 @@ keys get distant hashes (Knuth)."""
 
 
 def program(first: int, leaves: int) -> list[Instruction]:
-    """Return the program that maps a packet to one of `leaves` HTB classes, numbered from
-    `first`."""
+    """Return the program that hashes a packet to one of several HTB classes. `leaves` is the number
+    of these classes, and `first` is the class number of the first."""
     v4: list[Marked] = [
         *words(12, 16),
         (STORE, 0, 0, 0),

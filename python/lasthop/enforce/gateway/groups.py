@@ -23,8 +23,8 @@ from lasthop.linux.netlink import Request
 from lasthop.linux.tc import PACKET_BYTES, Device
 
 FIRST_MAJOR = 1
-"""Major number of the first HTB hierarchy inside a group. No other program uses numbers on the
-IFB."""
+"""Major number of the first HTB hierarchy inside a group. Small numbers are free, since no other
+program creates queueing disciplines on the IFB."""
 INSIDE_MINOR = 1
 """Minor number of the class that is the parent of the leaves inside a group."""
 INSIDE_BPS = 1_000_000_000_000
@@ -76,7 +76,8 @@ def bundles_of(gateway: Gateway, last_leaf: int) -> Bundles:
 
 
 def least_share(gateway: Gateway) -> float:
-    """Return the smallest share of a leaf, relative to a station that belongs to no group."""
+    """Return the smallest share of any leaf, relative to the share of a station that belongs to no
+    group."""
     return min([1.0, *(group.share for group in gateway.groups)])
 
 
@@ -86,8 +87,8 @@ def longest_turn(gateway: Gateway) -> float:
 
 
 def short_queue(gateway: Gateway) -> list[str]:
-    """Return a warning if a group's quantum exceeds the limit of a queue. Such a queue may become
-    empty before the quantum is sent."""
+    """Return a warning if a group's quantum exceeds the limit of the group's queue. Such a queue
+    may become empty before the quantum is sent."""
     turn = round(longest_turn(gateway))
     if turn <= gateway.queue_packets:
         return []
@@ -99,6 +100,7 @@ def short_queue(gateway: Gateway) -> list[str]:
 
 
 def largest_bps(ap: AccessPoint, group: Group | None) -> int:
-    """Return the largest rate of a leaf at an access point, or of a leaf in a group. [bit/s]"""
+    """Return the largest rate of a leaf at an access point, which a group may limit further.
+    [bit/s]"""
     largest = ap.rate_bps or ap.max_bps
     return largest if group is None or group.max_bps is None else min(largest, group.max_bps)

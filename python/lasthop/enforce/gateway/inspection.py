@@ -66,7 +66,7 @@ def look(
     kernel: Socket, layout: Layout, rates: Mapping[str, int], parts: Set[Part] = ALL
 ) -> list[Difference]:
     """Return the differences between the kernel's state and the layout, in these parts of the
-    state. `rates` are the expected rates of access points. [bit/s]
+    state. `rates` are the expected bottleneck rates, by the access point's name. [bit/s]
 
     Objects that are removed together are inspected together. If the IFB is missing, no other
     difference is reported.
@@ -83,7 +83,7 @@ def look(
             result += wrongs
             by_kind = {each.name[0]: each for each in wrongs}
             if "hooks" in by_kind:
-                # the kernel removes the filters of a block with the block's last user
+                # when the last user of a block is removed, the kernel removes the block's filters
                 parts |= BLOCKS
             if "absence" not in by_kind and ("hooks" not in by_kind or by_kind["hooks"].repair):
                 is_reached = True
@@ -99,7 +99,7 @@ def look(
         has += bodies
         remaining = {TCMSG.unpack_from(body)[2] for kind, body in bodies if kind == tc.NEWQDISC}
         if not {tc.classid(major, 0) for major in layout.majors} <= remaining:
-            parts.add(Part.FILTERS)  # the kernel removes filters with their HTB hierarchy
+            parts.add(Part.FILTERS)  # the kernel has removed the filters of a missing hierarchy
     wants: dict[Part, Callable[[], Iterable[Request]]] = {
         Part.FILTERS: layout.ifb_filters,
         Part.TO_BLOCK: lambda: layout.block_filters(layout.to_block),

@@ -89,8 +89,8 @@ def ifb_name(gateway: Gateway) -> str:
 
 
 def blocks_of(lan: str) -> tuple[Block, Block]:
-    """Return the two filter blocks of a `lan` interface: for packets to stations, and from
-    stations."""
+    """Return the two filter blocks of a `lan` interface: the block for packets to stations, and the
+    block for packets from stations."""
     first = MAJOR << 16 | crc32(lan.encode()) & 0xFFFE
     return Block(first), Block(first + 1)
 
@@ -102,10 +102,10 @@ class Member:
     station: KnownStation
     ap: AccessPoint
     leaf: int
-    """HTB class of packets to the station. With fairness "direction" all stations share this
-    class."""
+    """Number of the HTB class of packets to the station. With fairness "direction", all stations
+    share this class."""
     uplink: int
-    """HTB class of packets from the station."""
+    """Number of the HTB class of packets from the station."""
     addresses: tuple[Address, ...]
 
     @property
@@ -146,9 +146,10 @@ class Layout:
         self.to_block, self.from_block = blocks_of(gateway.lan)
         self.members: dict[str, Member] = {}
         self.owners: dict[str | None, set[str]] = {}
-        """Names of the stations with each MAC address."""
+        """Names of the stations with each MAC address, by MAC address. Several stations may have
+        the same MAC address."""
         self.numbers: dict[str, int] = {}
-        """Number of the rate limiters of each station, by the station's name."""
+        """Index of each station's rate limiters in the BPF maps, by the station's name."""
         self.free_numbers: list[int] = []
         self.ap_class = {ap.name: tc.classid(MAJOR, k) for k, ap in enumerate(gateway.aps, start=1)}
         self.free_leaves: list[int] = []
@@ -160,7 +161,8 @@ class Layout:
         unclassified packets."""
         self.programs = programs
         self.shared: dict[str, tuple[int, int]] = {}
-        """Leaves of each access point: for unclassified packets, and for multicast packets."""
+        """Class numbers of two leaves of each access point: the leaf for unclassified packets and
+        the leaf for multicast packets."""
         self.fixed = {ap.name: self.fixed_leaves(ap) for ap in gateway.aps}
         for ap in gateway.aps:
             self.last_leaf -= 2
@@ -188,7 +190,8 @@ class Layout:
         self.tables: Tables | None = None
         """u32 filters that classify packets; None if BPF programs classify packets."""
         self.echoes = tc.classid(MAJOR, self.last_leaf)
-        """HTB class of echo requests and replies, if u32 filters classify."""
+        """Number of the HTB class of echo requests and replies. This class exists only if u32
+        filters classify packets."""
         if programs is None:
             self.last_leaf -= 1
             self.tables = Tables(ifb, MAJOR, list(self.by_leaf), self.outer)
@@ -242,15 +245,15 @@ class Layout:
 
     @property
     def majors(self) -> list[int]:
-        """Return the major numbers of all HTB hierarchies: the hierarchy of access points, and
-        those inside groups."""
+        """Return the major numbers of all HTB hierarchies: the hierarchy of access points, and the
+        hierarchies inside groups."""
         return [MAJOR, *self.by_leaf]
 
     # Requests that create the objects for a gateway without stations.
 
     def foundation(self, rates: dict[str, int]) -> Iterator[Request]:
-        """Yield the requests that create the HTB hierarchy with these rates of access points
-        [bit/s], and the classifiers."""
+        """Yield the requests that create the classifiers and the HTB hierarchy without stations.
+        `rates` are the bottleneck rates, by the access point's name. [bit/s]"""
         yield from self.classes(rates)
         yield from self.flow_programs()
         yield from self.classifiers()
@@ -271,8 +274,8 @@ class Layout:
             yield programs.at_ifb(self.ifb, major, "inside")
 
     def classes(self, rates: dict[str, int]) -> Iterator[Request]:
-        """Yield the requests that create the HTB hierarchy without stations. `rates` are those of
-        access points. [bit/s]"""
+        """Yield the requests that create the HTB hierarchy without stations. `rates` are the
+        bottleneck rates, by the access point's name. [bit/s]"""
         # Packets whose class was just removed use the default class, so that they do not bypass all
         # classes.
         unclassified = [self.outer(leaves[0]) & 0xFFFF for leaves in self.shared.values()]
@@ -374,8 +377,8 @@ class Layout:
     # Changes while the gateway runs: stations that join or leave, and new rates.
 
     def rate(self, ap: AccessPoint, rate_bps: int, *, change: bool = True) -> Request:
-        """Return the request that creates the class of an access point, or changes its rate.
-        [bit/s]"""
+        """Return the request that creates the class of an access point with this rate, or changes
+        the rate of the class. [bit/s]"""
         return tc.htb_class(
             self.ifb,
             self.ap_class[ap.name],
@@ -413,8 +416,8 @@ class Layout:
         *,
         change: bool = False,
     ) -> Request:
-        """Return the request that creates or changes a class below `parent`, with a ceiling.
-        [bit/s]
+        """Return the request that creates or changes a class below `parent`. `ceil_bps` is the
+        class's ceiling. [bit/s]
 
         The class can send at least `burst_bytes` in one burst at its ceiling.
         """
@@ -431,8 +434,8 @@ class Layout:
         )
 
     def join(self, station: KnownStation) -> list[Request]:
-        """Return the requests that create a station's classes. The filters for its packets are
-        created last."""
+        """Return the requests that create a station's classes and filters. The filters are created
+        last."""
         assert station.ap is not None
         assert station.name not in self.members
         ap = self.gateway.ap(station.ap)
@@ -469,7 +472,8 @@ class Layout:
         """Set the weights of stations from the data rates that access points reported. `read` is
         indexed by station name.
 
-        The requests change only quanta that differ. Packets in queues are not dropped.
+        Return requests only for quanta that have changed. The requests drop no packets that are in
+        queues.
         """
 
         def turns() -> dict[str, int]:
@@ -500,8 +504,8 @@ class Layout:
             raise
 
     def identify(self, name: str, mac: str | None) -> list[Request]:
-        """Set the MAC address of a station. Update the filters of stations that had the same old
-        MAC address."""
+        """Set the MAC address of a station, and return the requests for its filters. The requests
+        also update the filters of other stations with the station's old or new MAC address."""
         member = self.members[name]
         before = member.station.mac
         self.owners.get(before, set()).discard(name)

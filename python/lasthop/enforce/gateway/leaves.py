@@ -7,9 +7,9 @@ the duration of one round would starve the leaf. An example is a target of 5 ms 
 Mbit/s, where a packet takes 40 ms. The target is one and a half rounds of ten active leaves at the
 largest C, and at least 5 ms. RFC 8290, section 5.2, asks for at least one packet at the leaf's
 share. The target does not depend on the present C or on the number of stations, since changing
-thousands of leaves takes too long. If a leaf's share is smaller than that of ten leaves at the
-largest C, CoDel drops more packets than necessary. If the share is larger, packets of a download
-wait slightly longer. With FQ-CoDel, other flows of the same station do not wait longer.
+thousands of leaves takes too long. If a leaf's share is smaller than a tenth of the largest C,
+CoDel drops more packets than necessary. If the share is larger, packets of a download wait slightly
+longer than necessary. With FQ-CoDel, other flows of the same station do not wait longer.
 
 If C is estimated, the access point has a queue downstream of the bottleneck, up to the estimator's
 threshold. Its delay is part of every round trip. After a loss, CUBIC reduces its window by a factor
@@ -32,31 +32,35 @@ ACTIVE_LEAVES = 10
 ROUNDS = 1.5
 LEAST_TARGET_S, PATH_S = 0.005, 0.095
 KEPT = 3 / 7
-"""Ratio of the queueing delay to the remaining round-trip time at which the queue just stays
-non-empty after CUBIC reduces its window to 0.7: 0.7 (1 + 3/7) = 1. [-]"""
+"""Smallest ratio of the queueing delay to the rest of the round-trip time with which the queue does
+not become empty after a loss. After a loss, CUBIC multiplies its window by 0.7, and 0.7 (1 + 3/7)
+is 1. [-]"""
 NEAR_S = 0.03
 """Assumed round-trip time of the path, which is added to the estimator's threshold. [s]"""
 FLOWS = 128
-"""Number of FQ-CoDel queues in the leaf of one station. They use 9 kB of memory. With 12 other
-flows, a flow shares its queue with one of them in 9 % of cases."""
+"""Number of FQ-CoDel queues in the leaf of one station. These queues use 9 kB of memory. If 12
+other flows are in the leaf, a flow shares its queue with another flow in 9 % of cases."""
 SHARED_FLOWS = 1024
 """Number of FQ-CoDel queues in a leaf that all stations of an access point share."""
 MOST_SHARED = 2
-"""Largest number of an access point's leaves with `SHARED_FLOWS` queues."""
+"""If the stations of an access point share at most this many leaves, each of these leaves has
+`SHARED_FLOWS` queues."""
 
 
 def is_chosen(gateway: Gateway) -> bool:
-    """Return whether the kernel's support decides the queueing discipline of leaves."""
+    """Return whether the gateway uses the best queueing discipline that the kernel supports,
+    instead of a discipline that the configuration sets."""
     return gateway.discipline == "best"
 
 
 def assumed(gateway: Gateway) -> str:
-    """Return the queueing discipline of leaves that is assumed without a test of the kernel."""
+    """Return the queueing discipline of leaves without testing the kernel. If the configuration
+    sets no discipline, return the best discipline."""
     return BEST[0] if is_chosen(gateway) else gateway.discipline
 
 
 def why(gateway: Gateway) -> str:
-    """Return the reason for the choice of the leaves' queueing discipline."""
+    """Return the reason why leaves have their queueing discipline, as text."""
     return "the best that this kernel has" if is_chosen(gateway) else "set by `gateway.discipline`"
 
 
@@ -95,7 +99,7 @@ def queue_of(
         Length of a full packet. [bytes]
     """
     sharing = min(leaves or ACTIVE_LEAVES, ACTIVE_LEAVES)
-    # No quantum can exceed the packet limit of a queue.
+    # A leaf cannot send more packets per round than its queue can store.
     packets = sharing * min(ROUNDS * turn_packets, gateway.queue_packets)
     least_s = LEAST_TARGET_S
     if discipline == "fq_codel" and ap.rate_bps is None:

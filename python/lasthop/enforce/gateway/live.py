@@ -20,7 +20,8 @@ def address(row: Row) -> str:
 
 
 def pinged(row: Row) -> str:
-    """Return the result of pinging a station: yes, no, no answer, late, or measured by flows."""
+    """Return the result of pinging a station as text. "By flows" means that TCP segments are timed
+    instead."""
     match row:
         case {"silent": silent, "pinged": True, "late_s": late_s, "heard": heard}:
             if late_s is not None:
@@ -34,7 +35,8 @@ def pinged(row: Row) -> str:
 
 
 def answers(row: Row) -> str:
-    """Return how many pings of an access point were answered, out of those sent."""
+    """Return the number of answered pings and the number of sent pings of an access point, as
+    text."""
     match row:
         case {"answers": answered, "pings": sent}:
             return f"{answered} of {sent}"
@@ -52,13 +54,14 @@ def phy_rate(row: Row) -> str:
 
 
 def exempt_bytes(row: Row) -> dict[str, int]:
-    """Return the exempt bytes of each kind at a filter, the largest number first."""
+    """Return the number of exempt bytes of each kind of packet at a filter, in descending order.
+    [bytes]"""
     counts = {kind: count for kind, count in row["exempt_bytes"].items() if count}
     return dict(sorted(counts.items(), key=lambda item: -item[1]))
 
 
 def by_kind(row: Row) -> str:
-    """Return the exempt bytes of each kind at a filter, as text."""
+    """Return the number of exempt bytes of each kind of packet at a filter, as text. [Mbytes]"""
     kinds = exempt_bytes(row).items()
     return ", ".join(f"{kind.replace('_', ' ')} {count / 1e6:.3f}" for kind, count in kinds)
 

@@ -49,13 +49,15 @@ OF_FILTERS = (
     ("filter_bytes", "counter", "Bytes at the filters: redirected to leaves, exempt, unmatched."),
 )
 ALIKE = ("unclassified", "multicast", "forged")
-"""Kinds of redirected packets that belong to no station's leaf."""
+"""Kinds of redirected packets that do not pass through the leaf of a station."""
 STATION = {"station": "name", "ap": "ap"}
-"""Labels of the metrics of stations, and the keys of the status rows that contain the values."""
+"""Key of the status row that contains the value of a label, by the label's name, for metrics of
+stations."""
 
 
 def kinds_of(row: Row) -> Iterator[tuple[str, int]]:
-    """Yield the byte counter of each kind, for an access point and direction. [bytes]"""
+    """Yield each kind of packet with its number of bytes, for one access point and one direction.
+    [bytes]"""
     others = {kind: row[f"{kind}_bytes"] for kind in ALIKE}
     yield "station", row["redirected_bytes"] - sum(others.values())
     yield from (others | row["exempt_bytes"] | {"unmatched": row["unmatched_bytes"]}).items()

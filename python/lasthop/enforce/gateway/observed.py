@@ -1,4 +1,5 @@
-"""Compute rates, active stations and stations that send UDP from the kernel's counters."""
+"""Evaluate the kernel's counters: rates, stations with traffic, and stations that send much UDP
+over the uplink."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
@@ -13,10 +14,10 @@ from lasthop.linux.tc import Address
 from lasthop.linux.udp_sample import Counted
 
 ACTIVE_BYTES = 3000
-"""Threshold of activity: two packets. A station is active if its leaf has sent more bytes than this
-since the last reading. With fairness "flow" or "direction", the class of its access point must have
-sent more. In addition, the sample of one packet in eight must contain a packet of the station.
-[bytes]"""
+"""Threshold of activity, about two packets. A station is active if its leaf has sent more bytes
+than this since the last reading. With fairness "flow" or "direction", stations have no leaf of
+their own. A station is then active if its access point's class has sent more bytes than this, and
+if the sample of packets contains a packet of the station. [bytes]"""
 UDP_MEMORY = 5
 """Number of readings for which a station that has sent much UDP is not pinged. [-]"""
 
@@ -28,7 +29,8 @@ NO_BUNDLES: Bundles = MappingProxyType({})
 def rate_since(
     before: Counters | None, now: Counters | None, passed_s: float
 ) -> tuple[float, Counters | None]:
-    """Return the rate since the last reading [bit/s], and the counters of this reading."""
+    """Return the rate between two readings [bit/s], and the counters `now` of the second reading.
+    The rate is 0 if it cannot be computed."""
     if now is None or before is None or passed_s <= 0:
         return 0.0, now
     return 8 * (now.sent_bytes - before.sent_bytes) / passed_s, now
@@ -36,7 +38,7 @@ def rate_since(
 
 @dataclass
 class Seen:
-    """Last counters of a station, and the rates computed from them."""
+    """Counters of a station at the last reading, and the rates computed from these counters."""
 
     ap: str
     addresses: list[str]
@@ -54,7 +56,7 @@ class Seen:
 
 @dataclass
 class SeenGroup:
-    """Last counters of a group at an access point, and its rate."""
+    """Counters of a group at one access point at the last reading, and the group's rate there."""
 
     bundle: Bundle
     counters: Counters | None = None
@@ -71,7 +73,7 @@ class Observed:
     gateway: Gateway
     seen: dict[str, Seen] = field(default_factory=dict)
     groups: dict[tuple[str, str], SeenGroup] = field(default_factory=dict)
-    """Groups, by the names of access point and group."""
+    """Groups at the access points, by the access point's name and the group's name."""
     active: set[str] = field(default_factory=set)
     udp_senders: set[str] = field(default_factory=set)
     """Stations that are not pinged, since their own unshaped uplink UDP delays their replies."""
@@ -124,13 +126,15 @@ class Observed:
                 self.udp_senders.add(name)
 
     def busy_aps(self, counters: Mapping[int, Counters], classes: Mapping[str, int]) -> set[str]:
-        """Return the access points whose class has sent packets since the last reading."""
+        """Return the access points whose class has sent more than `ACTIVE_BYTES` since the last
+        reading."""
         now = {ap: counters[leaf].sent_bytes for ap, leaf in classes.items() if leaf in counters}
         before, self.sent_bytes = self.sent_bytes, now
         return {ap for ap, sent in now.items() if sent - before.get(ap, sent) > ACTIVE_BYTES}
 
     def is_pinged(self, name: str) -> bool:
-        """Return whether a station is pinged now: it is active, and does not send much UDP."""
+        """Return whether a station is pinged now: the rate of its access point is estimated, and
+        the station is active and does not send much UDP."""
         is_estimated = self.gateway.ap(self.seen[name].ap).rate_bps is None
         return is_estimated and name in self.active and name not in self.udp_senders
 

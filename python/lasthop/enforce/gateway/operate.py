@@ -66,7 +66,7 @@ def check(gateway: Gateway) -> Checked:
         result.append(f"it is up ({state.holder()}); run `up` to apply the file")
     seen = known(gateway)
     if refused is None:
-        # The MAC address of an absent station is learnt when the station appears.
+        # The MAC address of an absent station is not known yet; no warning is printed about it.
         reasons = seen.by_address.items()
         result += by_address({name: reason for name, reason in reasons if reason != UNKNOWN_MAC})
     _, unread = read_station_rates(gateway)
@@ -82,8 +82,8 @@ def refuse(gateway: Gateway, state: State, is_up: bool) -> None:
 
 
 def warnings(gateway: Gateway, leaves: Mapping[str, str] | None = None) -> list[str]:
-    """Return warnings. `leaves` contains the queueing discipline of leaves and its reason, if they
-    are known."""
+    """Return warnings about the configuration and this machine. `leaves` contains the queueing
+    discipline of leaves and the reason for it; None if the kernel was not tested."""
     results = [*cautions(gateway), *bypasses(gateway).warnings, *short_queue(gateway)]
     results += groups.short_queue(gateway)
     if leaves is not None:

@@ -40,7 +40,7 @@ class RateHistory:
     readings: deque[int] = field(default_factory=lambda: deque(maxlen=READINGS))
     """Last data rates that were read for the station. [bit/s]"""
     had_traffic: bool = False
-    """Whether the readings were taken while the station had traffic."""
+    """Whether the stored readings were taken while the station had traffic."""
     weighed: PhyRate | None = None
     """Data rate that determines the station's weight."""
 
@@ -89,8 +89,8 @@ class PhyRates:
         }
 
     def of(self, members: Mapping[str, tuple[AccessPoint, KnownStation]]) -> dict[str, PhyRate]:
-        """Return the measured data rate of each station, by name, at access points whose rates are
-        read."""
+        """Return the data rate that determines the weight of each station, by the station's name.
+        Stations whose data rate was not read are left out."""
         results = {}
         for name, (ap, station) in members.items():
             history = self.histories.get((ap.name, station.mac or ""))

@@ -10,7 +10,8 @@ from lasthop.linux.netlink import Request
 from lasthop.linux.tc import Block, Device
 
 PINNED = {"from": "from_stations", "to": "to_stations", "leaf": "leaf", "inside": "inside"}
-"""Name of the function of each BPF program, by which `bpftool` pins the program."""
+"""Name of each program's function in the C source. `bpftool` uses this name for the program's
+pin."""
 
 
 INDEX = "$((i % 256)) $((i / 256 % 256)) $((i / 65536 % 256)) 0"
@@ -25,12 +26,13 @@ def index_of(interface: str) -> str:
 
 
 class Planned:
-    """BPF programs for `plan`, which are not loaded. Their requests contain only commands.
+    """Stand-in for the classifier's BPF programs in the command `plan`, which only prints commands.
+    No program is loaded, and the netlink requests contain only the equivalent `tc` commands.
 
     Parameters
     ----------
     ifb : str
-        Name of the IFB, and of the directory in the BPF file system.
+        Name of the IFB. The directory in the BPF file system has the same name.
     """
 
     def __init__(self, ifb: str) -> None:

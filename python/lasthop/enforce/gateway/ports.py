@@ -1,16 +1,18 @@
-"""Record the ports at which MAC addresses are seen: their numbers, and changes of ports."""
+"""Record the ports at which MAC addresses are seen: the number of MAC addresses per port, and how
+often a MAC address changes its port."""
 
 from collections import Counter, deque
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 MOST_MOVES = 4
-"""Number of port changes within `WINDOW_S` from which two machines seem to use one MAC address.
-[-]"""
+"""Number of port changes of one MAC address within `WINDOW_S`. If this number is reached, two
+machines seem to use the MAC address. [-]"""
 WINDOW_S = 60.0
 """Time within which port changes are counted. A roaming station changes its port less often. [s]"""
 MOST_MACS = 1 << 16
-"""Largest number of MAC addresses whose ports are stored."""
+"""Largest number of MAC addresses whose ports are stored. Above this number, the MAC address that
+was seen longest ago is deleted."""
 
 
 class Seen(NamedTuple):
@@ -23,7 +25,8 @@ class Seen(NamedTuple):
 
 @dataclass
 class Ports:
-    """Ports of MAC addresses, computed only from the reports of sources and the time.
+    """Ports of MAC addresses. They depend only on the time and on the reports of the sources of
+    stations.
 
     A port is an interface towards access points, or a port of the bridge at such an interface.
     """

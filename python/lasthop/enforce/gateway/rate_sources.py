@@ -38,7 +38,7 @@ TIMEOUT_S = 3.0
 LIST_TIMEOUT_S = 10.0
 """Longest time for all replies from hostapd. [s]"""
 MAX_OUTPUT_BYTES = 4 << 20
-"""Longest output of iw that is read, which is that of ten thousand stations. [bytes]"""
+"""Longest output of iw that is read. It is long enough for ten thousand stations. [bytes]"""
 MAX_ANSWER_BYTES = 1 << 16
 """Longest reply from hostapd that is read. hostapd's internal buffer has 4096 bytes. [bytes]"""
 MAX_STATIONS = 10_000

@@ -42,7 +42,7 @@ class Rates:
         self.shaping = shaping
         self.watch, self.unwatch = watch, unwatch
         self.overhearing: dict[str, Overhearing] = {}
-        """Measurement of the round-trip times of TCP segments, by access point."""
+        """Object that measures the round-trip times of TCP segments, by the access point's name."""
         self.pinger = Pinger()
         self.estimators: dict[str, Estimator] = {}
         self.sequence = count(1)
@@ -184,8 +184,9 @@ class Rates:
     ) -> list[dict[str, Any]]:
         """Return the status rows of stations, with the results of pings added.
 
-        `silent` is whether the station does not answer pings. `heard` is the source of its delay
-        samples. `late_s` is the excess delay of a station whose replies are ignored. [s]
+        The key `silent` is whether the station does not answer pings. The key `heard` is the source
+        of the station's delay samples. The key `late_s` is the excess delay of a station whose late
+        replies are ignored. [s]
         """
         late_s = {ap: estimator.late_s() for ap, estimator in self.estimators.items()}
         rows = []
@@ -217,7 +218,8 @@ class Rates:
                 )
 
     def faults(self, now_s: float) -> Iterator[str]:
-        """Yield a message for each access point whose rate does not depend on its stations."""
+        """Yield the messages of each access point's estimator: no station replies, or a single
+        station reduces the rate."""
         for ap in self.shaping.gateway.aps:
             if estimator := self.estimators.get(ap.name):
                 yield from estimator.faults(now_s)

@@ -25,7 +25,8 @@ Further machines are ignored until a stored machine has left. Guests can invent 
 
 
 MAX_SEEN_INSIDE = 4
-"""Number of addresses that are pinged in the subnets of a listed station. [-]"""
+"""Largest number of reported addresses in the subnets of a listed station that the station gets as
+additional addresses, so that they can be pinged. [-]"""
 
 
 class Sighting(NamedTuple):
@@ -96,7 +97,8 @@ class Roster:
         self.listed = {station.mac: station for station in gateway.stations if station.mac}
         self.owners = {a: station for station in gateway.stations for a in station.addresses}
         self.lengths: dict[tuple[int, int], dict[int, KnownStation]] = {}
-        """Stations of each subnet: by IP version and prefix length, then by prefix."""
+        """Station to which each subnet of the configuration belongs, by IP version and prefix
+        length, then by prefix."""
         for station in gateway.stations:
             for subnet in station.subnets:
                 prefixes = self.lengths.setdefault((subnet.version, subnet.prefixlen), {})
@@ -265,8 +267,8 @@ class Roster:
         return machine is not None and bool(machine.seen_s)
 
     def holders(self) -> dict[Address, str]:
-        """Return the MAC address that was last seen with each IP address, which may change after a
-        new lease."""
+        """Return the MAC address that was last seen with each IP address. An IP address may get
+        another MAC address after a new lease."""
         newest: dict[Address, tuple[float, str]] = {}
         for mac, machine in self.machines.items():
             for address, seen_s in machine.seen_s.items():
@@ -275,8 +277,8 @@ class Roster:
         return {address: mac for address, (_, mac) in newest.items()}
 
     def seen_inside(self) -> dict[str, list[Address]]:
-        """Return the newest addresses that were seen in the subnets of each listed station, by
-        station name."""
+        """Return the addresses that were last seen in the subnets of each listed station, by the
+        station's name."""
         if not self.lengths:
             return {}
         results: dict[str, dict[Address, float]] = {}

@@ -22,11 +22,13 @@ from lasthop.linux.changes import mac_of
 ASKED = 5
 """Largest number of stations per access point that the script pings each second. [-]"""
 GROW, RISE = 1.04, 1.01
-"""Factors by which C grows per second: without queueing delay, and with a short queueing delay.
-[-]"""
+"""Factors by which C grows per second. The first factor is used if the queueing delay is at most
+the lowest threshold of the estimator, the second if it is between the lowest and the middle
+threshold. [-]"""
 FALL, FALL_AT_ONCE = 0.95, 0.7
-"""Factors by which C is reduced per second: C times the first with a longer queueing delay; the
-measured throughput times the second with a long queueing delay. [-]
+"""Factors that reduce C once per second. If the queueing delay exceeds the middle threshold of the
+estimator, C is multiplied by the first factor. If it exceeds the highest threshold, C becomes the
+measured throughput multiplied by the second factor. [-]
 
 C changes once per second, after a reply to a recent ping. A growth of 4 % builds a queueing delay
 of at most 40 ms, the default threshold, before the script detects it.
@@ -37,7 +39,8 @@ RUN = "/var/run"
 """Parent of the script's state directory. On OpenWrt this directory is in memory."""
 
 EXAMPLE = "02:00:5e:12:34:99"
-"""MAC address in generated requests, which the script replaces by a shell variable."""
+"""MAC address in the requests from which the script is generated. In the script, a shell variable
+replaces this MAC address."""
 TRIED_CLASS = tc.classid(1, 1)
 EXAMPLE_BPS = 87_654_321 * 8
 EXAMPLE_QUANTUM = 7_654_321
@@ -253,8 +256,8 @@ def set_rate(layout: Layout) -> str:
 
 
 def cases(layout: Layout) -> list[str]:
-    """Return the shell lines that add a leaf ($2) with a quantum ($3) to an access point ($1).
-    [bytes]"""
+    """Return the lines of a shell `case` statement, which add a leaf ($2) with a quantum ($3, in
+    bytes) to an access point ($1)."""
     lines = ['case "$1" in']
     for ap in layout.gateway.aps:
         leaf = tc.classid(MAJOR, EXAMPLE_LEAF)
@@ -275,9 +278,10 @@ def remove_leaf(layout: Layout) -> str:
 def entries(gateway: Gateway) -> tuple[list[str], list[str]]:
     """Return the shell commands that add a MAC address to the u32 tables, and those that remove it.
 
-    Arguments of the commands that add: the MAC address ($1), its last byte ($2), its words as
-    source ($3, $4) and as destination ($5, $6), its number in the hash bucket ($7), its classes
-    ($8, $9). Arguments of the commands that remove: the hash bucket ($1) and the number in it ($2).
+    The commands that add have these arguments: the MAC address ($1); its last byte ($2); its 32-bit
+    words as source ($3, $4) and as destination ($5, $6); its entry number in the hash bucket ($7);
+    the HTB classes to and from the station ($8, $9). The commands that remove have two arguments:
+    the hash bucket ($1) and the entry number in the bucket ($2).
     """
     layout = Layout(gateway, tc.Device(ifb_name(gateway), 0))
     assert layout.tables is not None
@@ -311,8 +315,8 @@ def entries(gateway: Gateway) -> tuple[list[str], list[str]]:
 
 
 def listed(layout: Layout) -> Iterator[str]:
-    """Yield one line per IP address of the configured stations, in the script's format. Stations
-    have numbers."""
+    """Yield one line per IP address of the configured stations, in the script's format. A line
+    contains the script's short name of the station."""
     for number, name in enumerate_names(layout.gateway):
         member = layout.members.get(name)
         if member is None:
@@ -324,7 +328,8 @@ def listed(layout: Layout) -> Iterator[str]:
 
 
 def enumerate_names(gateway: Gateway) -> Iterable[tuple[str, str]]:
-    """Yield the script's name and the configured name of each station."""
+    """Yield the short name that the script uses for each station, with the station's name in the
+    configuration."""
     return ((f"s{k}", station.name) for k, station in enumerate(gateway.stations, start=1))
 
 
@@ -349,8 +354,8 @@ def known(gateway: Gateway, layout: Layout) -> Iterator[str]:
 
 
 def place_of(layout: Layout, station: KnownStation) -> str:
-    """Return the hash bucket of a station's MAC address and its number in the bucket, or dashes if
-    the station has no MAC address."""
+    """Return the hash bucket of a station's MAC address and the address's entry number in the
+    bucket, or dashes if the station has no MAC address."""
     assert layout.tables is not None
     _, known = layout.tables.placed.get(station.name, (None, {}))
     node = known.get(station.mac or "")
@@ -358,8 +363,9 @@ def place_of(layout: Layout, station: KnownStation) -> str:
 
 
 def classes_of(layout: Layout, ap: AccessPoint) -> tuple[int, str, str]:
-    """Return whether each station of an access point has a leaf of its own, and the two classes
-    that all its stations share."""
+    """Return 1 if each station of an access point has a leaf of its own, else 0, and the two
+    classes that all stations of the access point share. The classes are dashes if stations share
+    none."""
     fixed = layout.fixed[ap.name]
     match ap.fairness:
         case "flow":

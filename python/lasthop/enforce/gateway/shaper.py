@@ -121,8 +121,8 @@ class Shaper(KernelState):
         self.layout = layout
 
     def receiving(self, devices: Sequence[tc.Device]) -> list[tc.Device]:
-        """Return devices that merge received packets, from `devices` and the lower devices of VLANs
-        and bridges."""
+        """Return the devices whose receive offload matters for `devices`: these devices, and the
+        lower devices of VLANs and bridges among them."""
         present = links.every_link(self.kernel)
         names = dict.fromkeys(name for each in devices for name in links.below(each.name, present))
         return [tc.Device(name, present[name].number) for name in names if name in present]
@@ -172,22 +172,22 @@ class Shaper(KernelState):
         self.programs.apply(Entries(layout, self.on_link, self.others).table(numbers, own))
 
     def by_address(self) -> dict[str, str]:
-        """Return the stations that are classified by IP address, with the reasons."""
+        """Return the reason why a station is classified by IP address, by the station's name."""
         if self.layout is None or self.programs is None:
             return {}
         return Entries(self.layout, self.on_link, self.others).by_address
 
     def moves(self) -> dict[str, int]:
-        """Return how often the MAC address of each station has changed its interface, by the
-        station's name."""
+        """Return how often each MAC address of a station has changed its interface, by MAC
+        address."""
         if self.layout is None or self.programs is None or len(self.gateway.lans) < 2:
             return {}
         macs = {each.station.mac for each in self.layout.members.values()}
         return {mac: self.programs.moves(mac) for mac in macs if mac is not None}
 
     def filtered(self) -> list[dict[str, Any]]:
-        """Return the bytes at the filters for each access point and direction, for status and
-        metrics."""
+        """Return a row with byte counters of the classifier for each access point and direction,
+        for status and metrics."""
         rows: list[dict[str, Any]] = []
         if self.layout is None or self.programs is None:
             return rows
@@ -209,8 +209,8 @@ class Shaper(KernelState):
         return rows
 
     def classified(self, ap: str) -> list[dict[Kind, Counted]] | None:
-        """Return the packets and bytes at the classifier by kind: first from stations, then to
-        stations.
+        """Return the counters of packets and bytes at the classifier by kind of packet: first for
+        packets from stations, then for packets to stations.
 
         Return None if no BPF program is loaded.
         """
@@ -237,7 +237,7 @@ class Shaper(KernelState):
             raise
 
     def leave(self, name: str) -> None:
-        """Remove the classes and filters of a station."""
+        """Remove the classes and filters of a station that has left."""
         layout = self.running()
         if self.programs is not None:
             self.programs.remove(keys_of(layout.members[name]))

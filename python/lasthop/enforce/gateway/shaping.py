@@ -27,8 +27,8 @@ class Shaping:
     faults: list[str] = field(default_factory=list)
     """Messages about faults of the present state."""
     doubts: Callable[[], None] = field(default_factory=lambda: lambda: None)
-    """Function that is called when the kernel refuses a request, since another program may have
-    changed the kernel's state."""
+    """Function that is called when the kernel refuses a request. The function requests an
+    inspection, since another program may have changed the kernel's state."""
 
     @property
     def layout(self) -> Layout | None:

@@ -25,7 +25,8 @@ MAX_NUMBER_BYTES = 9
 GET_BULK, RESPONSE, END_OF_VIEW = 0xA5, 0xA2, 0x82
 VERSION_2C = 1
 ROWS = 25
-"""Largest number of table rows per reply, which fit into one datagram. [-]"""
+"""Largest number of table rows that a request asks for, so that the reply fits into one datagram.
+[-]"""
 TRIES, PATIENCE_S = 3, 1.0
 """Number of attempts of a request [-], and the time to wait for each reply [s]."""
 WALK_S = 10.0
@@ -120,11 +121,11 @@ def address_of(value: bytes) -> Address | None:
 
 
 Row = tuple[tuple[int, ...], int, bytes]
-"""Row of an SNMP table: object identifier, BER type, and content."""
+"""Row of an SNMP table: object identifier, BER type, and content of the value."""
 
 
 def ask(udp: socket.socket, agent: Snmp, after: tuple[int, ...], until_s: float) -> list[Row]:
-    """Request the table rows that follow the object identifier `after`, and return the rows of one
+    """Request the table rows whose object identifiers follow `after`, and return the rows of one
     reply.
 
     `until_s` is the deadline on the monotonic clock. [s] Unrelated packets do not extend the

@@ -33,10 +33,10 @@ from lasthop.linux.tc import Address
 MEETING_S = 1.0
 """Minimum time between two searches for stations, even if many stations arrive. [s]"""
 MOST_MOVES = 10
-"""Number of interface changes between two searches from which two machines seem to use one MAC
-address. [-]"""
+"""Number of interface changes of one MAC address between two searches for stations. If this number
+is reached, two machines seem to use the MAC address. [-]"""
 MOST_MET = 1000
-"""Largest number of neighbours that are remembered as already reported. [-]"""
+"""Number of neighbours in `met` above which `met` is emptied. [-]"""
 
 
 Sightings: TypeAlias = tuple[list[Sighting], list[str]]
@@ -63,26 +63,29 @@ class Stations:
         self.memory = memory or Memory()
         self.admission = Admission()
         self.wait_for: Callable[[float], None] = lambda _: None
-        """Function that is called with the time at which the next MAC address may be admitted.
-        [s]"""
+        """Function that schedules the next admission. It is called with the time at which the next
+        MAC address may be admitted. [s]"""
         self.moves: dict[str, int] = {}
-        """Number of interface changes of each MAC address at the last search. [-]"""
+        """Number of interface changes since the start, as read at the last search for stations, by
+        MAC address. [-]"""
         self.moving: dict[str, float] = {}
-        """MAC addresses that two machines seem to use, with the time of the last search that showed
-        frequent interface changes. [s]"""
+        """Time of the last search that showed frequent interface changes, for each MAC address that
+        two machines seem to use. [s]"""
         self.roster = Roster(shaping.gateway)
         self.phy_rates = PhyRates()
         self.heard = Heard(())
         self.looking: Future[Sightings] | None = None
         self.last_sightings: Sightings | None = None
-        """Result of the last search."""
+        """Result of the last search for stations; None before the first search or after an
+        error."""
         self.looked_s = 0.0
         """Time on the monotonic clock at which the last search began. [s]"""
         self.is_late = False
-        """Whether another search was requested during the running search."""
+        """Whether another search for stations was requested while a search was running."""
         self.newcomers = Newcomers(())
         self.met: set[Address] = set()
-        """Neighbours that the kernel has reported. A neighbour need not be a station."""
+        """Addresses of neighbours that the kernel has already reported. A neighbour need not be a
+        station."""
         self.faults: list[str] = []
         """Messages about faulty sources, from the last search."""
         self.warnings: list[str] = []
@@ -148,8 +151,8 @@ class Stations:
         return self.is_late or self.last_sightings is None or self.last_sightings != before
 
     def take_look(self) -> bool:
-        """Process the result of the last search. Return whether another search was requested during
-        that search."""
+        """Process the result of the last search. Return whether another search was requested while
+        the last search was running."""
         if self.looking is None or not self.looking.done():
             return False
         done, self.looking = self.looking, None
@@ -158,7 +161,8 @@ class Stations:
         return self.is_late
 
     def are_new(self, addresses: Iterable[Address]) -> bool:
-        """Return whether the kernel reports one of these neighbours for the first time."""
+        """Return whether one of these neighbours is new: the kernel has not reported it before, and
+        no source has reported it as a station."""
         roster = self.roster
         new = set(addresses) - roster.addresses - self.met - roster.bindings.by_address.keys()
         self.met = (self.met if len(self.met) < MOST_MET else set()) | new
@@ -322,8 +326,8 @@ class Stations:
         return lines
 
     def unsound(self) -> list[str]:
-        """Return messages about faults of the classification: MAC addresses of two machines, and
-        receive offload."""
+        """Return messages about faults of the classification: hardware flowtables, and MAC
+        addresses that two machines use."""
         results = [*self.bypassed, *self.roster.ports.faults()]
         results += [
             f"MAC address {mac} sends at two interfaces of {', '.join(self.shaping.gateway.lans)}: "
@@ -333,8 +337,8 @@ class Stations:
         return results
 
     def ports(self) -> list[dict[str, Any]]:
-        """Return a status row for each port: its number of MAC addresses, and how many of these
-        wait for a leaf."""
+        """Return a status row for each port, with the number of MAC addresses at the port, and the
+        number of these MAC addresses that wait for a leaf."""
         roster, waiting = self.roster, self.admission.first_s
         counts = roster.ports.counts()
         waits = Counter(roster.ports.at[mac].port for mac in waiting if mac in roster.ports.at)

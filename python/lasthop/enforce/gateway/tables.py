@@ -20,20 +20,24 @@ from lasthop.linux.tc import Address, Block, Device, Key
 
 FAMILIES = (4, 6)
 MOST_ALIKE = 0xFFF
-"""Largest number of entries in one hash bucket. All addresses in a bucket have the same last
-byte."""
+"""Largest number of entries in one bucket of a hash table. All addresses in a bucket have the same
+last byte. If a bucket is full, a further address is refused."""
 TO, FROM = 1, 2
-"""Numbers of the hash tables of IPv4 addresses: to stations, and from stations. The numbers for
-IPv6 are higher by 2."""
+"""Identifiers of the hash tables of IPv4 addresses: the table for packets to stations, and the
+table for packets from stations. The identifiers for IPv6 are higher by 2."""
 MACS_TO, MACS_FROM = 7, 8
-"""Numbers of the hash tables of MAC addresses: to stations, and from stations."""
+"""Identifiers of the hash tables of MAC addresses: the table for packets to stations, and the table
+for packets from stations."""
 SUBNETS = 8
-"""Difference between the number of a subnet table and the number of the table of addresses."""
+"""Value that is added to the identifier of a hash table of addresses to get the identifier of the
+hash table of subnets."""
 ECHOES, OF_MACS, OF_ADDRESSES, OF_GROUPS = {4: 1, 6: 2}, 3, {4: 4, 6: 5}, 6
-"""Preferences of the filters on the IFB, which are applied in ascending order."""
+"""Preferences of the filters on the IFB: for echo requests and replies, MAC addresses, IP
+addresses, and multicast. A dictionary contains a preference by IP version. Filters are applied in
+ascending order of their preferences."""
 PASSING, REDIRECTING = {4: 1, 6: 2}, 3
-"""Preferences of the filters at the hooks, by IP version: filters that pass packets, and the filter
-that redirects packets."""
+"""Preferences of the filters at the hooks: filters that let packets pass, by IP version, and the
+filter that redirects all other packets."""
 
 
 @dataclass(frozen=True)
@@ -67,15 +71,17 @@ class Tables:
         self.majors = [major, *majors]
         self.outer = outer
         self.taken: dict[tuple[int, int], set[int]] = {}
-        """Numbers of the entries in use, by hash table and bucket."""
+        """Entry numbers that are in use in each bucket, by the identifier of the hash table and the
+        bucket."""
         self.placed: dict[str, tuple[Classes, dict[Key, int]]] = {}
-        """Classes of each station, and the number of each of its entries in the hash buckets."""
+        """HTB classes of each station, and the entry number of each of the station's addresses in
+        its hash bucket, by the station's name."""
 
     # Filters that do not depend on stations.
 
     def frames(self, echoes: int, groups: int) -> Iterator[Request]:
-        """Yield the requests for the filters without stations: for echo packets, for empty hash
-        tables, and for multicast."""
+        """Yield the requests for everything that does not depend on stations: the filters for echo
+        packets, the empty hash tables, and the filter for multicast packets."""
         ifb, major = self.ifb, self.major
         for family in FAMILIES:
             for kind in tc.ECHOES[family]:
@@ -87,7 +93,7 @@ class Tables:
 
     def tables(self, major: int) -> Iterator[Request]:
         """Yield the requests for the empty hash tables of an HTB hierarchy, and for the filters
-        that link to these tables."""
+        that look up packets in these tables."""
         ifb = self.ifb
         macs = ((MACS_TO, 0x000000FF, -12), (MACS_FROM, 0x00FF0000, -4))
         for table, _, _ in macs:
@@ -107,8 +113,8 @@ class Tables:
     def hook(
         self, block: Block, ignored: Iterable[Address], *, from_stations: bool, spares_udp: bool
     ) -> Iterator[Request]:
-        """Yield the requests for the filters of a hook, which redirect all packets except those of
-        ignored machines and exempt UDP."""
+        """Yield the requests for the filters of a hook. These filters redirect all packets except
+        packets of ignored machines and exempt UDP packets."""
         for address in sorted(ignored, key=lambda each: (each.version, int(each))):
             matches, version = tc.address_matches(address, from_stations), address.version
             yield tc.u32_passes(block, version, matches, order=PASSING[version])
@@ -121,8 +127,8 @@ class Tables:
     # Filters of stations.
 
     def place(self, name: str, place: Classes, wanted: Collection[Key]) -> list[Request]:
-        """Set the addresses of a station, and return the requests. Addresses that are no longer
-        wanted are removed first."""
+        """Set the addresses of a station to `wanted`, and return the requests for the hash tables.
+        Addresses that are not in `wanted` are removed first."""
         before, known = self.placed.get(name, (place, {}))
         stays = {key for key in known if key in wanted and before == place}
         new = self.new_nodes(key for key in wanted if key not in stays)
@@ -136,12 +142,12 @@ class Tables:
         return requests
 
     def leave(self, name: str) -> list[Request]:
-        """Return the requests that remove all addresses of a station."""
+        """Return the requests that remove all addresses of a station from the hash tables."""
         place, known = self.placed.pop(name, (Classes(0, 0), {}))
         return [request for key, node in known.items() for request in self.free(place, key, node)]
 
     def everybody(self) -> Iterator[Request]:
-        """Yield the requests for the entries of all stations."""
+        """Yield the requests for the hash table entries of all stations."""
         for place, known in self.placed.values():
             for key, node in known.items():
                 yield from self.entries(place, key, node)
@@ -173,8 +179,9 @@ class Tables:
         return [self.major] if inside == self.major else [self.major, inside]
 
     def new_nodes(self, keys: Iterable[Key]) -> dict[Key, int]:
-        """Return a free entry number for each of these addresses. If an address gets no number,
-        reserve no number at all."""
+        """Return a free entry number for each of these addresses, and reserve these numbers. If
+        there is no free number for one of the addresses, reserve no number, and raise
+        `UserError`."""
         new: dict[Key, int] = {}
         try:
             for key in keys:
@@ -196,13 +203,13 @@ class Tables:
 
 
 def number_of(table: int, family: int) -> int:
-    """Return the number of a hash table for addresses of an IP version."""
+    """Return the identifier of a hash table for addresses of an IP version."""
     return table + (family == 6) * 2
 
 
 def table_of(way: int, key: Key) -> int:
-    """Return the number of the hash table that contains an address or a subnet, for one
-    direction."""
+    """Return the identifier of the hash table that contains an address or a subnet, for one
+    direction of packets."""
     if isinstance(key, str):
         return MACS_FROM if way == FROM else MACS_TO
     first = SUBNETS if isinstance(key, IPv4Network | IPv6Network) else 0
@@ -210,10 +217,11 @@ def table_of(way: int, key: Key) -> int:
 
 
 def order_of(key: Key) -> int:
-    """Return the preference of the filters for an address."""
+    """Return the preference of the filters that look up this kind of address."""
     return OF_MACS if isinstance(key, str) else OF_ADDRESSES[key.version]
 
 
 def bucket_of(key: Key) -> tuple[int, int]:
-    """Return the number of the hash table and the bucket of an address."""
+    """Return the identifier of an address's hash table, and the number of the address's bucket in
+    this table."""
     return table_of(TO, key), tc.bucket(key)

@@ -15,10 +15,11 @@ from lasthop.enforce.gateway.config import AccessPoint, Gateway, KnownStation
 from lasthop.errors import UserError
 
 MAX_RATIO = 10_000
-"""Largest ratio of two rates in the configuration, and largest quantum. [packets]"""
+"""Largest ratio of two rates in the configuration. It is also the largest quantum. [packets]"""
 ASSUMED_RATIO = 10
-"""Ratio of the highest to the lowest rate for which queues are sized if rates are read. The ratio
-of 54 to 6 Mbit/s is 9; that of MCS 9 to MCS 0 of 802.11ac is 13. [-]"""
+"""Smallest assumed ratio of the highest rate to the lowest rate, if rates are read from access
+points. It determines the size of queues. The ratio of 54 to 6 Mbit/s is 9; the ratio of MCS 9 to
+MCS 0 of 802.11ac is 13. [-]"""
 
 
 class Range(NamedTuple):
@@ -56,7 +57,8 @@ class Weights:
     def set_rates(
         self, read: Mapping[str, PhyRate], members: Iterable[tuple[AccessPoint, KnownStation]]
     ) -> None:
-        """Set the data rates that determine weights, and the stations at each access point."""
+        """Set the data rates that were read from access points, and compute the range of rates of
+        the stations at each access point."""
         self.read = read
         rates: dict[str, list[int]] = {}
         for ap, station in members:
@@ -69,8 +71,8 @@ class Weights:
                 self.ranges[ap.name] = self.limited(known) if known else of_file
 
     def limited(self, rates: Iterable[int]) -> Range:
-        """Return the range of rates, limited so that the ratio is at most the length of a queue in
-        packets."""
+        """Return the range of these rates. The lowest rate is raised if necessary, so that the
+        ratio of the highest to the lowest rate is at most the limit of a queue in packets."""
         largest = max(rates)
         return Range(max(min(rates), -(-largest // self.gateway.queue_packets)), largest)
 
@@ -87,7 +89,8 @@ class Weights:
         return max(rate / within.least, 1.0)
 
     def max_quantum_packets(self, ap: AccessPoint) -> float:
-        """Return the largest quantum for which an access point's queues are sized. [packets]"""
+        """Return the largest quantum that is assumed when the size of an access point's queues is
+        chosen. [packets]"""
         within = self.ranges[ap.name]
         longest = within.largest / within.least
         return max(longest, ASSUMED_RATIO) if ap.reads_rates else longest
@@ -110,8 +113,8 @@ def range_of_rates(gateway: Gateway) -> Range:
 
 
 def short_queue(gateway: Gateway) -> list[str]:
-    """Return a warning if a station's quantum exceeds the limit of its queue, which may become
-    empty before the quantum is sent."""
+    """Return a warning if a station's quantum exceeds the limit of the station's queue. Such a
+    queue may become empty before the quantum is sent."""
     least, largest = range_of_rates(gateway)
     turn = round(largest / least)
     if turn <= gateway.queue_packets:

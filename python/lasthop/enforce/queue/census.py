@@ -23,8 +23,8 @@ from lasthop.linux.ping import SO_TIMESTAMPNS, arrival_s
 from lasthop.linux.segments import Flow, RoundTripProbe, Segment, parsed
 
 FULL_BYTES = 1000
-"""Shortest payload of a segment that counts as full. Full segments show that the flow has more data
-to send. [bytes]"""
+"""Smallest payload with which a segment counts as a full segment. Full segments show that the flow
+has more data to send. [bytes]"""
 MOST_FLOWS = 4096
 """Largest number of flows that are observed. Further flows are ignored."""
 BUFFER_BYTES = 8 << 20
@@ -43,8 +43,8 @@ class Heard(NamedTuple):
     over_s: float
     """Duration of the observation. [s]"""
     rtts_s: tuple[float, ...]
-    """Smallest round-trip time of each long-lived flow, if it was measured, in ascending order.
-    [s]"""
+    """Smallest round-trip time of each long-lived flow, in ascending order. Flows without a
+    measured round-trip time are left out. [s]"""
     flows: int
     """Number of long-lived flows."""
     others: int
@@ -52,7 +52,8 @@ class Heard(NamedTuple):
 
     @property
     def rtt_s(self) -> float | None:
-        """Median of the long-lived flows' round-trip times. [s]"""
+        """Median of the smallest round-trip times of the long-lived flows; None if no round-trip
+        time was measured. [s]"""
         return median(self.rtts_s) if self.rtts_s else None
 
 
@@ -62,8 +63,8 @@ class Sender:
 
     look: RoundTripProbe = field(default_factory=RoundTripProbe)
     full: set[float] = field(default_factory=set)
-    """Times of full segments since the start of listening, rounded down to tenths of seconds.
-    [s]"""
+    """Times at which full segments were captured, since the start of the capture. The times are
+    rounded down to tenths of seconds. [s]"""
     least_s: float | None = None
 
 
@@ -73,7 +74,7 @@ class Census:
     Parameters
     ----------
     began_s : float
-        Start of listening, on the clock of the packets' time stamps. [s]
+        Start of the capture, on the clock of the packets' time stamps. [s]
     """
 
     def __init__(self, began_s: float) -> None:
@@ -102,8 +103,8 @@ class Census:
             sender.least_s = trip.rtt_s
 
     def heard(self, over_s: float) -> Heard:
-        """Return the flows that were observed for `over_s`. A flow is long-lived if it sent full
-        segments in each third of this time. [s]
+        """Return the flows that were observed during the capture. A flow is long-lived if it sent
+        full segments in each third of the capture. `over_s` is the duration of the capture. [s]
 
         Packets just before the first third count for the first third; packets just after the last
         third count for the last third.
@@ -128,7 +129,8 @@ def listen(
     over_s : float
         Duration of the capture, at least one second. [s]
     progress : callable, optional
-        Called with the time that has passed and the total time. [s]
+        Called repeatedly with two times: the time since the start of the capture, and the duration
+        of the capture. [s]
 
     Raises
     ------
@@ -167,7 +169,7 @@ def take(heard: socket.socket, census: Census) -> None:
 
 
 def in_words(heard: Heard, wanted: LinkQueue) -> str:
-    """Return a line about the observed flows, for people."""
+    """Return a line about the observed flows for users."""
     flows = f"{heard.flows or 'no'} long-lived flow{'' if heard.flows == 1 else 's'}"
     rtts = ""
     if heard.rtt_s is not None:

@@ -22,7 +22,8 @@ class Members:
 
     name: str
     target: float
-    """Target share of the class, divided by the sum of the target shares of all classes. [-]"""
+    """Target share of the class as a fraction of the sum of the target shares of all classes.
+    [-]"""
     subnets: Annotated[tuple[Subnet, ...], subnets_of]
     macs: Annotated[tuple[str, ...], tuple]
     mark: int | None
@@ -35,7 +36,8 @@ class LinkQueue:
     name: str
     interface: str
     link: str | None
-    """Link of the scenario whose queue the interface uses."""
+    """Name of the scenario's link from which settings of the queue were read; None if no link was
+    used."""
     rate_bps: int
     queue_packets: int
     """Limit of the queue, including the packet in service. [packets]"""
@@ -43,7 +45,8 @@ class LinkQueue:
     """Queueing discipline with its settings."""
     classes: Annotated[tuple[Members, ...], members_of]
     incoming: Annotated[tuple[str, ...], tuple] = named("from")
-    """Interfaces from which packets arrive, whose receive offload is switched off."""
+    """Interfaces at which the packets of the queue arrive at this machine. Their receive offload is
+    turned off."""
 
     @property
     def discipline(self) -> str:

@@ -23,12 +23,13 @@ from lasthop.scenario.queues import Codel, FqCodel, Pie, Red, Vbs
 ROOT, ONLY = tc.classid(tc.OURS, 0), 1
 SPLITTER = tc.classid(tc.SPLITTER, 0)
 FRAME_BYTES = 100
-"""Length of the longest frame header, with space for VLAN tags. [bytes]"""
+"""Space for the frame header and VLAN tags of a packet. It is at least as long as the longest
+header. [bytes]"""
 CLASS = tc.classid(tc.OURS, ONLY)
 LEAST_PACKETS = 2
 """Smallest limit of a queue: one packet in service, and one waiting packet. [packets]"""
 PROGRAMS = {"vbs": "sharing", "pi": "pi"}
-"""Disciplines that consist of a BPF program in front of a FIFO, and the names of the programs."""
+"""Name of the BPF program of each discipline that consists of a BPF program in front of a FIFO."""
 HERE = frozenset({"drop_tail", "threshold", "red", "codel", "fq_codel", "pie", *PROGRAMS})
 """Disciplines of scenarios that lasthop can set up in Linux."""
 
@@ -54,8 +55,8 @@ class Layout:
     mtu_bytes: int = 1500
 
     def root(self) -> Request:
-        """Return the request for the splitter: a token bucket whose size is less than two full
-        segments."""
+        """Return the request for the splitter: a token bucket that splits merged segments, because
+        its size is less than two full segments."""
         return tc.splitter(self.device, self.mtu_bytes + FRAME_BYTES)
 
     def tree(self) -> Request:
@@ -158,7 +159,8 @@ def discipline_of(wanted: LinkQueue) -> Discipline:
                 queue.mean_packet_bytes if queue.counts_bytes else PACKET_BYTES,
                 ecn=queue.ecn,
             )
-    # The program limits the queue, so the limit of the FIFO is twice as large and never reached.
+    # A BPF program limits the queue itself. The limit of its FIFO is twice as large, and is never
+    # reached.
     return disciplines.pfifo(2 * limit if has_program(wanted) else waiting)
 
 

@@ -58,7 +58,7 @@ def warnings(wanted: LinkQueue) -> list[str]:
 
 
 def others(wanted: LinkQueue) -> list[str]:
-    """Return the interfaces that are up and keep their receive offload.
+    """Return the other interfaces that are up, whose receive offload is not turned off.
 
     If `incoming` names bridges, only ports of these bridges are returned.
     """

@@ -11,13 +11,13 @@ from lasthop.enforce.queue.program import Program
 from lasthop.scenario import queues
 
 PART = 1 << 48
-"""Integer that represents the value 1 of a weight or probability."""
+"""Integer by which the BPF program represents the value 1 of a weight or probability."""
 SETTING = struct.Struct("=QQQIIII")
 """Layout of the settings: weights a and b of the controller, time between updates, target, limit,
 whether packets are marked."""
 STATE = struct.Struct("=QQQQQQ")
-"""Layout of the state: time of the next update, probability, queue length at the last update,
-numbers of offered, lost and marked packets."""
+"""Layout of the state: time of the next update, probability, queue length at the last update, and
+how many packets were offered, lost and marked."""
 
 
 class PiState(NamedTuple):

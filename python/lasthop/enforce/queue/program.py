@@ -20,7 +20,7 @@ class Program:
     structure : str
         Name of the C structure of the map's value.
     what : str
-        Name of the program that messages print.
+        Name of the program in messages to users.
 
     Raises
     ------

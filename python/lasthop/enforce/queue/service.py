@@ -110,7 +110,7 @@ class QueueService(Service[LinkQueue]):
         }
 
     def counted(self) -> dict[str, Any]:
-        """Return the counters, with rates over the last two readings."""
+        """Return the counters of the last reading, and the rates between the last two readings."""
         if not self.readings:
             return {"classes": []}
         first, last = self.readings[0], self.readings[-1]
@@ -221,5 +221,6 @@ def backlog_packets(queue: Counters) -> int:
 
 
 def per_s(amount: float, over_s: float) -> float | None:
-    """Return an amount per second; None if the duration is 0, or if the counters were reset."""
+    """Return the rate at which a counter grew by `amount` during `over_s`. [1/s] Return None if the
+    duration is 0, or if the counter was reset."""
     return amount / over_s if over_s > 0 and amount >= 0 else None

@@ -36,8 +36,8 @@ class Part(Enum):
     """Part of the kernel's state that is inspected as a whole."""
 
     INTERFACES = auto()
-    """The interface, and those from which packets arrive: whether they exist, are up, and have no
-    receive offload."""
+    """The interface of the queue, and the interfaces at which packets arrive: whether all of them
+    exist, are up, and have no receive offload."""
     QUEUE = auto()
     """The shaper and the queue."""
     PROGRAM = auto()
@@ -178,7 +178,8 @@ class Shaped(KernelState):
         return self.layout
 
     def counters(self) -> tuple[Counters, Counters]:
-        """Return the counters of the HTB hierarchy, and of the queue inside it."""
+        """Return the counters of the queueing discipline at the root, and the counters of the queue
+        below it."""
         result = queue_counters(self.kernel, self.running().device.number)
         nothing = Counters(0, 0, 0, 0, 0)
         return result.get(tc.ROOT, nothing), result.get(CLASS, nothing)
@@ -186,7 +187,8 @@ class Shaped(KernelState):
     # Methods that `lasthop.daemon.healing` calls.
 
     def tell_doubts(self, to: Callable[[], None]) -> None:
-        """Do nothing: no request is sent later that the kernel could refuse."""
+        """Do nothing. `to` would be called after a refused request, but while the queue runs, no
+        request is sent that the kernel could refuse."""
 
     @property
     def is_set_up(self) -> bool:
@@ -195,7 +197,7 @@ class Shaped(KernelState):
 
     @property
     def interfaces(self) -> Sequence[str]:
-        """Names of the interface and of the interfaces of incoming packets."""
+        """Names of the queue's interface and of the interfaces at which packets arrive."""
         return (self.wanted.interface, *self.wanted.incoming)
 
     @property
@@ -220,7 +222,7 @@ class Shaped(KernelState):
         return results
 
     def is_ours(self, interface: int) -> bool:
-        """Return whether this is the number of the queue's interface."""
+        """Return whether `interface` is the number of the queue's interface."""
         return self.layout is None or interface == self.layout.device.number
 
     def differences(self, parts: Set[Any]) -> list[Difference]:
@@ -239,12 +241,13 @@ class Shaped(KernelState):
             text = f"interface {device.name} takes several segments as one packet"
             segments = Segments(device, links.ONE_SEGMENT)
             results.append(Difference(("segments", device.name), text, [segments]))
-        # Differences of the queue are repaired first, because a splitter without a queue drops
-        # every packet.
+        # Differences of the queue are returned first, so that they are repaired first: a splitter
+        # without a queue drops every packet.
         return self.differences_inside(device, parts) + results
 
     def differences_inside(self, device: tc.Device, parts: Set[Any]) -> list[Difference]:
-        """Return the differences of the queue and of the BPF program."""
+        """Return the differences of the shaper, the queue and the BPF program in these parts of the
+        state."""
         results: list[Difference] = []
         layout = self.running()
         # If the interface was created again, it has none of the service's objects.

@@ -16,12 +16,12 @@ from lasthop.scenario.queues import Vbs
 
 ALGORITHMS = {"corrected": 0, "printed": 1, "regulated": 2, "partition": 3}
 HELD = 4
-"""Number of the algorithm that does not change the blocking probabilities, which another process
-sets."""
+"""Number that means "no algorithm": the BPF program keeps the blocking probabilities, and another
+process sets them."""
 PART = 1 << 32
-"""Integer that represents the value 1 of a share or probability."""
+"""Integer by which the BPF program represents the value 1 of a share or probability."""
 PACKET = 1 << 24
-"""Integer that represents one packet of the target occupancy."""
+"""Integer by which the BPF program represents a target occupancy of one packet."""
 PACKETS2 = 1 << 32
 MOST = (1 << 64) - 1
 ETHERNET_BYTES = 14
@@ -31,12 +31,13 @@ occupancy, tolerance, time between updates."""
 CLASS = struct.Struct("=8Q")
 WORD = struct.Struct("=Q")
 TARGET_AT, BLOCKING_AT = 0, 8
-"""Offsets of the target and of the blocking probability in a class of the map's value. [bytes]"""
+"""Offsets of two fields from the beginning of a class's state: the target share and the blocking
+probability. [bytes]"""
 PREFIX = struct.Struct("=IB16s3x")
 """Layout of a prefix: number of significant bits, IP version, address (struct prefix of
 sharing.bpf.c)."""
 NONE = 63
-"""Class number of packets that belong to no class."""
+"""Index of the state that counts packets which belong to no class."""
 
 
 class ClassState(NamedTuple):
@@ -114,7 +115,7 @@ class Sharing(Program):
             self.tell(self.class_at(number) + BLOCKING_AT, WORD.pack(round(each * PART)))
 
     def class_at(self, number: int) -> int:
-        """Return the offset of a class in the map's value. [bytes]"""
+        """Return the offset of a class's state in the value of the BPF map. [bytes]"""
         return self.structure.place("class") + number * CLASS.size
 
     def states(self, count: int) -> list[ClassState]:
@@ -127,7 +128,8 @@ class Sharing(Program):
 
 
 def keys_of(classes: tuple[Members, ...]) -> Iterator[tuple[tuple[str, bytes], int]]:
-    """Yield the map name and key of each member, with the number of the member's class."""
+    """Yield an entry for each member of the classes: the name of the BPF map, the key, and the
+    index of the member's class."""
     for number, each in enumerate(classes):
         if each.mark is not None:
             yield ("marks", struct.pack("=I", each.mark)), number

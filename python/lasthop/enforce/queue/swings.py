@@ -14,7 +14,8 @@ from lasthop.stability.errors import NoEquilibriumError, ParameterError
 from lasthop.stability.spectrum import roots
 
 OPTIONS = {"dumbbell.flows": "--flows", "dumbbell.rtt": "--rtt", "tcp.congestion": "--congestion"}
-"""Command-line option that sets each value of the scenario, for error messages."""
+"""Command-line option that sets a value of the scenario, by the value's key path. Error messages
+name the option."""
 WINDOW_PACKETS = 65_535
 """Receive window of the flows, which is large enough to limit no flow. [packets]"""
 
@@ -23,7 +24,7 @@ class Verdict(NamedTuple):
     """Result of a fluid model for a queue."""
 
     swings: bool | None
-    """Whether the queue oscillates; None if no model applies."""
+    """Whether the queue oscillates; None if no fluid model applies."""
     period_s: float | None
     why: str
     """Reason why no model applies, or why the result is uncertain."""
