@@ -1,5 +1,5 @@
-"""Generate faults of a single line, such as a tired author makes, in studies, in rules and in the
-ledger (claims.toml).
+"""Generate faults of a single line in studies, in rules and in the ledger (claims.toml). The faults
+are like those of a tired author.
 
 In Python a fault replaces one expression, found by its syntax tree:
 
@@ -16,7 +16,7 @@ In Python a fault replaces one expression, found by its syntax tree:
   kind.
 
 In ``claims.toml`` a fault replaces text: a digit of a paper's value, of a band or of a bound, a
-sign, a key of the same study, larger and smaller, a place of `at`. The descriptions of checks
+sign, a key of the same study, larger and smaller, an element of `at`. The descriptions of checks
 (what, unit, the paper's words) stay unchanged.
 
 Docstrings, annotations, decorators, titles, messages and f-strings stay unchanged. A fault is one

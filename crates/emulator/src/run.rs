@@ -127,7 +127,8 @@ pub fn run(
         _ => None,
     };
     let mut clock = Clock::start(timing);
-    // a read without data takes as much time as another poll of all nodes
+    // in simulated time, one packet is read per poll: a read that finds no data takes as much time as
+    // a poll of all nodes
     let reads = match timing {
         Timing::Real => AT_ONCE,
         Timing::Simulated => 1,

@@ -140,7 +140,7 @@ pub(crate) async fn room(socket: &TcpStream) -> io::Result<usize> {
 }
 
 /// Returns the number of bytes that the relay may write: the free part of the congestion window,
-/// and `ahead`. If more than one segment fits, only whole segments count.
+/// and `ahead`. A number above one segment is rounded down to whole segments.
 fn room_of(info: &Info, ahead: u32) -> usize {
     let bytes = |count: u32| count as usize;
     let mss = bytes(info.mss);

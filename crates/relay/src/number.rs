@@ -113,7 +113,7 @@ struct Last {
     fell: Option<Duration>,
     /// Time of the last observation with a delivery.
     delivered_at: Duration,
-    /// Time since which the connection has had data to deliver without delivering any.
+    /// Start of the present period in which the connection has data but delivers none.
     waits_since: Duration,
 }
 

@@ -62,7 +62,7 @@ pub(crate) struct Pool {
     /// other relay requests.
     wishes: Cell<(u32, u32)>,
     began: Instant,
-    /// Rules for the targets that the client may use; a client has none.
+    /// Rules for the targets to which a server lets its client connect; `None` at a client.
     allowed: Option<Rc<[Allowed]>>,
     /// Notification that data have arrived, which must be acknowledged.
     came: Notify,
@@ -141,7 +141,7 @@ impl Pool {
         self.changed.notify_one();
     }
 
-    /// Returns whether the pool has a connection with this number.
+    /// Returns whether the pool has a connection with this identifier.
     pub(crate) fn has(&self, id: LinkId) -> bool {
         self.wires.borrow().contains_key(&id)
     }
@@ -545,9 +545,10 @@ impl Pool {
         self.changed.notify_one();
     }
 
-    /// Returns whether this is a server whose rule depends only on the round-trip time T. The
-    /// client has applied the same rule to the same T before. The server's number would follow one
-    /// interval later, so that a larger number would be kept for longer.
+    /// Returns whether this relay is a server whose rule depends only on the round-trip time T. While
+    /// probes measure T, such a server requests only the minimum number of connections, because the
+    /// client has applied the same rule to the same T. A number computed by the server would follow
+    /// one interval later, so that a larger number would be kept for longer.
     fn follows_client(&self) -> bool {
         self.allowed.is_some() && matches!(self.terms.rule.aim, Asked::Rtt { .. })
     }
@@ -572,8 +573,8 @@ impl Pool {
     }
 }
 
-/// A stream whose request was not answered yet. If this object is dropped, no task waits for the
-/// answer any more.
+/// A stream whose request was not answered yet. If the task that waits for the answer ends, it drops
+/// this object, which resets the stream.
 struct Opening<'a> {
     pool: &'a Rc<Pool>,
     id: StreamId,

@@ -137,8 +137,8 @@ impl Desk {
     }
 }
 
-/// Returns the scenario in the input buffer. The first `text_bytes` are text in TOML or, if `json` is 1, JSON. The
-/// overrides follow.
+/// Returns the scenario in the input buffer. The first `text_bytes` bytes are its text in TOML or, if `json` is 1,
+/// JSON. The overrides follow.
 fn written(room: &[u8], json: u32, text_bytes: usize) -> Written<'_> {
     let (text, settings) = room.split_at(text_bytes.min(room.len()));
     let format = match json {

@@ -79,7 +79,7 @@ export interface Problem {
   line: number | null;
   /** Override that contains the wrong value, or null if the value is in the text. */
   setting: string | null;
-  /** Key path, such as `cell.ap.cwmin`. */
+  /** Key path, such as `cell.ap.cwmin`, or null if the problem belongs to no key. */
   path: string | null;
   message: string;
   hint: string | null;

@@ -13,7 +13,7 @@ const SILENCE: (Duration, u32) = (Duration::from_secs(20), 3);
 pub(crate) struct Estimate {
     sum: Duration,
     count: u32,
-    /// Mean round-trip time of the last interval in which a probe was answered.
+    /// Mean round-trip time in the last interval with an answered probe; `None` before such an interval.
     mean: Option<Duration>,
     until: Duration,
 }

@@ -193,7 +193,7 @@ pub struct Session {
     heard: Duration,
     has_heard: bool,
     counted: Counted,
-    /// Reason why the last stream was refused.
+    /// Reason why a stream was refused, for the last refused stream; `None` if none was refused.
     lack: Option<Lack>,
 }
 
@@ -224,7 +224,7 @@ impl Session {
 
     // -- links ---------------------------------------------------------------------------------
 
-    /// Adds a link. The number of the link must be new.
+    /// Adds a link. Its identifier must be new.
     pub fn join(&mut self, id: LinkId, now: Duration) {
         self.links.insert(id, Link::new(now));
         self.counted.links += 1;
@@ -402,7 +402,8 @@ impl Session {
         self.lack = Some(lack);
     }
 
-    /// Returns the reason why the last stream was refused.
+    /// Returns the reason why a stream was refused, for the last refused stream. Returns `None` if no
+    /// stream was refused.
     pub fn lack(&self) -> Option<Lack> {
         self.lack
     }

@@ -30,8 +30,8 @@ impl Session {
         Ok(())
     }
 
-    /// Sets the latest time for the acknowledgement of received messages to `at`, if this is
-    /// earlier.
+    /// Sets the latest time for the acknowledgement of received messages to `at`, if `at` is earlier
+    /// than the present value.
     fn acknowledge_by(&mut self, at: Duration) {
         self.ack_at = Some(self.ack_at.map_or(at, |known| known.min(at)));
     }

@@ -25,7 +25,7 @@ export interface Access {
   aifs_s: (node: string, flow: string | null) => number;
   /** Returns the time that EIFS adds to AIFS for all nodes after the last frames. [s] */
   lead_s: (last: readonly Frame[]) => number;
-  /** Whether a slot counts in which another node begins to send (EDCA). */
+  /** Whether the backoff counter also decreases in a slot in which another node begins to send (EDCA). */
   countsBusy: boolean;
 }
 
