@@ -101,8 +101,8 @@ def tables() -> dict[str, Table]:
 
 
 def references(value: Schema) -> Iterator[tuple[str, str]]:
-    """Yield the tables that the schema accepts as this value. Each table is given as its name, and a
-    suffix for the key path, which is not empty if the value is a table of such tables.
+    """Yield the tables that the schema accepts as this value, each as its name and a suffix of the
+    key path. The suffix is not empty if the value is a table of such tables.
     """
     if "$ref" in value:
         yield value["$ref"].removeprefix("#/$defs/"), ""

@@ -19,7 +19,8 @@ numbers, so that only the first proof is valid for rules.
 the page that they run (`NAMED`). No other code of the package loads a study. `--blind` proves this:
 it makes the studies unreadable and runs all other quick suites, all of which must pass. Tests of
 studies of one subject cannot notice faults of another subject, because no study imports a study of
-another subject (`outputs.py` asserts this). A fault of the ledger is in a claim of one subject.
+another subject (`outputs.py` asserts this). A claim, which a fault of the ledger changes, also
+belongs to one subject.
 
 Finished faults are stored in out/mutations, by tree and seed: after Ctrl-C the same command
 continues.

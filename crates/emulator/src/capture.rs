@@ -37,8 +37,8 @@ impl Writer {
     }
 
     /// Writes the remaining bytes and ends the thread. Returns a JSON object with the given values of
-    /// `frames` (number of frames in the file) and `full` (whether the frame limit was reached). Its
-    /// `error` is null if the file is complete.
+    /// `frames` (number of frames in the file) and `full` (whether the frame limit was reached). The
+    /// value `error` is null if the file is complete.
     pub(crate) fn finish(self, pending: &mut Vec<u8>, frames: u64, full: bool) -> Value {
         self.send(pending);
         drop(self.pieces);

@@ -38,8 +38,8 @@ pub struct Descriptors {
     /// Descriptors of the nodes, in the order of their numbers: servers, stations, sources and sinks between wired
     /// nodes, hosts of programs, outside.
     nodes: Vec<OwnedFd>,
-    /// Descriptor that becomes readable when the run must stop. If a byte can be read from the descriptor, the run
-    /// returns a result.
+    /// Descriptor that becomes readable when the run must stop. If a byte can be read from the descriptor after the
+    /// warm-up, the run returns a result. In all other cases it returns [`EmulatorError::Stopped`].
     stop: OwnedFd,
     /// File for a capture of the frames on the air, if requested.
     capture: Option<OwnedFd>,

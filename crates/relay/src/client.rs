@@ -31,8 +31,8 @@ const RETRY: (Duration, Duration) = (Duration::from_millis(100), Duration::from_
 /// Maximum time for a program to name its target.
 const PROGRAM_PATIENCE: Duration = Duration::from_secs(10);
 /// Limits of the connections on which a program has not yet named its target. If there are too many,
-/// the next program waits until one of these connections is old enough to be closed. The minimum age
-/// is 1 s, because a busy machine may delay a program.
+/// the next program waits until one of these connections is old enough to be closed. A connection is
+/// not closed in its first second, because a busy machine may delay the program.
 const UNDECIDED: Limits = Limits {
     all: 512,
     of_one: usize::MAX,
@@ -135,7 +135,7 @@ impl Client {
     }
 
     pub(crate) fn note(&self, text: String) {
-        let _ = self.notes.try_send(text); // dropped if nobody reads the notes
+        let _ = self.notes.try_send(text); // the note is dropped if the queue of notes is full
     }
 
     // -- the server ----------------------------------------------------------------------------

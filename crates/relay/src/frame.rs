@@ -41,7 +41,7 @@ const PASSING: u8 = 16;
 /// Maximum length of a host name (RFC 1035). [bytes]
 pub const MOST_HOST: usize = 255;
 
-/// Code for success.
+/// Code for success, as reply to a request to open a stream.
 pub const OK: u8 = 0;
 /// Code for a failure without a code of its own.
 pub const FAILED: u8 = 1;
@@ -279,7 +279,8 @@ frames! {
         stream: StreamId,
         /// Offset in the stream up to which the other relay may send.
         until: u64,
-        /// Number of times that credit was given back before this frame.
+        /// Number of times that the receiver of this frame had given credit back, as far as its sender
+        /// knows.
         epoch: u32,
     }
     /// Resets a stream in both directions.
@@ -295,7 +296,7 @@ frames! {
         stream: StreamId,
         /// Offset from which the credit is given back.
         until: u64,
-        /// Number of times that credit was given back, including this time.
+        /// Number of times that the sender has given credit back, including this time.
         epoch: u32,
     }
     /// Acknowledges stored frames: reports how many stored frames have arrived over each connection.

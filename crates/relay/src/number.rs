@@ -1,5 +1,5 @@
-//! Control of the number of connections in a pool. The control step of the simulator is computed
-//! once per interval.
+//! Control of the number of connections in a pool. Once per interval, the relay computes the same
+//! control step as the simulator.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
@@ -255,7 +255,7 @@ impl Number {
         self.recent.iter().copied().max().unwrap_or(self.bounds.0)
     }
 
-    /// Returns the connection without a delivery for the longest time. Of several such connections,
+    /// Returns the connection whose last delivery was the longest ago. Of several such connections,
     /// returns the newest.
     pub(crate) fn idlest(&self, ids: &[LinkId]) -> Option<LinkId> {
         let since = |id: &LinkId| self.last.get(id).map(|last| last.delivered_at);
@@ -264,8 +264,8 @@ impl Number {
     }
 
     /// Returns whether a connection is stuck: it has data but has delivered none for a long time,
-    /// while another connection has delivered. With `all_wait`, the connection is also stuck if all
-    /// other connections may be waiting for it.
+    /// while another connection has delivered. `all_wait` is the current time if all other connections
+    /// may be waiting for this one. Then the others need not have delivered anything.
     pub(crate) fn is_stuck(&self, id: LinkId, all_wait: Option<Duration>) -> bool {
         let Some(last) = self.last.get(&id) else {
             return false;

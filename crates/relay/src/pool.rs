@@ -169,7 +169,7 @@ impl Pool {
             .collect()
     }
 
-    /// Returns the connection without a delivery for the longest time.
+    /// Returns the connection whose last delivery was the longest ago.
     pub(crate) fn idlest(&self, ids: &[LinkId]) -> Option<LinkId> {
         self.number.borrow().idlest(ids)
     }
@@ -432,7 +432,7 @@ impl Pool {
 
     /// Wakes connections that have messages to send: every connection with control messages of its
     /// own, and one connection for data. For data, connections that are not stuck have priority,
-    /// and among these the connection with the most room.
+    /// and among these the connection for which the kernel accepts the most bytes.
     pub(crate) fn wake(&self) {
         let session = self.session.borrow();
         let wires = self.wires.borrow();

@@ -188,7 +188,8 @@ impl Server {
         }
     }
 
-    /// Returns the session that a connection joins, which is created if it is new.
+    /// Returns the session that a connection joins, which is created if it is new. Returns `None` if
+    /// the connection may not join any more.
     fn admit(&self, hello: &Hello, known: Option<Rc<Pool>>) -> Option<Rc<Pool>> {
         if let Some(pool) = known {
             return (!pool.is_dead() && !pool.has(hello.link)).then_some(pool);

@@ -187,8 +187,8 @@ pub extern "C" fn lasthop_schema() -> u32 {
     at_desk(|desk| desk.tell(Ok(Bench::schema())))
 }
 
-/// Checks the scenario in the input buffer. The first `text_bytes` are text in TOML or, if `json` is 1, JSON. The
-/// overrides follow, one `key.path=value` per line. Stores the normalised scenario, or its problems.
+/// Checks the scenario in the input buffer. The first `text_bytes` bytes are its text in TOML or, if `json` is 1, JSON.
+/// The overrides follow, one `key.path=value` per line. Stores the normalised scenario, or its problems.
 #[unsafe(no_mangle)]
 pub extern "C" fn lasthop_check(json: u32, text_bytes: usize) -> u32 {
     at_desk(|desk| {

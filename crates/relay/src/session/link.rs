@@ -83,7 +83,7 @@ impl Link {
         }
     }
 
-    /// Returns whether data and other acknowledged messages may be sent over the link.
+    /// Returns whether the link accepts new data and other messages that need an acknowledgement.
     pub(super) fn takes(&self) -> bool {
         !self.drains
             && self.rests.is_none()

@@ -38,7 +38,7 @@ use stream::Stream;
 pub use counted::{Counted, Lack};
 pub use link::LinkId;
 
-/// A message before encryption. Several links may share it.
+/// A message before encryption. The message lists of several links may share one message.
 pub type Message = Rc<Vec<u8>>;
 
 /// Maximum length of a data block. [bytes]
@@ -352,7 +352,8 @@ impl Session {
         self.ack_at.is_some_and(|at| at <= now)
     }
 
-    /// Returns whether data or other acknowledged messages wait that could be sent over the link.
+    /// Returns whether there are data, or other messages that need an acknowledgement, that could be
+    /// sent over the link.
     pub fn may_carry(&self, id: LinkId) -> bool {
         let free = self.memory.unacknowledged.free();
         let has_memory = free >= self.kept_bytes.max(MOST_BLOCK + DATA_HEAD);
