@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 /// Time after the last answer until probes are considered unanswered, and its minimum in round-trip
-/// times. The values were chosen in emulations of paper 001. With 5 s, links that waited for the
-/// air were considered blocked 40 % of the time.
+/// times. The values were chosen in emulations of paper 001. With 5 s, wireless links that only
+/// waited for the medium were considered blocked 40 % of the time.
 const SILENCE: (Duration, u32) = (Duration::from_secs(20), 3);
 
 /// Mean round-trip time of the probes since the last step, and the time at which this estimate

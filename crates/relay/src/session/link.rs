@@ -150,8 +150,8 @@ impl Link {
         self.came > self.reported || self.is_doubtful
     }
 
-    /// Returns the number of received messages for an acknowledgement, and records that it is sent
-    /// now.
+    /// Returns the number of received messages for an acknowledgement, and records that this
+    /// acknowledgement is sent now.
     pub(super) fn tell(&mut self) -> u64 {
         self.reported = self.came;
         self.untold_bytes = 0;

@@ -22,7 +22,7 @@ export interface Bar {
   half_bps: number | null;
   /** Parts of the bar by direction. Their sum is the goodput. */
   parts: Part[];
-  /** Predicted goodput. If only shares are predicted, the predicted share of this run's total. Null without both. [bit/s] */
+  /** Predicted goodput, or predicted share of this run's total if only shares are predicted; null if neither is. [bit/s] */
   predicted_bps: number | null;
   /** Goodput of this item in the kept run, or null if the kept run lacks it. [bit/s] */
   kept_bps: number | null;
