@@ -11,9 +11,9 @@ The table names the test that noticed a fault, or says that the fault survived: 
 missing. The exit status is 1 if a fault survived.
 
 A fault that is proven to change nothing is replaced by another fault, and listed. There are two
-proofs. The file may compile to the same code. For measures, settings and the ledger, all outputs
-may be the same (`outputs.py` defines the outputs and the limits of this proof). Rules accept any
-numbers, so that only the first proof is valid for rules.
+proofs: the file with the fault compiles to the same code, or all outputs are the same
+(`outputs.py` defines the outputs and the limits of this proof). The second proof is valid for
+measures, settings and the ledger. It is not valid for rules, because rules accept any numbers.
 
 **Tests that could notice** are tests that name studies, claims or `reproduce` in their file or in
 the page that they run (`NAMED`). No other code of the package loads a study. `--blind` proves this:

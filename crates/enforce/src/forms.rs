@@ -257,7 +257,7 @@ pub(crate) fn mac(text: &str) -> Result<String, String> {
 /// Longest path of a UNIX socket (Linux: `sun_path` without its final zero). [bytes]
 const LONGEST_SOCKET: usize = 107;
 
-/// Returns the first word that occurs twice in a list, as a fault.
+/// Returns a fault that names the first repeated word of a list, or `None` if no word occurs twice.
 fn repeated(text: &str) -> Option<String> {
     let mut seen = BTreeSet::new();
     let word = words(text).find(|word| !seen.insert(*word))?;

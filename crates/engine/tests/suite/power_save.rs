@@ -40,8 +40,8 @@ fn assert_near(value: f64, expected: f64, tolerance: f64) {
     );
 }
 
-/// Returns statistics of pings to the only station of a cell without other traffic. They are the mean round-trip time,
-/// its 95th percentile, and the fraction of pings without an answer.
+/// Returns statistics of pings to the only station of a cell without other traffic: the mean and the 95th percentile of
+/// the round-trip time, and the fraction of pings without an answer.
 fn pings(station: &str) -> [f64; 3] {
     // 97.3 ms and 102.4 ms have no small common multiple, so that the pings are spread uniformly between two beacons.
     let result = simulate(&format!(
