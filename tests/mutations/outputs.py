@@ -1,5 +1,5 @@
-"""Print fingerprints of the outputs of studies and ledger, which prove that a fault changes
-nothing.
+"""Print fingerprints of the outputs of studies and ledger. Equal fingerprints with and without a
+fault prove that the fault changes nothing.
 
     PYTHONPATH=TREE/python python tests/mutations/outputs.py FILE [STRUCTURES]
 

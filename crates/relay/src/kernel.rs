@@ -220,7 +220,7 @@ mod tests {
 
     use super::*;
 
-    /// The runtime has one thread, which an endless loop would block, including its timeout.
+    /// The runtime has only one thread. An endless loop would block this thread, and with it the time-out.
     /// Therefore the test uses a separate thread.
     #[test]
     fn waiting_for_room_ends_when_the_connection_is_reset() {

@@ -64,7 +64,7 @@ pub(crate) struct Pool {
     began: Instant,
     /// Rules for the targets to which a server lets its client connect; `None` at a client.
     allowed: Option<Rc<[Allowed]>>,
-    /// Notification that data have arrived, which must be acknowledged.
+    /// Notification that data have arrived and must be acknowledged.
     came: Notify,
     /// Notification that the number of connections may have to change.
     pub(crate) changed: Notify,

@@ -197,8 +197,8 @@ pub extern "C" fn lasthop_check(json: u32, text_bytes: usize) -> u32 {
     })
 }
 
-/// Begins a replication of the scenario in the input buffer, which has the format of [`lasthop_check`]. If `with_tails`
-/// is 1, quantities that averages hide are measured too. Returns the number of the run.
+/// Begins a replication of the scenario in the input buffer. The buffer has the format of [`lasthop_check`]. If
+/// `with_tails` is 1, quantities that averages hide are measured too. Returns the number of the run.
 #[unsafe(no_mangle)]
 pub extern "C" fn lasthop_begin(
     json: u32,

@@ -2,7 +2,7 @@
 
 import type { Quantity } from "./quantities";
 
-/** A mean and the half width of its confidence interval, which is null if there is none. */
+/** A mean and the half width of its confidence interval. The half width is null if there is no interval. */
 export interface Estimate {
   mean: number | null;
   ci95: number | null;

@@ -347,7 +347,7 @@ impl Session {
         self.links.get(&id).is_some_and(Link::says)
     }
 
-    /// Returns whether an acknowledgement is due, which can be sent over any link.
+    /// Returns whether an acknowledgement is due. This acknowledgement can be sent over any link.
     pub fn acknowledges(&self, now: Duration) -> bool {
         self.ack_at.is_some_and(|at| at <= now)
     }

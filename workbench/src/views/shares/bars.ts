@@ -147,7 +147,7 @@ export function sampleOf(bars: Bar[], count: number): Bar[] {
 }
 
 /**
- * Returns the mean goodput of the bars without sensors, which is the equal share. Returns null for fewer than two bars.
+ * Returns the equal share: the mean goodput of the bars that are not sensors. Returns null for fewer than two bars.
  * [bit/s]
  */
 export function equalShare_bps(bars: Bar[]): number | null {
