@@ -230,7 +230,7 @@ mod tests {
             let mut full = std::net::TcpStream::connect(listener.local_addr().unwrap()).unwrap();
             let (mut peer, _) = listener.accept().unwrap();
             full.set_nonblocking(true).unwrap();
-            // until the receive window of the peer is full
+            // writes until the receive window of the peer is full
             while full.write(&[0; 65_536]).is_ok() {}
             peer.read_exact(&mut [0]).unwrap();
             // the peer has unread data and therefore sends a reset, which does not change the

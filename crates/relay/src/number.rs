@@ -375,7 +375,8 @@ mod tests {
             number.look(0, info(4_000, 10), second(at));
             number.look(1, info(4_000, if at < 13 { 10 } else { 11 }), second(at));
             number.look(2, idle, second(at));
-            // 13 s after the last delivery of both connections, the other connection delivers again
+            // connection 1 delivers again at 13 s, so that connection 0, which still delivers nothing,
+            // is stuck from then on
             let is_stuck = at >= 13;
             let stuck = [0, 1, 2].map(|id| number.is_stuck(id, None));
             assert_eq!(stuck, [is_stuck, false, false], "{at}");

@@ -133,7 +133,7 @@ sensor_up = { every = "500 ms", deadline = "30 s" }
     assert_eq!(of("a", "report_delivery"), 1.0);
     assert!(of("a", "retransmissions") > 20.0);
     let lost = 1.0 - of("b", "report_delivery");
-    assert!((lost - 0.2).abs() < 0.07, "{lost}"); // tolerance: 3 standard deviations of 320 reports
+    assert!((lost - 0.2).abs() < 0.07, "{lost}"); // the tolerance is 3 standard deviations for 320 reports
 }
 
 /// Checks that data frames and frames with TCP ACKs have separate error rates.

@@ -127,8 +127,8 @@ impl Session {
                 if has_next {
                     self.events.push_back(Event::Data(id));
                 } else {
-                    // a block that is late on a slow link limits the sender, although the program
-                    // reads
+                    // if an earlier block is late on a slow link, the sender may need more credit,
+                    // although the program reads
                     self.look_at_credit(id);
                 }
             }
