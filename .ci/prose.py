@@ -43,7 +43,7 @@ MAX_COLUMNS = 100
 """Largest width of a line of prose. [characters]"""
 
 MAX_EXCEPTIONS = 100
-"""Number of exceptions that must not be reached. [-]"""
+"""Limit of the number of exceptions. The number must be below this limit. [-]"""
 
 QUESTION = r"(?!(?:[^.;]|\.\d)*\?)"
 HEADLESS = re.compile(

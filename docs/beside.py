@@ -1,4 +1,4 @@
-"""Stored runs for tables on the papers' pages that belong to no claim.
+"""Stored runs for those tables of the papers' pages that belong to no claim.
 
 ``python docs/beside.py`` runs the studies below in some minutes of processor time. It writes
 ``reference/beside.json``, from which `make docs-pages` makes the tables of the pages. Finished runs

@@ -35,7 +35,7 @@ napoleon_google_docstring = False
 autodoc_typehints = "description"
 autodoc_member_order = "bysource"
 
-# The menu and the screen reader support of MathJax are turned off, because they would be loaded
+# The menu and the screen reader support of MathJax are turned off, because MathJax would load them
 # from another site on first use.
 mathjax_path = "mathjax/tex-chtml.js"
 mathjax3_config = {"options": {"enableMenu": False}}

@@ -101,7 +101,9 @@ def tables() -> dict[str, Table]:
 
 
 def references(value: Schema) -> Iterator[tuple[str, str]]:
-    """Yield the tables that a value may be. Each has a name, and a suffix for the key path."""
+    """Yield the tables that the schema accepts as this value, each as its name and a suffix of the
+    key path. The suffix is not empty if the value is a table of such tables.
+    """
     if "$ref" in value:
         yield value["$ref"].removeprefix("#/$defs/"), ""
     for choice in value.get("oneOf", ()):

@@ -45,7 +45,9 @@ ITSELF: Mapping[str, tuple[str, str]] = {
     "rules of Linux, SACK and RACK": (LINUX, "Reno, SACK"),
     "rules of Linux, SACK, Compound": (LINUX, "Compound, SACK"),
 }
-"""TCP implementation and name of each set of rules."""
+"""For each set of rules of another TCP implementation: this implementation, and the name of the
+rules in its own stored points.
+"""
 
 FIRST = "NewReno"
 """Set of rules that the other sets extend."""

@@ -103,8 +103,8 @@ def problems_of_wheel(wheel: Path) -> list[str]:
 
 
 def problems_of_metadata(package: Path, metadata: bytes) -> list[str]:
-    """Return a line if the long description of a package is not README.md with links for
-    packages.
+    """Return a line if the long description of a package is not README.md with the links that
+    `packaging/project.py readme` writes for packages.
     """
     _, _, description = metadata.decode().partition("\n\n")
     if description.strip() == project.readme(project.load()).strip():

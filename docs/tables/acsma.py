@@ -17,8 +17,8 @@ USERS = {"a": 4, "b": 4, "c": 4, "d": 3}
 
 
 def variants() -> Iterator[str]:
-    """Yield the table of n-ACK: values of the paper, with the settings in its text, and with each
-    variant.
+    """Yield the table of results with n-ACK: the paper's values, values simulated with the settings
+    in the paper's text, and values simulated with each variant of the settings.
     """
 
     def row(words: str, cell: Callable[[str], str], start: str, later: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""Tables of each model's assumptions. The messages of `lasthop predict` refer to their numbers."""
+"""Tables of each model's assumptions. `lasthop predict` refers to an assumption by its number."""
 
 from collections.abc import Callable, Iterator
 

@@ -60,7 +60,7 @@ CASES = {
     "footnote_9": ("window of {} packets against 6, downloads", WINDOWS),
     "fig11": ("window of {} packets, uploads", WINDOWS),
 }
-"""Text about the varied setting of station 1, and its values, by study."""
+"""For each study: text about the varied setting of station 1, and the values of this setting."""
 
 
 def simulated() -> Iterator[str]:

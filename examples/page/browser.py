@@ -91,7 +91,7 @@ class Browser:
         profile = self.stack.enter_context(directory)
         to_read, self.commands = os.pipe()
         self.answers, to_write = os.pipe()
-        # descriptors above 3 and 4, to which they are copied
+        # both descriptors are copied to 3 and 4, and must therefore have other numbers before
         theirs = [fcntl.fcntl(each, fcntl.F_DUPFD_CLOEXEC, 10) for each in (to_read, to_write)]
         for each in (to_read, to_write):
             os.close(each)

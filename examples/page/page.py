@@ -75,7 +75,7 @@ def measure(runs: int, anyway: bool) -> Item:
 
 
 def in_time(settings: Mapping[str, object], seed: int) -> Item:
-    """Repeat a run until other programs did not disturb it, and return it."""
+    """Return a run that other programs did not disturb. Disturbed runs are repeated."""
     for attempt in range(1, TRIES + 1):
         record = run(settings, seed)
         trouble = busy([record])

@@ -1,5 +1,5 @@
-"""Generate faults of a single line, such as a tired author makes, in studies, in rules and in the
-ledger (claims.toml).
+"""Generate faults of a single line in studies, in rules and in the ledger (claims.toml). The faults
+are like those of a tired author.
 
 In Python a fault replaces one expression, found by its syntax tree:
 
@@ -9,15 +9,17 @@ In Python a fault replaces one expression, found by its syntax tree:
   removed;
 - an arithmetic operator is replaced by its inverse; operands of a difference or a ratio, and the
   first two arguments of a call, are exchanged;
-- minimum and maximum, first and mean, a truth value and its opposite are exchanged;
+- a function is replaced by another function of `CONTRARY`, such as `min` by `max`; a truth value is
+  replaced by its opposite;
 - a key is replaced by another key that the file uses at a similar place (the same argument of the
   same function, the same mapping, keys or values of mappings);
 - a name that a file imports, or a constant of the file, is replaced by the nearest name of the same
   kind.
 
-In ``claims.toml`` a fault replaces text: a digit of a paper's value, of a band or of a bound, a
-sign, a key of the same study, larger and smaller, a place of `at`. The descriptions of checks
-(what, unit, the paper's words) stay unchanged.
+In ``claims.toml`` a fault changes text. It changes a digit of a paper's value, of a band or of a
+bound, or a sign. It replaces a key by another key of the same study, exchanges the values of
+`larger` and `smaller`, or removes an element of `at`. The descriptions of checks (what, unit, the
+paper's words) stay unchanged.
 
 Docstrings, annotations, decorators, titles, messages and f-strings stay unchanged. A fault is one
 changed line, and the file stays syntactically valid.

@@ -3,22 +3,24 @@
     make mutations SEED=7              about ten minutes on two cores
     .venv/bin/python tests/mutations/mutations.py --seed 7
 
-The seed alone determines the faults, a fixed number of each kind and of one line each (`fault.py`
-defines them). Each fault is put into a fresh copy of the tree. On the copy the suites of
-`make test` that could notice the fault are run, the closest first, up to the first test that fails.
-A test that also fails without the fault is ignored. The table names the test that noticed a fault,
-or says that the fault survived: then a test is missing. The exit status is 1 if a fault survived.
+Only the seed determines the faults. There is a fixed number of faults of each kind, and a fault
+changes one line (`fault.py` defines the kinds). Each fault is put into a fresh copy of the tree. On
+the copy the suites of `make test` that could notice the fault are run, the suite closest to the
+fault first, up to the first test that fails. A test that also fails without the fault is ignored.
+The table names the test that noticed a fault, or says that the fault survived: then a test is
+missing. The exit status is 1 if a fault survived.
 
 A fault that is proven to change nothing is replaced by another fault, and listed. There are two
-proofs. The file may compile to the same code. For measures, settings and the ledger, all outputs
-may be the same (`outputs.py` defines the outputs and the limits of this proof). Rules accept any
-numbers, so that only the first proof is valid for rules.
+proofs: the file with the fault compiles to the same code, or all outputs are the same
+(`outputs.py` defines the outputs and the limits of this proof). The second proof is valid for
+measures, settings and the ledger. It is not valid for rules, because rules accept any numbers.
 
 **Tests that could notice** are tests that name studies, claims or `reproduce` in their file or in
 the page that they run (`NAMED`). No other code of the package loads a study. `--blind` proves this:
 it makes the studies unreadable and runs all other quick suites, all of which must pass. Tests of
 studies of one subject cannot notice faults of another subject, because no study imports a study of
-another subject (`outputs.py` asserts this). A fault of the ledger is in a claim of one subject.
+another subject (`outputs.py` asserts this). A claim, which a fault of the ledger changes, also
+belongs to one subject.
 
 Finished faults are stored in out/mutations, by tree and seed: after Ctrl-C the same command
 continues.
@@ -161,8 +163,8 @@ class Bench:
         The tree, which stays unchanged.
     processes : Processes
     structures : str
-        Prefix of the names of files for `outputs.py`. The files contain the names in runs of a
-        subject's scenarios, which are found at their first use.
+        Prefix of the names of files for `outputs.py`, one file per subject. A file contains the
+        structures of the runs of the subject's scenarios, and is written when it is first used.
     failing : dict
         Whether a test fails without a fault, for each test that was checked.
     lock : threading.Lock

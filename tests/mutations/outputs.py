@@ -1,12 +1,12 @@
-"""Print fingerprints of the outputs of studies and ledger, which prove that a fault changes
-nothing.
+"""Print fingerprints of the outputs of studies and ledger. Equal fingerprints with and without a
+fault prove that the fault changes nothing.
 
     PYTHONPATH=TREE/python python tests/mutations/outputs.py FILE [STRUCTURES]
 
 The program prints a JSON object with fingerprints. They cover the parsed ledger and each study that
 FILE concerns: its scenarios (full and quick, normalised), its measurements and findings, and the
-verdicts. It also has the lines of FILE that ran meanwhile. With ``--structures SUBJECT INTO`` it
-writes the content of STRUCTURES.
+verdicts. The object also has the numbers of the lines of FILE that ran meanwhile. With
+``--structures SUBJECT INTO`` the program writes the content of STRUCTURES.
 
 Measurements come from runs. Runs of `KEPT`, a full run that the tree keeps, are used if they exist.
 Other runs are made up, with the lists, items and quantities of real runs. STRUCTURES has these
@@ -45,7 +45,8 @@ Structure = Mapping[str, Any]
 """Names in a run: quantities by list and item, times of its series, and names of its tracks."""
 
 SECONDS = (1, 20, 200)
-"""Durations tried for a run whose names are wanted. Events that start late need a longer run. [s]
+"""Durations of the short runs that determine the names of a structure, tried in this order. Names
+of events that start late are only in a longer run. [s]
 """
 REPLICATIONS = 3
 

@@ -1,4 +1,4 @@
-/** Tests that keeping a run lists the later changes, and that Back returns to earlier texts. */
+/** Tests of the list of changes since a kept run, and of the button Back, which returns to earlier texts. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

@@ -15,7 +15,7 @@ const skip =
 /** The engine, compiled once for all tests. */
 const compiled = skip ? null : WebAssembly.compile(readFileSync(ENGINE));
 
-/** Returns the result over some replications of an entry, after one of its trials or without a trial. */
+/** Simulates an entry of the gallery, with the change of its trial `trial` or unchanged (null). Returns the result. */
 async function answer(id: string, trial: number | null, replications = 3): Promise<Answer> {
   const entry = GALLERY.find((known) => known.id === id);
   assert.ok(entry, id);
@@ -66,7 +66,7 @@ test("an entry belongs to its text and to those of its trials", () => {
   }
 });
 
-/** Expected number of an entry: trial (or null), list, item, quantity or "mbps", number, tolerance. */
+/** Expected value of an entry: trial (or null), list, item, quantity or "mbps", value, relative tolerance. */
 type Fact = [trial: number | null, list: string, name: string, quantity: string, expected: number, part?: number];
 const UP_P99 = ["flows", "phone/audio-up/1", "one_way_delay_p99_s"] as const;
 const FACTS: Record<string, Fact[]> = {

@@ -36,8 +36,9 @@ impl Writer {
         let _ = self.pieces.send(std::mem::take(pending));
     }
 
-    /// Writes the remaining bytes and ends the thread. Returns the number of `frames` in the file,
-    /// whether the frame limit was reached (`full`), and the error if the file is incomplete.
+    /// Writes the remaining bytes and ends the thread. Returns a JSON object with the given values of
+    /// `frames` (number of frames in the file) and `full` (whether the frame limit was reached). The
+    /// value `error` is null if the file is complete.
     pub(crate) fn finish(self, pending: &mut Vec<u8>, frames: u64, full: bool) -> Value {
         self.send(pending);
         drop(self.pieces);

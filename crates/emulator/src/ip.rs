@@ -25,7 +25,7 @@ pub(crate) struct Header {
     pub(crate) from: u32,
     pub(crate) to: u32,
     pub(crate) protocol: u8,
-    /// Source and destination port of a TCP or UDP packet.
+    /// Source and destination port of a TCP or UDP packet; `None` for other packets and for fragments.
     pub(crate) ports: Option<(u16, u16)>,
     pub(crate) ecn: Ecn,
 }
@@ -94,7 +94,8 @@ pub(crate) fn is_pure_ack(packet: &[u8]) -> bool {
 pub(crate) struct Segment {
     /// Sequence number after the last byte of the segment, if the segment has data.
     pub(crate) end: Option<u32>,
-    /// Acknowledgement number: the next sequence number that the sender of the segment expects.
+    /// Acknowledgement number, if the segment has the ACK flag: the next sequence number that the
+    /// sender of the segment expects.
     pub(crate) ack: Option<u32>,
 }
 

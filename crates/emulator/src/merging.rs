@@ -38,7 +38,7 @@ pub(crate) struct Batch {
     packets: Vec<Delivery>,
     /// Length of the IP and TCP headers of each segment. [bytes]
     headers: usize,
-    /// Payload of the first segment. No later segment has more. [bytes]
+    /// Payload length of the first segment. No later segment has a longer payload. [bytes]
     size: usize,
     /// Expected sequence number of the next segment.
     next: u32,
@@ -92,8 +92,8 @@ impl Batch {
         }
     }
 
-    /// Adds `delivery` to the batch, or returns it if it does not fit and must begin the next
-    /// batch.
+    /// Adds `delivery` to the batch. Returns `delivery` if it cannot be merged with the batch and must
+    /// begin the next batch.
     pub(crate) fn join(&mut self, delivery: Delivery) -> Option<Delivery> {
         let segment = self.merges.then(|| Segment::of(&delivery.bytes)).flatten();
         if let Some(first) = self.packets.first() {

@@ -38,8 +38,8 @@ pub struct Network<'a> {
     now: Time,
     places: Places,
     programs: Programs,
-    /// Number of each web source, keyed by flow. The numbers of web sources follow the numbers of the hosts where
-    /// programs run.
+    /// Index of each web source among the hosts of additional flows, keyed by flow. The hosts where programs run have
+    /// the first indices.
     webs: HashMap<u32, usize>,
     /// Packets in the network; the index is the number of the packet.
     inside: Vec<Inside>,

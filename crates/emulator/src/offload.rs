@@ -75,7 +75,7 @@ pub(crate) fn each_packet(read: &mut [u8], mut take: impl FnMut(&[u8])) -> usize
 }
 
 /// Computes the checksum of the bytes from `start` on. The checksum field is `offset` bytes after
-/// `start`, and contains the sum of the pseudo-header before.
+/// `start`, and must contain the sum of the pseudo-header before the call.
 fn complete(packet: &mut [u8], start: usize, offset: usize) -> Option<()> {
     let summed = packet.get_mut(start..)?;
     let sum = !folded(sum_of(summed));

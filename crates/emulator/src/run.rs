@@ -38,8 +38,8 @@ pub struct Descriptors {
     /// Descriptors of the nodes, in the order of their numbers: servers, stations, sources and sinks between wired
     /// nodes, hosts of programs, outside.
     nodes: Vec<OwnedFd>,
-    /// Descriptor that becomes readable when the run must stop. If a byte can be read from the descriptor, the run
-    /// returns a result.
+    /// Descriptor that becomes readable when the run must stop. If a byte can be read from the descriptor after the
+    /// warm-up, the run returns a result. In all other cases it returns [`EmulatorError::Stopped`].
     stop: OwnedFd,
     /// File for a capture of the frames on the air, if requested.
     capture: Option<OwnedFd>,
@@ -127,7 +127,8 @@ pub fn run(
         _ => None,
     };
     let mut clock = Clock::start(timing);
-    // a read without data takes as much time as another poll of all nodes
+    // in simulated time, one packet is read per poll: a read that finds no data takes as much time as
+    // a poll of all nodes
     let reads = match timing {
         Timing::Real => AT_ONCE,
         Timing::Simulated => 1,

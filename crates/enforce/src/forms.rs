@@ -190,7 +190,8 @@ pub(crate) fn subnet(text: &str) -> Result<IpNet, String> {
     }
 }
 
-/// Returns the words of a list that `read` accepts, or an empty list without text.
+/// Returns the values that `read` parses from the words of a list. Words that it refuses are left out.
+/// Without text, the result is empty.
 pub(crate) fn each<T>(list: Option<&str>, read: fn(&str) -> Result<T, String>) -> Vec<T> {
     let words = words(list.unwrap_or_default());
     words.filter_map(|word| read(word).ok()).collect()
@@ -256,7 +257,7 @@ pub(crate) fn mac(text: &str) -> Result<String, String> {
 /// Longest path of a UNIX socket (Linux: `sun_path` without its final zero). [bytes]
 const LONGEST_SOCKET: usize = 107;
 
-/// Returns the first word that occurs twice in a list, as a fault.
+/// Returns a fault that names the first repeated word of a list, or `None` if no word occurs twice.
 fn repeated(text: &str) -> Option<String> {
     let mut seen = BTreeSet::new();
     let word = words(text).find(|word| !seen.insert(*word))?;

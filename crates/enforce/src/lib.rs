@@ -41,9 +41,9 @@ pub const NEEDS_INTERFACE: Needed = Needed {
 /// The tables of this crate in a scenario file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Tables {
-    /// The table `[gateway]`: a shared bottleneck in front of access points.
+    /// The table `[gateway]`, if the file has it: a shared bottleneck in front of access points.
     pub gateway: Option<Gateway>,
-    /// The table `[interface]`: the queue of a network interface.
+    /// The table `[interface]`, if the file has it: the queue of a network interface.
     pub interface: Option<Interface>,
 }
 

@@ -4,7 +4,8 @@ use serde_json::{Value, json};
 
 use crate::facts::{Facts, list, mean, text};
 
-/// Returns the station whose share of the used air time exceeds its share of the goodput most.
+/// Returns the station for which the share of the used air time, minus the share of the goodput, is
+/// largest.
 ///
 /// The value is null if the result has no cell that reports the air time of at least two stations.
 /// It is also null if the difference of the two shares is at most 0.1.

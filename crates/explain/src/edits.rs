@@ -153,7 +153,8 @@ pub fn faster(facts: &Facts<'_>, link: &str, factor: f64) -> Option<Vec<Setting>
 
 /// Returns the settings that change a key of the table `tcp` for these TCP flows.
 ///
-/// The result is one setting of the table `tcp` if no other table overrides the key.
+/// If `flows` are all TCP flows and have equal values of the key, the result is one setting of the
+/// table `tcp`. Otherwise each table that defines such a flow gets a setting.
 pub fn tcp_settings(
     facts: &Facts<'_>,
     flows: &[&Flow<'_>],

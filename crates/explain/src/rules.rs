@@ -2,8 +2,9 @@
 //!
 //! A rule examines a finished run and returns the causes that may apply, each with a subject. The
 //! rule decides whether a cause may be present, not how large its effect is. `lasthop explain`
-//! simulates the network with and without each edit, with the same random numbers, and the gain
-//! decides. Therefore the condition of a rule is broad, and excludes only edits that cannot matter.
+//! simulates the network with and without each edit, with the same random numbers, and the measured
+//! gain decides about the cause. Therefore the condition of a rule is broad, and excludes only edits
+//! that cannot matter.
 
 mod cell;
 mod endpoints;
@@ -241,7 +242,8 @@ fn default_objective(facts: &Facts<'_>) -> &'static str {
 
 /// Conditions and edits of the rules as text (JSON), one object per rule in the order of `RULES`.
 ///
-/// The texts are in a separate file, because the web page does not print or contain them.
+/// The texts are in a separate file, so that the web page, which does not print them, need not contain
+/// them.
 const WORDS: &str = include_str!("rules/table.json");
 
 /// Returns the table of causes.

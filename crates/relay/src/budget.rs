@@ -41,7 +41,7 @@ impl Budget {
         self.bytes - self.free.get()
     }
 
-    /// Reserves `bytes` if this number of bytes is free. Returns whether it was free.
+    /// Reserves `bytes` if this number of bytes is free. Returns whether they were reserved.
     #[must_use]
     pub fn take(&self, bytes: usize) -> bool {
         let left = self.free.get().checked_sub(bytes);

@@ -52,8 +52,8 @@ impl Callers {
         }
     }
 
-    /// Admits a caller and returns its number. Returns `None` if the limit is reached and no caller
-    /// can be closed.
+    /// Admits a caller and returns its identifier. Returns `None` if a limit of [`Limits`] is reached
+    /// and no caller can be closed.
     pub(crate) fn admit(&mut self, from: IpAddr) -> Option<u64> {
         let from = subscriber(from);
         let of_one = self.all.values().filter(|caller| caller.from == from);

@@ -30,8 +30,9 @@ use crate::socks;
 const RETRY: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(2));
 /// Maximum time for a program to name its target.
 const PROGRAM_PATIENCE: Duration = Duration::from_secs(10);
-/// Limits of program connections that have not yet named a target. A busy machine may delay a
-/// program. New programs wait until one of these connections is old enough to be closed.
+/// Limits of the connections on which a program has not yet named its target. If there are too many,
+/// the next program waits until one of these connections is old enough to be closed. A connection is
+/// not closed in its first second, because a busy machine may delay the program.
 const UNDECIDED: Limits = Limits {
     all: 512,
     of_one: usize::MAX,
@@ -48,12 +49,12 @@ pub(crate) struct Client {
     pub(crate) pool: RefCell<Rc<Pool>>,
     /// Name of the session, which identifies the client at the server.
     pub(crate) session: RefCell<String>,
-    /// Number of the next connection to the server.
+    /// Identifier of the next connection to the server.
     next_link: Cell<LinkId>,
     /// Number of connections to the server that are being established.
     dialing: Cell<u32>,
-    /// Pause before the next attempt to connect, after a failed attempt. During failures, only one
-    /// attempt is made at a time.
+    /// Pause before the next attempt to connect, or `None` if the last attempt did not fail. During
+    /// failures, only one attempt is made at a time.
     pause: Cell<Option<Duration>>,
     undecided: RefCell<Callers>,
     notes: mpsc::SyncSender<String>,
@@ -67,7 +68,7 @@ pub(crate) struct Client {
     pub(crate) probes: Cell<ClientProbeCounters>,
 }
 
-/// Source of the target of a program's connection.
+/// Source from which the client learns the target of a program's connection.
 #[derive(Clone)]
 pub(crate) enum Leads {
     /// Target that the program sends in a SOCKS request.
@@ -134,7 +135,7 @@ impl Client {
     }
 
     pub(crate) fn note(&self, text: String) {
-        let _ = self.notes.try_send(text); // dropped if nobody reads the notes
+        let _ = self.notes.try_send(text); // the note is dropped if the queue of notes is full
     }
 
     // -- the server ----------------------------------------------------------------------------
@@ -313,7 +314,7 @@ impl Client {
     }
 
     /// Waits until a program that has not named its target can be admitted. Returns the program's
-    /// number.
+    /// identifier.
     async fn admit(&self) -> u64 {
         loop {
             // all programs behind one router may have the same address, so that a limit per address

@@ -8,7 +8,7 @@
 //! | 4 | credit | stream u32, until u64, epoch u32 |
 //! | 5 | reset | stream u32, code u8 |
 //! | 6 | give back | stream u32, until u64, epoch u32 |
-//! | 16 | acknowledgement | for each of some connections: its number u32, count u64 |
+//! | 16 | acknowledgement | list of connections: identifier u32, number of received frames u64 |
 //! | 17 | ping | |
 //! | 18 | wish | connections u32 |
 //! | 19 | drain | |
@@ -16,14 +16,14 @@
 //!
 //! The sender stores a frame of a kind below 16 until the frame is acknowledged. If the connection
 //! of the frame is lost, the sender retransmits the frame over another connection. A frame of a
-//! kind from 16 on is sent once, over any connection that is ready. The client numbers the
-//! connections in the handshake. Probes are not frames but UDP datagrams (`probe/packet.rs`).
+//! kind from 16 on is sent once, over any connection that is ready. The client assigns the
+//! identifiers of connections in the handshake. Probes are not frames but UDP datagrams (`probe/packet.rs`).
 
 use std::mem;
 
 use thiserror::Error;
 
-/// Number of a stream, unique in its session.
+/// Identifier of a stream, unique in its session.
 pub type StreamId = u32;
 
 /// Longest message before encryption. [bytes]
@@ -41,7 +41,7 @@ const PASSING: u8 = 16;
 /// Maximum length of a host name (RFC 1035). [bytes]
 pub const MOST_HOST: usize = 255;
 
-/// Code for success.
+/// Code for success, as reply to a request to open a stream.
 pub const OK: u8 = 0;
 /// Code for a failure without a code of its own.
 pub const FAILED: u8 = 1;
@@ -279,7 +279,8 @@ frames! {
         stream: StreamId,
         /// Offset in the stream up to which the other relay may send.
         until: u64,
-        /// Number of times that credit was given back before this frame.
+        /// Number of times that the receiver of this frame had given credit back, as far as its sender
+        /// knows.
         epoch: u32,
     }
     /// Resets a stream in both directions.
@@ -295,13 +296,13 @@ frames! {
         stream: StreamId,
         /// Offset from which the credit is given back.
         until: u64,
-        /// Number of times that credit was given back, including this time.
+        /// Number of times that the sender has given credit back, including this time.
         epoch: u32,
     }
-    /// Acknowledges stored frames: reports how many have arrived over each connection.
+    /// Acknowledges stored frames: reports how many stored frames have arrived over each connection.
     16 Acknowledge {
-        /// Connection numbers, each with the number of stored frames that have arrived since the
-        /// connection began.
+        /// Identifiers of connections, each with the number of stored frames that have arrived since
+        /// the connection began.
         counts: Vec<(u32, u64)>,
     }
     /// Reports the number of connections that the sender's rule asks for.
@@ -309,7 +310,7 @@ frames! {
         /// Number of connections that the rule asks for.
         connections: u32,
     }
-    /// Asks the other relay to send no data over this connection until the next frame of this kind.
+    /// Asks the other relay to send no data over this connection, or to send data over it again.
     20 Rest {
         /// Whether the connection is to carry no streams (true), or streams again (false).
         rests: bool,

@@ -16,7 +16,7 @@ pub(crate) struct Hello {
     pub(crate) version: u16,
     /// Name of the session, which has 32 hexadecimal digits.
     pub(crate) session: String,
-    /// Number of the connection, unique in its session.
+    /// Identifier of the connection, unique in its session.
     pub(crate) link: LinkId,
     /// Whether the client has used the session before this connection.
     pub(crate) resumes: bool,

@@ -140,7 +140,7 @@ pub(crate) async fn room(socket: &TcpStream) -> io::Result<usize> {
 }
 
 /// Returns the number of bytes that the relay may write: the free part of the congestion window,
-/// and `ahead`. If more than one segment fits, only whole segments count.
+/// and `ahead`. A number above one segment is rounded down to whole segments.
 fn room_of(info: &Info, ahead: u32) -> usize {
     let bytes = |count: u32| count as usize;
     let mss = bytes(info.mss);
@@ -220,7 +220,7 @@ mod tests {
 
     use super::*;
 
-    /// The runtime has one thread, which an endless loop would block, including its timeout.
+    /// The runtime has only one thread. An endless loop would block this thread, and with it the time-out.
     /// Therefore the test uses a separate thread.
     #[test]
     fn waiting_for_room_ends_when_the_connection_is_reset() {
@@ -230,7 +230,7 @@ mod tests {
             let mut full = std::net::TcpStream::connect(listener.local_addr().unwrap()).unwrap();
             let (mut peer, _) = listener.accept().unwrap();
             full.set_nonblocking(true).unwrap();
-            // until the receive window of the peer is full
+            // writes until the receive window of the peer is full
             while full.write(&[0; 65_536]).is_ok() {}
             peer.read_exact(&mut [0]).unwrap();
             // the peer has unread data and therefore sends a reset, which does not change the

@@ -35,7 +35,7 @@ pub(crate) struct Wire {
     pub(crate) socket: TcpStream,
     /// Notification that the connection may have messages to send.
     pub(crate) work: Notify,
-    /// Number of bytes that the kernel accepts, while the connection has nothing to send. [bytes]
+    /// Number of bytes that the kernel accepts. `None` while the connection is sending. [bytes]
     pub(crate) room: Cell<Option<usize>>,
     task: Cell<Option<AbortHandle>>,
 }
@@ -49,7 +49,7 @@ impl Wire {
     }
 }
 
-/// Adds a TCP connection to a pool. Its number must be unique in the pool.
+/// Adds a TCP connection to a pool. The identifier of the connection must be unique in the pool.
 pub(crate) fn join(
     pool: &Rc<Pool>,
     id: LinkId,

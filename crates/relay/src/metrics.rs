@@ -23,27 +23,27 @@ pub(crate) struct Handshakes {
 /// Values of all metrics of a relay at one time.
 #[derive(Clone, Debug, Default, Serialize)]
 pub(crate) struct Metrics {
-    /// Number of clients (server), or 1 while connected to the server (client).
+    /// Number of clients of a server. At a client, 1 while it is connected to the server, otherwise 0.
     sessions: usize,
     connections: usize,
     /// Number of resting connections, which carry no data because they are not needed.
     connections_resting: usize,
     /// Number of connections that the rules of both relays request.
     connections_asked: u32,
-    /// Mean smoothed round-trip time of the connections. [s]
+    /// Mean smoothed round-trip time of the connections, or `None` without connections. [s]
     rtt_s: Option<f64>,
     streams_open: usize,
     #[serde(flatten)]
     counted: Counted,
     merging_bytes: usize,
     kept_bytes: usize,
-    /// Outcomes of handshakes; a client has none.
+    /// Outcomes of handshakes; `None` at a client.
     #[serde(skip_serializing_if = "Option::is_none")]
     handshakes: Option<Handshakes>,
-    /// Counters of the datagrams at the UDP port for probes; a client has none.
+    /// Counters of the datagrams at the UDP port for probes; `None` at a client.
     #[serde(rename = "probes", skip_serializing_if = "Option::is_none")]
     server_probes: Option<ProbeCounters>,
-    /// Metrics of a client that measures the round-trip time by probes.
+    /// Metrics of a client that measures the round-trip time by probes; `None` at other relays.
     #[serde(flatten)]
     client_probes: Option<ClientProbes>,
 }
@@ -53,7 +53,7 @@ pub(crate) struct Metrics {
 struct ClientProbes {
     /// Whether the rule uses the round-trip time of the probes.
     probes_in_use: bool,
-    /// Mean round-trip time of the probes in the last interval. [s]
+    /// Mean round-trip time of the probes in the last interval, or `None` if they are not answered. [s]
     probe_rtt_s: Option<f64>,
     probes_sent: u64,
     probes_answered: u64,

@@ -58,7 +58,7 @@ impl Mac {
         Ok(Mac { hash, key })
     }
 
-    /// Returns an HMAC that uses the pre-shared key. Other keys are derived with it.
+    /// Returns an HMAC that uses the pre-shared key. Other keys are derived with this HMAC.
     pub(crate) fn of(key: &Key) -> Result<Mac, NoiseError> {
         Mac::new(key.0)
     }

@@ -1,5 +1,5 @@
-//! Control of the number of connections in a pool. The control step of the simulator is computed
-//! once per interval.
+//! Control of the number of connections in a pool. Once per interval, the relay computes the same
+//! control step as the simulator.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
@@ -113,7 +113,7 @@ struct Last {
     fell: Option<Duration>,
     /// Time of the last observation with a delivery.
     delivered_at: Duration,
-    /// Time since which the connection has had data to deliver without delivering any.
+    /// Start of the present period in which the connection has data but delivers none.
     waits_since: Duration,
 }
 
@@ -255,7 +255,7 @@ impl Number {
         self.recent.iter().copied().max().unwrap_or(self.bounds.0)
     }
 
-    /// Returns the connection without a delivery for the longest time. Of several such connections,
+    /// Returns the connection whose last delivery was the longest ago. Of several such connections,
     /// returns the newest.
     pub(crate) fn idlest(&self, ids: &[LinkId]) -> Option<LinkId> {
         let since = |id: &LinkId| self.last.get(id).map(|last| last.delivered_at);
@@ -264,8 +264,8 @@ impl Number {
     }
 
     /// Returns whether a connection is stuck: it has data but has delivered none for a long time,
-    /// while another connection has delivered. With `all_wait`, the connection is also stuck if all
-    /// other connections may be waiting for it.
+    /// while another connection has delivered. `all_wait` is the current time if all other connections
+    /// may be waiting for this one. Then the others need not have delivered anything.
     pub(crate) fn is_stuck(&self, id: LinkId, all_wait: Option<Duration>) -> bool {
         let Some(last) = self.last.get(&id) else {
             return false;
@@ -375,7 +375,8 @@ mod tests {
             number.look(0, info(4_000, 10), second(at));
             number.look(1, info(4_000, if at < 13 { 10 } else { 11 }), second(at));
             number.look(2, idle, second(at));
-            // 13 s after the last delivery of both connections, the other connection delivers again
+            // connection 1 delivers again at 13 s, so that connection 0, which still delivers nothing,
+            // is stuck from then on
             let is_stuck = at >= 13;
             let stuck = [0, 1, 2].map(|id| number.is_stuck(id, None));
             assert_eq!(stuck, [is_stuck, false, false], "{at}");

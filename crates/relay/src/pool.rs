@@ -62,9 +62,9 @@ pub(crate) struct Pool {
     /// other relay requests.
     wishes: Cell<(u32, u32)>,
     began: Instant,
-    /// Rules for the targets that the client may use; a client has none.
+    /// Rules for the targets to which a server lets its client connect; `None` at a client.
     allowed: Option<Rc<[Allowed]>>,
-    /// Notification that data have arrived, which must be acknowledged.
+    /// Notification that data have arrived and must be acknowledged.
     came: Notify,
     /// Notification that the number of connections may have to change.
     pub(crate) changed: Notify,
@@ -141,7 +141,7 @@ impl Pool {
         self.changed.notify_one();
     }
 
-    /// Returns whether the pool has a connection with this number.
+    /// Returns whether the pool has a connection with this identifier.
     pub(crate) fn has(&self, id: LinkId) -> bool {
         self.wires.borrow().contains_key(&id)
     }
@@ -169,7 +169,7 @@ impl Pool {
             .collect()
     }
 
-    /// Returns the connection without a delivery for the longest time.
+    /// Returns the connection whose last delivery was the longest ago.
     pub(crate) fn idlest(&self, ids: &[LinkId]) -> Option<LinkId> {
         self.number.borrow().idlest(ids)
     }
@@ -432,7 +432,7 @@ impl Pool {
 
     /// Wakes connections that have messages to send: every connection with control messages of its
     /// own, and one connection for data. For data, connections that are not stuck have priority,
-    /// and among these the connection with the most room.
+    /// and among these the connection for which the kernel accepts the most bytes.
     pub(crate) fn wake(&self) {
         let session = self.session.borrow();
         let wires = self.wires.borrow();
@@ -545,9 +545,10 @@ impl Pool {
         self.changed.notify_one();
     }
 
-    /// Returns whether this is a server whose rule depends only on the round-trip time T. The
-    /// client has applied the same rule to the same T before. The server's number would follow one
-    /// interval later, so that a larger number would be kept for longer.
+    /// Returns whether this relay is a server whose rule depends only on the round-trip time T. While
+    /// probes measure T, such a server requests only the minimum number of connections, because the
+    /// client has applied the same rule to the same T. A number computed by the server would follow
+    /// one interval later, so that a larger number would be kept for longer.
     fn follows_client(&self) -> bool {
         self.allowed.is_some() && matches!(self.terms.rule.aim, Asked::Rtt { .. })
     }
@@ -572,8 +573,8 @@ impl Pool {
     }
 }
 
-/// A stream whose request was not answered yet. If this object is dropped, no task waits for the
-/// answer any more.
+/// A stream whose request was not answered yet. If the task that waits for the answer ends, it drops
+/// this object, which resets the stream.
 struct Opening<'a> {
     pool: &'a Rc<Pool>,
     id: StreamId,

@@ -33,7 +33,7 @@ const TARGET_PATIENCE: Duration = Duration::from_secs(10);
 /// connection is established.
 const FIRST_MESSAGE_PATIENCE: Duration = Duration::from_secs(2);
 /// Limits of simultaneous handshakes. A client sends immediately, so that a connection without data
-/// may be closed at any age. A client that has sent an authentic message then waits for one round
+/// may be closed at any age. After an authentic first message, the handshake takes one more round
 /// trip.
 const HANDSHAKES: Limits = Limits {
     all: 64,
@@ -159,7 +159,8 @@ impl Server {
         Ok(())
     }
 
-    /// Returns whether a connection may join the requested session, and the session if it exists.
+    /// Returns whether a connection may join the requested session. If it may, also returns the session,
+    /// or `Some(None)` if the session is new.
     fn answer(&self, hello: &Hello, socket: &TcpStream) -> (Answer, Option<Option<Rc<Pool>>>) {
         let refused = |why: String| (Answer::No(why), None);
         if hello.version != VERSION {
@@ -187,7 +188,8 @@ impl Server {
         }
     }
 
-    /// Returns the session that a connection joins, which is created if it is new.
+    /// Returns the session that a connection joins, which is created if it is new. Returns `None` if
+    /// the connection may not join any more.
     fn admit(&self, hello: &Hello, known: Option<Rc<Pool>>) -> Option<Rc<Pool>> {
         if let Some(pool) = known {
             return (!pool.is_dead() && !pool.has(hello.link)).then_some(pool);

@@ -137,8 +137,8 @@ impl Desk {
     }
 }
 
-/// Returns the scenario in the input buffer. The first `text_bytes` are text in TOML or, if `json` is 1, JSON. The
-/// overrides follow.
+/// Returns the scenario in the input buffer. The first `text_bytes` bytes are its text in TOML or, if `json` is 1,
+/// JSON. The overrides follow.
 fn written(room: &[u8], json: u32, text_bytes: usize) -> Written<'_> {
     let (text, settings) = room.split_at(text_bytes.min(room.len()));
     let format = match json {
@@ -187,8 +187,8 @@ pub extern "C" fn lasthop_schema() -> u32 {
     at_desk(|desk| desk.tell(Ok(Bench::schema())))
 }
 
-/// Checks the scenario in the input buffer. The first `text_bytes` are text in TOML or, if `json` is 1, JSON. The
-/// overrides follow, one `key.path=value` per line. Stores the normalised scenario, or its problems.
+/// Checks the scenario in the input buffer. The first `text_bytes` bytes are its text in TOML or, if `json` is 1, JSON.
+/// The overrides follow, one `key.path=value` per line. Stores the normalised scenario, or its problems.
 #[unsafe(no_mangle)]
 pub extern "C" fn lasthop_check(json: u32, text_bytes: usize) -> u32 {
     at_desk(|desk| {
@@ -197,8 +197,8 @@ pub extern "C" fn lasthop_check(json: u32, text_bytes: usize) -> u32 {
     })
 }
 
-/// Begins a replication of the scenario in the input buffer, which has the format of [`lasthop_check`]. If `with_tails`
-/// is 1, quantities that averages hide are measured too. Returns the number of the run.
+/// Begins a replication of the scenario in the input buffer. The buffer has the format of [`lasthop_check`]. If
+/// `with_tails` is 1, quantities that averages hide are measured too. Returns the number of the run.
 #[unsafe(no_mangle)]
 pub extern "C" fn lasthop_begin(
     json: u32,

@@ -7,7 +7,7 @@ export interface About {
   version: string;
   /** Names of the commands that the server supports. */
   commands: readonly string[];
-  /** Scenario file given on the server's command line. */
+  /** Scenario file given on the server's command line, or null. */
   scenario: { name: string; text: string } | null;
   /** Problems of the scenario file given on the server's command line. */
   notes: readonly string[];

@@ -20,8 +20,8 @@ export interface Row {
 const LISTS = ["cells", "aps", "classes", "links", "queues", "stations", "flows"];
 
 /**
- * Returns the quantities that prediction and simulation have in common. Flows are included only without lists of sums.
- * Repeated pairs of values and pairs of zeros are left out.
+ * Returns the quantities that prediction and simulation have in common. Flows are left out if there are stations or
+ * classes, which have the sums of their flows. Repeated pairs of values and pairs of zeros are also left out.
  */
 export function rowsOf(predicted: Answer, simulated: Answer): Row[] {
   const isSummed = ["stations", "classes"].some((list) => itemsOf(predicted, list).length > 0);

@@ -19,7 +19,7 @@ export interface Tuning {
   chosen: { name: string; settings: Record<string, unknown> } | null;
   /** Recommendation, or the reason why no candidate is recommended. */
   verdict: string;
-  /** Queue in which packets wait longest, unless it is the queue of the access point. */
+  /** Queue in which packets wait longest, or null if it is the queue of the access point. */
   elsewhere: { text: string } | null;
   /** Delays of calls, one sentence per direction. */
   call_delays: { text: string }[];
@@ -75,7 +75,7 @@ export function tableOf(tuning: Tuning): Table {
   return { ...table, columns: [{ title: "CWmin of AP / stations", unit: "" }, ...columns] };
 }
 
-/** Returns the name of a candidate, and notes whether the candidate is recommended. */
+/** Returns the name of a candidate, followed by ", recommended" if the candidate is recommended. */
 export function nameOf(tuning: Tuning, { name }: Candidate): string {
   return hasBetter(tuning) && name === tuning.chosen?.name ? `${name}, recommended` : name;
 }

@@ -2,7 +2,7 @@
 
 import type { Quantity } from "./quantities";
 
-/** A mean and the half width of its confidence interval, which is null if there is none. */
+/** A mean and the half width of its confidence interval. The half width is null if there is no interval. */
 export interface Estimate {
   mean: number | null;
   ci95: number | null;
@@ -79,7 +79,7 @@ export interface Problem {
   line: number | null;
   /** Override that contains the wrong value, or null if the value is in the text. */
   setting: string | null;
-  /** Key path, such as `cell.ap.cwmin`. */
+  /** Key path, such as `cell.ap.cwmin`, or null if the problem belongs to no key. */
   path: string | null;
   message: string;
   hint: string | null;

@@ -84,7 +84,7 @@ export class Engine implements Questions {
     return { scenario: null, problems: problems.length ? problems : alone };
   }
 
-  /** Begins a replication, whose number counts from 0. Returns the number of the run. */
+  /** Begins replication number `replication`, counted from 0. Returns the number of the run. */
   begin(source: Source, replication: number): number {
     const json = Number(isJson(source.text));
     const run = this.#exports.lasthop_begin(json, this.#write(source), replication, WITH_TAILS);

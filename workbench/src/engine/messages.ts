@@ -14,7 +14,7 @@ export interface Questions {
   frames(run: number, from_s: number, to_s: number): Frames;
   /** Returns the end of the last recorded frame, or null without frames. [s] */
   lastFrameEnd(run: number): number | null;
-  /** Returns the queue lengths in a time interval. */
+  /** Returns the queue lengths in a time interval, or null if none were recorded. */
   queues(run: number, from_s: number, to_s: number): Series | null;
   end(run: number): void;
 }

@@ -23,7 +23,10 @@ function say(report: Report, transfer: Transferable[] = []): void {
   self.postMessage(report, transfer);
 }
 
-/** Waits until the queued messages are processed. Unlike timers, messages are not delayed by the browser. */
+/**
+ * Ports through which `breathe` sends a message to this worker, in order to wait until earlier messages are processed.
+ * Unlike timers, messages are not delayed by the browser.
+ */
 const { port1, port2 } = new MessageChannel();
 function breathe(): Promise<void> {
   return new Promise((resolve) => {

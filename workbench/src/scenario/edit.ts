@@ -44,7 +44,7 @@ export function edited(text: string, path: readonly string[], value: Written): s
   const wanted = structuredClone(before);
   if (!place(wanted, path, value === null ? undefined : parse(`value = ${value}`).value)) return null;
   if (isJson(text)) return `${JSON.stringify(wanted, null, 2)}\n`;
-  // Without its last dotted key, a table does not exist any more.
+  // If the removed key was the last dotted key of a table, the table does not exist any more.
   const without = value === null ? prune(structuredClone(wanted), path) : wanted;
   const isWanted = (changed: string) => {
     const after = treeOf(changed);

@@ -207,7 +207,7 @@ function fieldsOf(listed: readonly Listed[], schema: Schema, tree: Tree, scenari
 
 function disciplineOf(entry: Listed, path: string[], schema: Schema, tree: Tree): Field[] {
   const of = path.slice(0, -1);
-  // if the text has a queue below `cell.ap`, the form edits it there
+  // If the text has `cell.ap.queue`, the form does not show `cell.ap_queue`.
   if (entry.path.startsWith("cell.ap_queue") && valueAt(tree, ["cell", "ap", "queue"]) !== undefined) return [];
   const node = schema.at(of);
   const table = node && schema.table(node);

@@ -75,7 +75,7 @@ export class Workbench {
     return { text: this.text, settings: this.settings };
   }
 
-  /** Kept run for comparison, with the edits made since then. */
+  /** Run that was kept for comparison, and the edits made since that run; null if no run is kept. */
   get keptRun(): KeptRun | null {
     const [run, shown] = [this.#kept, this.result];
     if (!run?.answer || !shown) return null;

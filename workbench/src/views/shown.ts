@@ -23,7 +23,7 @@ export interface Shown {
   air: Air | null;
   /** Prediction of a model for this scenario, if it was requested. */
   prediction?: Answer | null;
-  /** Earlier run with which this run is compared. */
+  /** Earlier run with which this run is compared, if there is one. */
   keptRun?: KeptRun | null;
 }
 
@@ -44,7 +44,7 @@ export interface Air {
   to_s: number;
   /** Returns the frames that begin in a time interval. */
   frames(from_s: number, to_s: number): Promise<Frames>;
-  /** Time series of the queue lengths of each node, over the interval of the recording. */
+  /** Time series of each node's queue length over the interval of the recording; null if none was recorded. */
   queues: Series | null;
   /** Records frames from another time on. [s] */
   record(from_s: number): void;

@@ -111,7 +111,7 @@ fn the_bottleneck_holds_packets_back_at_its_rate() {
     let delivered = run(&mut network, Time(1_000_000_000));
     let times: Vec<u64> = delivered.iter().map(|delivery| delivery.due.0).collect();
     assert_eq!(times.len(), 10);
-    // 12 ms per packet at 1 Mb/s, and small differences of the backoffs
+    // each packet takes 12 ms at 1 Mb/s; only the backoffs of the packets differ slightly
     let spread = times[9] - times[0];
     assert!((107_000_000..109_000_000).contains(&spread), "{spread}");
 }
@@ -502,8 +502,8 @@ fn from_an_end_of_a_wired_flow_the_outside_is_behind_the_other_end() {
         seen.sort_unstable();
         (seen, network.foreign)
     };
-    // 10 ms of propagation and 1 ms of service on the link (2 ms for the second packet in the same
-    // direction)
+    // a delay is 10 ms of propagation and 1 ms of service on the link (2 ms for the second packet in
+    // the same direction)
     assert_eq!(delays(&[0]), (vec![(4, 12), (5, 11), (5, 11)], 0));
     assert_eq!(delays(&[0, 4]), (vec![(4, 0), (5, 0), (5, 11)], 0));
 }

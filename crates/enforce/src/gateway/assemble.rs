@@ -56,8 +56,8 @@ pub(crate) fn assemble(gateway: &Section, context: &Context) -> Result<Gateway, 
     })
 }
 
-/// Returns an access point from the table `its`, or the only access point if the file lists none
-/// (`None`).
+/// Returns an access point from its table `its`. If the file lists no access point, `its` is `None`, and
+/// the function returns the only access point.
 fn access_point(
     name: &str,
     its: Option<&Section>,

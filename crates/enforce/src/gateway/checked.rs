@@ -48,7 +48,7 @@ pub struct Gateway {
     pub flow_leaves: u64,
     /// Rate of uplink UDP above which a station is not pinged. [bit/s]
     pub udp_uplink_bps: u64,
-    /// Address and port at which metrics are served.
+    /// Address and port at which metrics are served; `None` without metrics.
     pub metrics: Option<Endpoint>,
     /// Settings of the discovery of stations.
     pub discovery: Discovery,
@@ -67,7 +67,7 @@ pub struct Group {
     pub name: String,
     /// Share of the group, relative to other groups.
     pub share: f64,
-    /// Maximum rate of the group at an access point. [bit/s]
+    /// Maximum rate of the group at an access point; `None` without a maximum. [bit/s]
     pub max_bps: Option<u64>,
     /// MAC addresses of the group's stations.
     pub macs: Vec<String>,
@@ -80,7 +80,7 @@ pub struct Group {
 pub struct Discovery {
     /// Whether stations are discovered in the kernel's neighbour table.
     pub neighbours: bool,
-    /// Lease file from which stations are discovered.
+    /// Lease file from which stations are discovered; `None` without a file.
     pub leases: Option<String>,
     /// Addresses of devices that are not stations.
     pub ignore: Vec<IpAddr>,
@@ -122,7 +122,7 @@ pub struct AccessPoint {
     /// Whether the file does not set the estimator's largest rate, so that the default of the paper
     /// applies.
     pub max_by_default: bool,
-    /// SNMP query for the access point's stations.
+    /// SNMP query for the access point's stations; `None` without a query.
     pub snmp: Option<Snmp>,
     /// Sources of the data rates of the access point's stations.
     pub station_rates: Vec<RateSource>,
@@ -136,9 +136,10 @@ pub struct Snmp {
     pub agent: Endpoint,
     /// SNMP community with read access.
     pub community: String,
-    /// SNMP column of station addresses.
+    /// Object identifier of the SNMP column with the addresses of stations.
     pub table: String,
-    /// SNMP column of data rates.
+    /// Object identifier of the SNMP column with the data rates of stations; `None` if rates are not
+    /// queried.
     pub rates: Option<String>,
     /// Data rate that the value 1 means in the column `rates`. [bit/s]
     pub rates_unit_bps: u64,
@@ -156,11 +157,11 @@ pub struct GatewayStation {
     pub addresses: Vec<IpAddr>,
     /// Subnets of the station.
     pub subnets: Vec<IpNet>,
-    /// MAC address of the station, in lower case with colons.
+    /// MAC address of the station, in lower case with colons; `None` if unknown.
     pub mac: Option<String>,
-    /// Data rate of the station's frames. [bit/s]
+    /// Data rate of the station's frames in the file; `None` if the file gives none. [bit/s]
     pub rate_bps: Option<u64>,
-    /// Group of the station.
+    /// Group of the station; `None` without a group.
     pub group: Option<String>,
 }
 

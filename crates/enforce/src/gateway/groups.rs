@@ -13,7 +13,7 @@ use super::settings::{
 };
 use crate::forms::{self, Which};
 
-/// The stations listed in `gateway.group.NAME.stations`.
+/// The list of stations in `gateway.group.NAME.stations`, and the name of the group.
 struct Claim<'a> {
     group: &'a str,
     list: Said<'a, String>,

@@ -13,13 +13,13 @@ pub struct Interface {
     /// Name of the network interface.
     pub interface: String,
     /// Link of the scenario that the interface represents. "ap" means the queue of the access
-    /// point.
+    /// point. `None` without a scenario.
     pub link: Option<String>,
     /// Rate at which packets leave the interface. [bit/s]
     pub rate_bps: u64,
     /// Queue of the interface.
     pub queue: QueueSetting,
-    /// Interfaces whose receive offload is turned off.
+    /// Interfaces through which packets arrive. Their receive offload (GRO) is turned off.
     pub from: Vec<String>,
     /// Classes that share the queue; empty without virtual buffer sharing.
     pub classes: Vec<Members>,
@@ -36,7 +36,7 @@ pub struct Members {
     pub subnets: Vec<IpNet>,
     /// MAC addresses of the class's members, in lower case with colons.
     pub macs: Vec<String>,
-    /// Mark (fwmark) of the class's packets.
+    /// Mark (fwmark) of the class's packets; `None` without a mark.
     pub mark: Option<u64>,
 }
 

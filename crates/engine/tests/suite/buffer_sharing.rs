@@ -63,8 +63,8 @@ fn shares_hold_classes_and_occupancy_where_drop_tail_lets_go_of_both() {
         let [a, b] = ["near", "far"].map(|name| mean(&result, "classes", name, "queue_share"));
         assert!((a + b - 1.0).abs() < 1e-12);
         let held = ["near", "far"].map(|name| mean(&result, "classes", name, "occupancy_packets"));
-        // the sum of the classes and the queue differ only by the packet whose MAC ACK is on the air at the end: 0.3 ms
-        // of 50 s
+        // the sum over the classes differs from the occupancy of the queue only by the packet whose MAC ACK is on the
+        // air at the end: 0.3 ms of 50 s
         assert!((held[0] + held[1] - occupancy).abs() < 1e-5);
     }
 }
@@ -133,7 +133,7 @@ sensor_up = { every = "500 ms", deadline = "30 s" }
     assert_eq!(of("a", "report_delivery"), 1.0);
     assert!(of("a", "retransmissions") > 20.0);
     let lost = 1.0 - of("b", "report_delivery");
-    assert!((lost - 0.2).abs() < 0.07, "{lost}"); // tolerance: 3 standard deviations of 320 reports
+    assert!((lost - 0.2).abs() < 0.07, "{lost}"); // the tolerance is 3 standard deviations for 320 reports
 }
 
 /// Checks that data frames and frames with TCP ACKs have separate error rates.

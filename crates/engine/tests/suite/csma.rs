@@ -55,7 +55,7 @@ fn saturated(csma: &str, links: &[(&str, &str)]) -> String {
 
 #[test]
 fn one_link_is_on_the_air_for_the_part_that_its_backoff_leaves() {
-    // constant times: a backoff of exp(-beta r) = exp(-1) ms, and a packet of 1 ms
+    // the times are constant: a backoff of exp(-beta r) = exp(-1) ms precedes each packet of 1 ms
     let text = saturated("beta = 100\nbackoff = \"constant\"", &[("a", "r = 0.01")]);
     let fraction = means(&simulated(&text), "links", "airtime_fraction")[0];
     let expected = 1.0 / (1.0 + libm::exp(-1.0));
@@ -107,7 +107,7 @@ fn shorter_packets_take_less_time_down_to_the_overhead() {
         "route = [\"b\"]\nudp = { rate = \"greedy\", packet = \"500 B\" }",
     );
     let goodput = means(&simulated(&text), "flows", "goodput_bps");
-    // 1 ms for 1000 bytes, 0.7 ms for 500 bytes; the backoff times are negligible
+    // a packet of 1000 bytes takes 1 ms, and a packet of 500 bytes takes 0.7 ms; the backoff times are negligible
     assert!((goodput[0] / 8e6 - 1.0).abs() < 1e-3, "{goodput:?}");
     assert!(
         (goodput[1] / (4e3 / 0.7e-3) - 1.0).abs() < 1e-3,
@@ -135,7 +135,7 @@ fn a_link_that_cannot_be_heard_destroys_what_it_disturbs() {
 fn channel_errors_cost_attempts() {
     let text = saturated("attempts = 3", &[("a", "error = 0.2")]);
     let result = simulated(&text);
-    // about 19,000 attempts: the standard deviation is 0.003
+    // with about 19,000 attempts, the standard deviation of the failure rate is 0.003
     let failed = means(&result, "links", "frame_failure_rate")[0];
     assert!((failed - 0.2).abs() < 0.012, "{failed}");
     let lost = means(&result, "flows", "loss_probability")[0];
@@ -168,7 +168,7 @@ fn the_dcf_on_a_complete_graph_is_that_of_a_cell() {
         add_flow(&mut cell, station, Direction::Up, greedy());
     }
     let cell = result(&cell, 1);
-    // exchange of 1472 + 28 bytes: 1310.545 us of data, SIFS, 248 us of MAC ACK
+    // an exchange of 1472 + 28 bytes takes 1310.545 us for the data, SIFS, and 248 us for the MAC ACK
     let rate = 1.0 / (1_310.545e-6 + 10e-6 + 248e-6);
     let links: Vec<String> = ["a", "b", "c", "d", "e"].map(String::from).into();
     let mut text = format!(
@@ -189,13 +189,13 @@ fn the_dcf_on_a_complete_graph_is_that_of_a_cell() {
     let goodput = |result| means(result, "flows", "goodput_bps").iter().sum::<f64>();
     let rate = |result, list| means(result, list, "collision_rate").iter().sum::<f64>() / 5.0;
     let (there, here) = (goodput(&cell), goodput(&graph));
-    // about 20,000 exchanges per link: 0.5 % accuracy
+    // with about 20,000 exchanges per link, the accuracy is 0.5 %
     assert!(
         (here / there - 1.0).abs() < 0.01,
         "goodput {here} for {there}"
     );
     let (there, here) = (rate(&cell, "stations"), rate(&graph, "links"));
-    // about 23,000 attempts per link, of which a quarter collide: the standard deviation is 0.003
+    // with about 23,000 attempts per link, of which a quarter collide, the standard deviation is 0.003
     assert!(
         (here - there).abs() < 0.015,
         "collisions {here} for {there}"

@@ -274,7 +274,7 @@ fn station() -> impl Strategy<Value = Station> {
         changes
     });
     let echoes = (echo(), echo_changes);
-    // power save: asleep until the beacon, awake for a limited time, or always awake
+    // power save: the station sleeps until the beacon, is awake for a limited time, or is always awake
     let awake = prop_oneof![1 => Just(Some(0)), 1 => (0..150 * MS).prop_map(Some), 4 => Just(None)];
     (
         node(),

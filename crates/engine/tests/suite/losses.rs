@@ -34,8 +34,8 @@ fn every_nth_segment_lost_gives_reno_the_sawtooth_of_mathis() {
     }
 }
 
-/// The path of 50 Mb/s and 100 ms holds 416 packets. Independent losses keep the window of Reno far below. The test
-/// checks only that Westwood gets more.
+/// A window of 416 packets fills the path of 50 Mb/s and 100 ms. Independent losses keep the window of Reno far below
+/// this number. The test checks only that Westwood has a higher goodput than Reno.
 #[test]
 fn westwood_gets_more_than_newreno_of_a_long_fat_path_that_loses_packets() {
     let goodput = |congestion| {

@@ -40,8 +40,8 @@ fn assert_near(value: f64, expected: f64, tolerance: f64) {
     );
 }
 
-/// Returns statistics of pings to the only station of a cell without other traffic. They are the mean round-trip time,
-/// its 95th percentile, and the fraction of pings without an answer.
+/// Returns statistics of pings to the only station of a cell without other traffic: the mean and the 95th percentile of
+/// the round-trip time, and the fraction of pings without an answer.
 fn pings(station: &str) -> [f64; 3] {
     // 97.3 ms and 102.4 ms have no small common multiple, so that the pings are spread uniformly between two beacons.
     let result = simulate(&format!(
@@ -68,8 +68,8 @@ fn a_ping_to_a_station_that_sleeps_is_answered_after_the_next_beacon() {
     // the next ping arrives within 100 ms of the last answer, so that the station stays awake
     let [phone, _, _] = pings("power_save = \"100 ms\"");
     assert_near(phone, awake, 0.0001);
-    // Time-out of 90 ms: a ping that is answered immediately finds the station asleep 97.3 ms later. If a ping waited
-    // for more than 7.3 ms, the next ping finds the station awake.
+    // Time-out of 90 ms: after a ping that was answered immediately, the next ping comes 97.3 ms later and finds the
+    // station asleep. If a ping waited for more than 7.3 ms, the next ping finds the station awake.
     let [drowsy, _, _] = pings("power_save = \"90 ms\"");
     let asleep = 1.0 / (2.0 - 0.0073 / BEACON);
     assert_near(drowsy - awake, asleep * BEACON / 2.0, 0.0005);

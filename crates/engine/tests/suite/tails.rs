@@ -121,8 +121,8 @@ fn windows_are_those_of_the_series() {
     let mut indices: Vec<f64> = (0..26)
         .map(|k| {
             let mut shares = vec![a[k]];
-            // windows of 1 s from 5 s on: the stop at 20 s ends the 15th window, the start at 9.5 s is in the 5th
-            // window
+            // the windows last 1 s and begin at 5 s: the stop at 20 s ends the 15th window, the start at 9.5 s is
+            // in the 5th window
             shares.extend((k < 15).then_some(b[k]));
             shares.extend((k >= 5).then_some(c[k]));
             let sum: f64 = shares.iter().sum();
@@ -245,7 +245,7 @@ fn a_series_with_tails_contains_the_delays_of_flows() {
     let plain = with_tails(CELL, Detail::Means, "100 ms");
     let others = plain.series.expect("a series").tracks.len();
     assert_eq!(series.tracks.len(), others + 4);
-    // one datagram every 20 ms: each interval has the same number of datagrams
+    // one datagram arrives every 20 ms, so that each interval has the same number of datagrams
     let track = series
         .tracks
         .iter()

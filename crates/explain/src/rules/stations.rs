@@ -31,7 +31,7 @@ const BITS_BY_MCS: [f64; 12] = [
     50.0 / 3.0,
 ];
 
-/// Returns the first station of each station table that has traffic.
+/// Returns the first station of each station table whose stations have traffic.
 fn groups<'a>(facts: &Facts<'a>) -> Vec<&'a Value> {
     let mut groups: Vec<&Value> = Vec::new();
     for station in list(facts.scenario, "stations") {

@@ -32,7 +32,8 @@ pub fn not_prioritised(facts: &Facts<'_>) -> Option<Cause> {
     Some(cause.remedied_by(voice).with([video]))
 }
 
-/// Returns station, station table, traffic key and number of TCP connections, for each key.
+/// Returns an item for each traffic key of a station that has TCP connections: station, station table,
+/// traffic key and number of these connections.
 fn connections<'a>(facts: &Facts<'a>) -> Vec<(&'a str, &'a str, String, usize)> {
     let mut counts: Vec<(&str, &str, String, usize)> = Vec::new();
     for flow in facts.tcp_flows() {

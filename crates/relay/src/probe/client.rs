@@ -15,7 +15,7 @@ use super::socket::open;
 use crate::client::Client;
 use crate::pool::Pool;
 
-/// Pause before the next attempt after no probe could be sent, such as without a connection.
+/// Pause after an attempt at which no probe could be sent, for example for lack of a connection.
 const PAUSE: Duration = Duration::from_millis(500);
 
 /// Number of probes and answers of a client.
@@ -90,8 +90,8 @@ async fn measure(
     }
 }
 
-/// Reads a batch of answers. Returns whether the caller must pause, because more answers may be
-/// waiting or reading has failed.
+/// Reads a batch of answers. Returns whether the caller must pause: after a full batch, because more
+/// answers may be waiting, and after a failure to read.
 fn receive(client: &Client, pool: &Rc<Pool>, socket: &UdpSocket, prober: &mut Prober) -> bool {
     let mut bytes = [0; LENGTH + 1];
     let mut read = 0;

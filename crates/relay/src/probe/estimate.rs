@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 /// Time after the last answer until probes are considered unanswered, and its minimum in round-trip
-/// times. The values were chosen in emulations of paper 001. With 5 s, links that waited for the
-/// air were considered blocked 40 % of the time.
+/// times. The values were chosen in emulations of paper 001. With 5 s, wireless links that only
+/// waited for the medium were considered blocked 40 % of the time.
 const SILENCE: (Duration, u32) = (Duration::from_secs(20), 3);
 
 /// Mean round-trip time of the probes since the last step, and the time at which this estimate
@@ -13,7 +13,7 @@ const SILENCE: (Duration, u32) = (Duration::from_secs(20), 3);
 pub(crate) struct Estimate {
     sum: Duration,
     count: u32,
-    /// Mean round-trip time of the last interval in which a probe was answered.
+    /// Mean round-trip time in the last interval with an answered probe; `None` before such an interval.
     mean: Option<Duration>,
     until: Duration,
 }

@@ -7,7 +7,7 @@
 //! | 2 | session | 8 bytes | name of the session, derived from the key |
 //! | 10 | sequence | u32 | counts the requests of a session from 0 |
 //! | 14 | rtt | u32 | round-trip time that the client has measured by probes; 0: none [us] |
-//! | 18 | tag | 16 bytes | the first half of HMAC-BLAKE2s over all before it |
+//! | 18 | tag | 16 bytes | the first half of HMAC-BLAKE2s over all bytes before the tag |
 //!
 //! `psk` is the key that both relays share, and `name` is the session's name of 32 digits. The
 //! client sends the name in the encrypted handshake ([`Hello`](crate::hello::Hello)).

@@ -91,8 +91,8 @@ impl Prober {
         self.key.write(probe)
     }
 
-    /// Returns the round-trip time of an answered request. Only the first answer to a request
-    /// counts.
+    /// Returns the round-trip time of the request that the datagram `received` answers. Returns `None`
+    /// if the datagram is not the first valid answer to a request.
     pub(crate) fn answer(&mut self, received: &[u8], now: Duration) -> Option<Duration> {
         let probe = self.key.read(datagram(received)?)?;
         if probe.kind != Kind::Answer {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::{Message, Violation, violation};
 use crate::frame::Frame;
 
-/// Number of a link, unique in its session.
+/// Identifier of a link, unique in its session.
 pub type LinkId = u32;
 
 /// Maximum number of unacknowledged messages per link.
@@ -40,7 +40,7 @@ pub(super) struct Link {
     pub(super) is_doubtful: bool,
     /// Whether the other relay has requested an acknowledgement.
     pub(super) answers: bool,
-    /// Control messages that must be sent once.
+    /// Control messages that the link must still send: ping, wish, drain and rest.
     pings: bool,
     pub(super) wish: Option<u32>,
     pub(super) says_drain: bool,
@@ -53,7 +53,7 @@ pub(super) struct Link {
     /// (draining).
     pub(super) drains: bool,
     pub(super) is_drained: bool,
-    /// Time of the first request for an acknowledgement that was not answered.
+    /// Time of the first request for an acknowledgement that was not answered; `None` without one.
     pub(super) asked: Option<Duration>,
     heard: Duration,
 }
@@ -68,8 +68,8 @@ impl Link {
             untold_bytes: 0,
             is_doubtful: false,
             answers: false,
-            // the server is sure that its client is not a replay only after the client's first
-            // message
+            // the link begins with a ping: until the server receives a first message from the client,
+            // the client may be a replay
             pings: true,
             wish: None,
             says_drain: false,
@@ -83,7 +83,7 @@ impl Link {
         }
     }
 
-    /// Returns whether data and other acknowledged messages may be sent over the link.
+    /// Returns whether the link accepts new data and other messages that need an acknowledgement.
     pub(super) fn takes(&self) -> bool {
         !self.drains
             && self.rests.is_none()
@@ -150,8 +150,8 @@ impl Link {
         self.came > self.reported || self.is_doubtful
     }
 
-    /// Returns the number of received messages for an acknowledgement, and records that it is sent
-    /// now.
+    /// Returns the number of received messages for an acknowledgement, and records that this
+    /// acknowledgement is sent now.
     pub(super) fn tell(&mut self) -> u64 {
         self.reported = self.came;
         self.untold_bytes = 0;

@@ -127,7 +127,7 @@ mod tests {
     fn rest(merge: &mut Merge) -> Vec<u8> {
         let mut all = Vec::new();
         while let Some(next) = merge.next() {
-            // at most 7 bytes, because a socket may accept only a few bytes
+            // takes at most 7 bytes at a time, like a socket that accepts only a few bytes
             let count = next.len().min(7);
             all.extend(&next[..count]);
             merge.take(count);

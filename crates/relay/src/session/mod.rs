@@ -38,7 +38,7 @@ use stream::Stream;
 pub use counted::{Counted, Lack};
 pub use link::LinkId;
 
-/// A message before encryption. Several links may share it.
+/// A message before encryption. The message lists of several links may share one message.
 pub type Message = Rc<Vec<u8>>;
 
 /// Maximum length of a data block. [bytes]
@@ -193,7 +193,7 @@ pub struct Session {
     heard: Duration,
     has_heard: bool,
     counted: Counted,
-    /// Reason why the last stream was refused.
+    /// Reason why a stream was refused, for the last refused stream; `None` if none was refused.
     lack: Option<Lack>,
 }
 
@@ -224,7 +224,7 @@ impl Session {
 
     // -- links ---------------------------------------------------------------------------------
 
-    /// Adds a link. The number of the link must be new.
+    /// Adds a link. Its identifier must be new.
     pub fn join(&mut self, id: LinkId, now: Duration) {
         self.links.insert(id, Link::new(now));
         self.counted.links += 1;
@@ -347,12 +347,13 @@ impl Session {
         self.links.get(&id).is_some_and(Link::says)
     }
 
-    /// Returns whether an acknowledgement is due, which can be sent over any link.
+    /// Returns whether an acknowledgement is due. This acknowledgement can be sent over any link.
     pub fn acknowledges(&self, now: Duration) -> bool {
         self.ack_at.is_some_and(|at| at <= now)
     }
 
-    /// Returns whether data or other acknowledged messages wait that could be sent over the link.
+    /// Returns whether there are data, or other messages that need an acknowledgement, that could be
+    /// sent over the link.
     pub fn may_carry(&self, id: LinkId) -> bool {
         let free = self.memory.unacknowledged.free();
         let has_memory = free >= self.kept_bytes.max(MOST_BLOCK + DATA_HEAD);
@@ -402,7 +403,8 @@ impl Session {
         self.lack = Some(lack);
     }
 
-    /// Returns the reason why the last stream was refused.
+    /// Returns the reason why a stream was refused, for the last refused stream. Returns `None` if no
+    /// stream was refused.
     pub fn lack(&self) -> Option<Lack> {
         self.lack
     }

@@ -30,8 +30,8 @@ impl Session {
         Ok(())
     }
 
-    /// Sets the latest time for the acknowledgement of received messages to `at`, if this is
-    /// earlier.
+    /// Sets the latest time for the acknowledgement of received messages to `at`, if `at` is earlier
+    /// than the present value.
     fn acknowledge_by(&mut self, at: Duration) {
         self.ack_at = Some(self.ack_at.map_or(at, |known| known.min(at)));
     }
@@ -127,8 +127,8 @@ impl Session {
                 if has_next {
                     self.events.push_back(Event::Data(id));
                 } else {
-                    // a block that is late on a slow link limits the sender, although the program
-                    // reads
+                    // if an earlier block is late on a slow link, the sender may need more credit,
+                    // although the program reads
                     self.look_at_credit(id);
                 }
             }

@@ -1,17 +1,17 @@
-//! Set of the streams that a client has requested. To save memory, it consists of all numbers below
-//! a limit and some numbers above the limit.
+//! Set of the streams that a client has requested. To save memory, the set is stored as a limit, below
+//! which all stream identifiers are in the set, and a list of the identifiers above the limit.
 
 use std::collections::BTreeSet;
 
 use super::{Violation, violation};
 use crate::frame::StreamId;
 
-/// Maximum number of requested streams above the first missing number.
+/// Maximum number of requested streams above the first missing identifier.
 const MOST_ABOVE: usize = 65_536;
 
 #[derive(Debug, Default)]
 pub(super) struct Seen {
-    /// Number below which all streams were requested.
+    /// Identifier below which all streams were requested.
     below: StreamId,
     above: BTreeSet<StreamId>,
 }

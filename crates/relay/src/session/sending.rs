@@ -56,7 +56,7 @@ impl Session {
     fn block(&mut self, room: usize, now: Duration, read: Reader) -> Option<Message> {
         let most = room.clamp(1, MOST_BLOCK);
         let reserved = DATA_HEAD + most;
-        // a session uses at most the memory that it leaves free for other sessions
+        // a session reserves no more while it uses more memory than is free for all sessions
         if self.kept_bytes > self.memory.unacknowledged.free()
             || !self.memory.unacknowledged.take(reserved)
         {

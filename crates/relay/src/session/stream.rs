@@ -34,7 +34,7 @@ pub(super) struct Stream {
     pub(super) their_epoch: u32,
     /// Whether the other relay has used up its credit since the last credit frame.
     pub(super) wants_more: bool,
-    /// Last known offset at which the other relay had used up its credit.
+    /// Last known offset at which the other relay had used up its credit; `None` if it never has.
     pub(super) spent_at: Option<u64>,
     /// Time of the last credit frame, and number of its repetitions.
     pub(super) announced_at: Duration,

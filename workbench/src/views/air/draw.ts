@@ -9,7 +9,7 @@ import { BOX_PX, LANE_PX, colorOf, framesIn, heightOf, isDense, lanesTop, xOf, t
 import { shortKindOf } from "./words";
 
 const FONT = "system-ui, sans-serif";
-/** Number of frames after the visible interval whose countdowns are drawn, because they may begin in the interval. */
+/** Number of frames after the visible interval whose countdowns are drawn, because a countdown precedes its frame. */
 const BEYOND = 80;
 
 export function draw(ctx: CanvasRenderingContext2D, scene: Scene): void {

@@ -81,8 +81,8 @@ export function drawQueues(ctx: CanvasRenderingContext2D, scene: Scene): void {
 const MOST_LOOKS = 15;
 
 /**
- * Returns the number of a queue's line style. The number does not change when other queues appear or disappear, unless
- * there are too many queues.
+ * Returns the index of a queue's line style. The index does not change when other queues appear or disappear, unless
+ * there are more than `MOST_LOOKS` queues.
  */
 function placeOf({ tracks }: Series, queue: Track, at: number): number {
   const all = tracks.filter(({ quantity }) => quantity === queue.quantity);

@@ -108,7 +108,7 @@ export class Explorer {
     this.announcement = frame ? tellFrame(frame, this.countdown(frame)) : "";
   }
 
-  /** Moves the visible interval by its own length. */
+  /** Moves the visible interval by its own length: later (1) or earlier (-1). */
   page = (by: 1 | -1): void => {
     this.turnTo((this.view[0] + this.view[1]) / 2 + by * (this.view[1] - this.view[0]));
   };

@@ -67,7 +67,7 @@ export interface Busy {
   senders: number;
   collided: number;
   corrupted: number;
-  /** Fraction of the interval in which a node sends. [-] */
+  /** Fraction of the interval in which at least one node sends. [-] */
   busy: number;
 }
 

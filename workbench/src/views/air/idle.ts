@@ -23,9 +23,9 @@ export interface Access {
   slot_s: number;
   /** Returns the AIFS of a node for an access category. [s] */
   aifs_s: (node: string, flow: string | null) => number;
-  /** Returns the time that EIFS adds to AIFS for all nodes after the last frames. [s] */
+  /** Returns the time that EIFS adds to AIFS for all nodes after a busy period that ends with the frames `last`. [s] */
   lead_s: (last: readonly Frame[]) => number;
-  /** Whether a slot counts in which another node begins to send (EDCA). */
+  /** Whether the backoff counter also decreases in a slot in which another node begins to send (EDCA). */
   countsBusy: boolean;
 }
 

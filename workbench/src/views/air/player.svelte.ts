@@ -6,7 +6,7 @@ import type { Explorer } from "./explorer.svelte";
 export const SPEEDS = [0.0002, 0.001, 0.005, 0.02, 0.1] as const;
 /** Time between two steps if the user prefers reduced motion. [ms] */
 const STEP_MS = 1200;
-/** Longest time between two pictures that is considered in the movement. [s] */
+/** Limit of the time between two pictures. After a longer pause, the interval moves only by this time. [s] */
 const MOST_S = 0.1;
 
 export class Player {

@@ -23,7 +23,7 @@ export interface Scene {
   queues: readonly Track[];
   series: Series | null;
   selected: Frame | null;
-  /** Number of each node, if colours show stations; null if colours show types of frames. */
+  /** Index of each node, which determines its colour (the access point has 0); null if colours show types of frames. */
   stations: ReadonlyMap<string, number> | null;
 }
 

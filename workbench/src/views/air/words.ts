@@ -22,7 +22,7 @@ const PACKETS: Record<NonNullable<Frame["packet"]>, string> = {
   "syn-ack": "TCP SYN-ACK",
 };
 
-/** Short names of frame types that are not the full name in capitals. */
+/** Short names of frame types whose short name is not their full name in capitals. */
 const SHORT: Record<string, string> = {
   data: "data",
   segment: "data",

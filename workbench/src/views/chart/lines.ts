@@ -23,9 +23,9 @@ export interface Mark {
   label: string;
   color: string;
   dash: number[];
-  /** Whether the name of a mark at a vertical value is on the left. */
+  /** For a mark with `y`: whether its name is at the left end of the plot instead of the right end. */
   isLeft?: boolean;
-  /** Row above the plot that contains the name of a mark at a time. */
+  /** For a mark with `x`: index of the row above the plot that contains its name. */
   row?: number;
 }
 

@@ -81,7 +81,7 @@ function redOf(red: Scenario) {
   };
 }
 
-/** Returns the drop curve of a queue for `limit` packets, which drains at `rate_bps`. */
+/** Returns the drop curve of a queue that has room for `limit` packets and drains at `rate_bps`. */
 export function lawOf(queue: Scenario, limit: number, rate_bps: number | null): Law {
   const discipline = textOf(queue, "discipline") ?? "drop_tail";
   const full: Level = { packets: limit, name: "limit" };

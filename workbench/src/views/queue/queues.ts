@@ -64,9 +64,9 @@ export function measuredQueues(queues: Queue[], answer: Answer | null): Queue[] 
 
 /** Measurements of a queue. */
 export interface Operating {
-  /** Time average of the queue length. [packets] */
+  /** Time average of the queue length; null if it was not measured. [packets] */
   packets: number | null;
-  /** Fraction of packets that the queue dropped or marked. [-] */
+  /** Fraction of packets that the queue dropped or marked; null if it was not measured. [-] */
   probability: number | null;
   sojourn_s: number | null;
 }

@@ -22,7 +22,7 @@ export interface Bar {
   half_bps: number | null;
   /** Parts of the bar by direction. Their sum is the goodput. */
   parts: Part[];
-  /** Predicted goodput. If only shares are predicted, the predicted share of this run's total. [bit/s] */
+  /** Predicted goodput, or predicted share of this run's total if only shares are predicted; null if neither is. [bit/s] */
   predicted_bps: number | null;
   /** Goodput of this item in the kept run, or null if the kept run lacks it. [bit/s] */
   kept_bps: number | null;
@@ -147,7 +147,7 @@ export function sampleOf(bars: Bar[], count: number): Bar[] {
 }
 
 /**
- * Returns the mean goodput of the bars without sensors, which is the equal share. Returns null for fewer than two bars.
+ * Returns the equal share: the mean goodput of the bars that are not sensors. Returns null for fewer than two bars.
  * [bit/s]
  */
 export function equalShare_bps(bars: Bar[]): number | null {

@@ -21,7 +21,8 @@ class Block:
     text: str
     settings: Sequence[str] = ()
     words: str = ""
-    #: Edits that make the text of this block from the text of another block. `text` is empty then.
+    #: Edits that make the text of this block from the text of another block. Such a block has an
+    #: empty `text`.
     edits: Sequence[str] = ()
 
     def __str__(self) -> str:

@@ -10,7 +10,7 @@ from blocks import Block
 ROOT = Path(__file__).parents[5]
 
 
-#: Setting of each repository file with which its run is short.
+#: Setting that shortens the run of each file of the repository.
 SHORT = "replications=2"
 
 

@@ -60,8 +60,8 @@ CANDIDATES = 15
 
 
 def various(texts: list[str], wanted: int) -> list[str]:
-    """Return `wanted` of the texts. Each next text is the one with the most keys and words that are
-    rare in the texts chosen before.
+    """Return a choice of `wanted` texts. The texts are chosen one after the other. The next text is
+    always the text with the most keys and words that are rare in the texts chosen before.
     """
     counts: Counter[str] = Counter()
     left = [(text, said(text)) for text in texts]

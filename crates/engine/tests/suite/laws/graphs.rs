@@ -64,7 +64,7 @@ fn links() -> impl Strategy<Value = Vec<CsmaLink>> {
     })
 }
 
-/// Draws both directions of a wired link; some have no delay.
+/// Draws up to two wired links. Each link has an entry for each direction, and some links have no delay.
 fn wires() -> impl Strategy<Value = Vec<LinkSettings>> {
     let wire = (rate(), 0..20_u64, queue(), loss());
     prop::collection::vec(wire, 0..3).prop_map(|wires| {

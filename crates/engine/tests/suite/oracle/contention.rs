@@ -30,7 +30,7 @@ pub enum Contention {
     /// An exchange of the node is on the air.
     Transmit,
     /// The node's frame has ended and no response comes, so that the attempt has failed. The node detects the failure
-    /// at `until`: by default when only AIFS remains of the other nodes' EIFS. `after_cts` says whether the frame was a
+    /// at `until`: by default one AIFS before the other nodes' EIFS ends. `after_cts` says whether the frame was a
     /// data frame after a CTS.
     AwaitAck {
         until: Option<Time>,

@@ -92,10 +92,10 @@ pub struct Medium<'a> {
     unreadable: bool,
     /// Whether the data frame on the air follows another data frame in the same TXOP.
     following: bool,
-    /// Start of the frame after the present SIFS gap, and the frame.
+    /// Start of the frame after the present SIFS gap, and the frame; `None` outside such a gap.
     reply: Option<(Time, Frame)>,
     /// End of the NAV that the last RTS set. The sender of the RTS may send earlier, after a time-out shorter than a
-    /// MAC ACK, which cancels the NAV.
+    /// MAC ACK. This transmission cancels the NAV.
     nav: Time,
     replies: u32,
     trace: Trace,

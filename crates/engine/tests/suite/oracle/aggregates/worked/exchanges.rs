@@ -39,7 +39,7 @@ fn collision(aggregation: Aggregation, rts: bool, next: [Vec<(u32, u32)>; 2]) ->
 
 #[test]
 fn aggregates_that_collide() {
-    // Times in us:
+    // Times in us (slots are those of the backoff):
     // 420   Station 1 sends two MPDUs until 828, station 2 sends one MPDU until 644. After 64-QAM, EIFS is SIFS and
     //       32 us longer than AIFS, and ends at 828 + 48 + 34 = 910. Station 1 must send a BlockAckReq and draws
     //       0 slots, station 2 draws 5 slots.
@@ -65,12 +65,13 @@ fn aggregates_that_collide() {
 
 #[test]
 fn an_attempt_counts_though_only_its_rts_failed() {
-    // The access point's packet also has RTS and CTS, 28 + 16 + 28 + 16 = 88 us more. Times in us:
+    // The access point's packet also has RTS and CTS, 28 + 16 + 28 + 16 = 88 us more. Times in us (slots are those of
+    // the backoff):
     // 508   Both stations send RTS until 536. After 24 Mb/s, EIFS is SIFS and 28 us longer than AIFS, until 614.
     //       With one attempt all MPDUs are discarded, and each station must send a BlockAckReq because of the
-    //       discard. (The aggregate was not sent, so that it is not the reason.)
+    //       discard. (A lost aggregate is not the reason, because the aggregate was not sent.)
     // 614   Station 1, 0 slots: BlockAckReq until 646, BlockAck 662..694, AIFS until 728.
-    // 737   Station 2, 1 slot: its BlockAckReq has the duration of station 1's.
+    // 737   Station 2, 1 slot: its BlockAckReq takes as long as the BlockAckReq of station 1.
     let once = Aggregation {
         bar_after_failure: true,
         attempts: Some(1),
@@ -103,7 +104,7 @@ fn an_attempt_counts_though_only_its_rts_failed() {
 
 #[test]
 fn block_ack_reqs_that_collide_are_given_up_like_mpdus() {
-    // Times in us:
+    // Times in us (slots are those of the backoff):
     // 420   Both stations send a packet with one attempt, until 644, and discard it. Therefore each station must
     //       send a BlockAckReq. EIFS until 644 + 48 + 34 = 726, 0 slots at both stations.
     // 726   The two BlockAckReq collide until 758 and are also discarded. After 24 Mb/s, EIFS is SIFS and 28 us
@@ -148,7 +149,7 @@ fn block_ack_reqs_that_collide_are_given_up_like_mpdus() {
 #[test]
 fn an_a_msdu_is_sent_again_as_it_was_formed() {
     // A subframe of 14 + 8 + 1462 = 1484 bytes is a multiple of 4. Two subframes have 2968 bytes, three have 4452.
-    // Times in us:
+    // Times in us (slots are those of the backoff):
     // 402   Packets 1 to 5: MPDUs 1 and 2 have two packets each, 2998 bytes, and MPDU 3 has one packet. The MPDUs
     //       have 3004 + 3004 + 1504 bytes with delimiters and padding, 60,118 bits, 232 symbols. The PPDU ends at
     //       402 + 36 + 928 = 1366. MPDU 1 is lost. BlockAck 1382..1414, AIFS until 1448, 0 slots. Packet 6 has

@@ -7,7 +7,7 @@ use super::{AGGREGATION, AggregateTrace, attempts, cell, of_node_1, packets, see
 
 #[test]
 fn a_hole_at_the_windows_head_frame_by_frame() {
-    // Times in us:
+    // Times in us (slots are those of the backoff):
     // 100   Packet 0 is sent immediately, alone, as MPDU 0: until 324, MAC ACK 340..368. AIFS until 402, 0
     //       slots.
     // 402   Packets 1 to 8 have arrived at 150. Four of them are within the window 1..5: MPDUs 1 to 4, until 1182.
@@ -135,7 +135,7 @@ fn a_receiver_waits_for_what_is_missing_until_its_time_out() {
 
 #[test]
 fn each_mpdu_that_is_held_has_a_deadline_of_its_own() {
-    // Times in us:
+    // Times in us (slots are those of the backoff):
     // 402   MPDUs 1 to 4, until 1182; MPDU 2 is received and buffered. BlockAck until 1230, AIFS until 1264, 0 slots.
     // 1264  MPDUs 1, 3 and 4, until 1856; MPDU 4 is received and buffered. BlockAck 1872..1904, AIFS until 1938, 15
     //       slots.
@@ -184,7 +184,7 @@ fn each_mpdu_that_is_held_has_a_deadline_of_its_own() {
 
 #[test]
 fn an_aggregate_without_response_may_be_followed_by_a_block_ack_req() {
-    // Times in us:
+    // Times in us (slots are those of the backoff):
     // 402   MPDUs 1 and 2, until 810, both lost. EIFS until 904, 1 slot.
     // 913   BlockAckReq, until 945, BlockAck 961..993, AIFS until 1027, 2 slots.
     // 1045  MPDUs 1 and 2 are sent again, until 1453.
@@ -207,7 +207,7 @@ fn an_aggregate_without_response_may_be_followed_by_a_block_ack_req() {
 
 #[test]
 fn a_receiver_is_told_of_what_was_given_up_though_more_was_received() {
-    // Times in us:
+    // Times in us (slots are those of the backoff):
     // 402   MPDUs 1 to 4, until 1182. MPDU 2 is lost and discarded immediately, MPDU 1 is delivered, MPDUs 3 and 4
     //       are buffered. BlockAck 1198..1230. The sender's window begins at 5, but the receiver expects MPDU 2: a
     //       BlockAckReq is necessary. BlockAckReq 1246..1278 and BlockAck 1294..1326 belong to the same TXOP if it
@@ -245,7 +245,7 @@ fn a_receiver_is_told_of_what_was_given_up_though_more_was_received() {
 
 #[test]
 fn a_receiver_that_has_moved_on_by_itself_is_told_nothing() {
-    // Times in us:
+    // Times in us (slots are those of the backoff):
     // 402   MPDUs 1 to 4, until 1182. MPDU 2 is lost. MPDUs 3 and 4 are buffered until 1282 and then delivered, so that
     //       the receiver expects MPDU 5.
     // 1264  MPDU 2 is sent again, until 1488, is lost and discarded. The sender's window also begins at 5.
