@@ -42,8 +42,8 @@ class Problem(NamedTuple):
     hint: str | None
     """Remedy, such as the most similar valid name."""
     setting: str | None = None
-    """Path of the command-line or call setting that caused the error; None for a value of the
-    file.
+    """Path of the setting that caused the error. Settings are given on the command line or in a
+    call. None if a value of the file caused the error.
     """
 
     def __str__(self) -> str:

@@ -28,10 +28,14 @@ MET_PERCENT = 99
 """Percentage of datagrams that must arrive for the demand of a flow to be met. [%]"""
 
 PILE = 1.5
-"""Ratio above which datagrams accumulate: datagrams on the way, over rate times mean delay. [-]"""
+"""Ratio of the datagrams on the way to their expected number, which is rate times mean delay. Above
+this ratio, datagrams accumulate. [-]
+"""
 
 TINIEST = 1e-100
-"""Limit of goodputs whose squares underflow to 0."""
+"""Goodputs up to this value are scaled before they are squared, since their squares may underflow
+to 0.
+"""
 
 
 def is_met(sent: int, arrived: int, lost: int, under_way: int, expected: float) -> bool:

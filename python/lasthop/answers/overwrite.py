@@ -40,7 +40,7 @@ in its first block.
 """
 
 KINDS = {kind.name for kind in kinds.KINDS} | {"progress", "record", "sweep manifest"}
-"""Values of ``kind`` in JSON that lasthop writes."""
+"""Values of ``kind`` in the JSON files that lasthop writes."""
 
 TABLE = b"lasthop"
 """Metadata key that marks a Parquet table of lasthop."""
@@ -49,7 +49,7 @@ SECTION = b"\n\r\r\n"
 """First bytes of a pcapng capture."""
 
 HEAD_BYTES, CAPTURE_BYTES, TAIL_BYTES = 4096, 256, 32768
-"""Length of the searched region: beginning of a file, beginning of a capture, end of a PDF.
+"""Lengths of the searched regions: beginning of a file, beginning of a capture, and end of a PDF.
 [bytes]
 """
 

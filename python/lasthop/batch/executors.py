@@ -17,7 +17,7 @@ ELSEWHERE = ("dask", "distributed", "submitit", "tornado")
 """Packages whose exceptions mean that a worker or the scheduler was lost."""
 
 SLURM_CHUNK_S = 300.0
-"""Processor time of one Slurm job; it must exceed the time that a job waits to start. [s]"""
+"""Wanted processor time of one Slurm job. It must exceed the time that a job waits to start. [s]"""
 
 LOOK_S = 5.0
 """Interval between two checks whether any worker is alive. [s]"""

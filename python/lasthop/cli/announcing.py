@@ -26,7 +26,9 @@ SHORTER = 4.0
 """
 
 SOON_S = 1.0
-"""Delay of preliminary findings: a shorter step does not report them. [s]"""
+"""Delay after which a step reports a preliminary finding. A step that ends earlier does not report
+one. [s]
+"""
 
 
 def announce(what: str, time_s: float, how_sure: str = "up to") -> None:
@@ -79,7 +81,7 @@ class _Watched:
             self._announcer.hear(count, self._total)
 
     def expect(self, what: str, time_s: float) -> None:
-        """Announce a part of the step if its estimated run time is long."""
+        """Announce a part of the step if the estimated run time of this part is long."""
         self._whole.expect(what, time_s)
 
     def report_early(self, what: str) -> None:

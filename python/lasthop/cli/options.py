@@ -18,7 +18,7 @@ from lasthop.scenario.files import NO_FILE
 from lasthop.scenario.scenario import Scenario, blaming
 
 AGGREGATES = "downlink_mpdus_per_ppdu"
-"""Quantity: mean number of MPDUs in the access point's aggregates to a station."""
+"""Name of a quantity: mean number of MPDUs in the access point's aggregates to a station."""
 
 File = Annotated[
     str, typer.Argument(metavar="FILE", help="Scenario, TOML or JSON; - is standard input.")

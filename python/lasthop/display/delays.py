@@ -241,8 +241,8 @@ class Delays:
         return verdicts(self.calls)
 
     def headlines(self) -> Iterator[str]:
-        """Yield one sentence per direction of a call with its verdict; if there are many calls,
-        fewer.
+        """Yield one sentence per direction of a call, with its verdict. If there are many calls,
+        yield fewer sentences.
         """
         return headlines(self.calls)
 

@@ -36,10 +36,10 @@ BEST = "* best of its column; cases that share it are the same within the noise"
 BEST_OF_CALLS = (
     "* best of its column (good calls only); cases that share it are the same within the noise"
 )
-"""Legend instead of `BEST` if some calls are not good."""
+"""Legend of the star. It replaces the legend `BEST` if some calls are not good."""
 
 WORDS = ("better", "worse", "different", "same", "identical", "unknown")
-"""Verdicts in the order in which a summary lists their numbers."""
+"""Verdicts in the order in which a summary lists how often each verdict occurs."""
 
 CHANGES = ("case", "column", "verdict", "difference")
 """Headers of the table of `difference_rows`."""

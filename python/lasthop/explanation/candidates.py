@@ -59,7 +59,7 @@ def edited(base: Scenario, settings: Settings) -> tuple[Settings, Scenario] | No
 
 
 def causes_of(base: Scenario, causes: Iterable[Cause]) -> list[Candidate]:
-    """Return a candidate per cause whose edit the scenario accepts and which changes the scenario.
+    """Return a candidate for each cause whose edit changes the scenario and is accepted by it.
 
     If two causes have the same edited scenario, only the first is returned.
     """

@@ -16,7 +16,7 @@ FULL = _core.FULL
 """Utilisation above which a line counts as full, also in the limits of flows. [-]"""
 
 WINDOWS = {"rwnd": "receive windows", "cwnd": "congestion windows"}
-"""Names of the windows that limit flows, by the names in the facts."""
+"""Printed names of the windows that limit flows, by the names of these windows in the facts."""
 
 TRAFFIC = {"down": "downloads", "up": "uploads"}
 

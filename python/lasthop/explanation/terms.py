@@ -196,8 +196,8 @@ def _forms(name: str) -> Iterator[str]:
 
 
 def _at_path(name: str) -> list[Entry]:
-    """Return the entries of keys that match a path with the name of a station or link, such as
-    ``station.phone.rate``.
+    """Return the entries of the keys for a path that contains the name of a station or link, such
+    as ``station.phone.rate``.
     """
     steps = name.strip("`[] ").split(".")
 

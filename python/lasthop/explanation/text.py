@@ -189,7 +189,8 @@ def remedy_lines(explanation: "Explanation", gain: "Gain", mark: str) -> Iterato
 def change_text(objective: Objective, gain: "Gain") -> str:
     """Return the printed quantities after a change, with their differences from the base.
 
-    If the change is no clear gain, the interval of the quantity is printed instead.
+    If the change is no clear gain, the interval of the quantity is printed instead of its
+    difference.
     """
     words = []
     for quantity in objective.quantities:

@@ -38,7 +38,9 @@ counted.
 RADIO_LINKS = {frames.WLAN, frames.RADIOTAP, frames.PRISM, frames.PPI}
 WELL_KNOWN = 1024
 SLOWEST_BPS = 1e6
-"""Rate assumed for a frame whose rate is unknown. A low rate overestimates its duration. [bit/s]"""
+"""Rate assumed for a frame whose rate is unknown. A low rate overestimates the duration of the
+frame. [bit/s]
+"""
 BACKOFF_S = 1e-3
 """Longest gap between frames of a busy channel: 31 slots of 802.11b, DIFS and a MAC ACK. [s]"""
 LOOKUPS = {53, 67, 68, 123, 137, 138, 546, 547, 1900, 5353, 5355}

@@ -153,7 +153,7 @@ def _sections(path: Path, lines: list[tuple[int, str]], what: str) -> Iterator[S
                 called = name[0] if name and name[0] else f"@{kind}[{unnamed[kind]}]"
                 unnamed[kind] += called.startswith("@")
                 section = sections.get(called)
-                if section is None or section.kind != kind:  # The name may repeat.
+                if section is None or section.kind != kind:  # A file may repeat a section.
                     section = sections[called] = Section(path, kind, called)
             case ["option" | "list" as form, name, value] if section is not None:
                 section.put(name, value, number, listed=form == "list")

@@ -186,8 +186,9 @@ def uses(answer: "Answer") -> list[LinkUse]:
 
 
 def throughputs(answer: "Answer") -> dict[str, float]:
-    """Return the total goodput of the flows over each link; without links for which a goodput is
-    unknown. [bit/s]"""
+    """Return the total goodput of the flows over each link. A link is left out if the goodput of
+    one of its flows is unknown. [bit/s]
+    """
     rates = (read_as(FlowRate, item) for item in answer.summary["flows"])
     goodput = {flow.name: flow.goodput_bps for flow in rates}
     over: dict[str, float] = {}

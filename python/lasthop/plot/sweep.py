@@ -88,7 +88,7 @@ def sweep_figure(sweep: "Sweep", quantity: str | None = None, place: Place | Non
     how = layout(sweep)
     results = [each for each in swept(sweep, quantities_of(sweep, quantity)) if not is_idle(each)]
     panels = panels_of(results, how)
-    if len(panels) > MOST_PANELS:  # Delays come first.
+    if len(panels) > MOST_PANELS:  # Panels at the end are omitted.
         panels.sort(key=lambda panel: rank(panel, sweep.paths))
     shown = panels[:MOST_PANELS]
     note = note_of(results, panels, shown, how)
@@ -130,8 +130,8 @@ def sweep_figure(sweep: "Sweep", quantity: str | None = None, place: Place | Non
 
 
 def rank(panel: "Panel", paths: Sequence[str]) -> tuple[bool, bool]:
-    """Return the sort key of a panel: delays first, then items in whose tables the swept keys
-    are.
+    """Return the sort key of a panel: delays first, then items whose tables in the scenario contain
+    swept keys.
     """
     is_asked = any(is_named(name, paths) for name in panel.names)
     return not panel.swept.quantity.having, not is_asked

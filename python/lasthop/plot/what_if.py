@@ -60,7 +60,7 @@ LIMITS = {"one_way_delay_p99_s": DELAY_P99_S, "loss_probability": LOSS}
 """Limits of a good call, by quantity. [s], [-]"""
 
 OF_RUNS = ("replications", "seed")
-"""Settings that the headline does not list as changed, because it contains them anyway."""
+"""Settings that the headline does not list as changed, because it contains their values anyway."""
 
 Panel = tuple[Column, list["Measure"]]
 

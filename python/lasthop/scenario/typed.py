@@ -59,15 +59,17 @@ class Flow(Table, ABC):
     direction: str
     """Direction of the flow's data at its station; empty for a flow between wired nodes."""
     forward: tuple[str, ...]
-    """Names of the wired links on the data's path, without a cell and its wire."""
+    """Names of the wired links on the data's path. A cell and its wire are not listed."""
     back: tuple[str, ...]
-    """Names of the wired links on the ACKs' path, without a cell and its wire."""
+    """Names of the wired links on the ACKs' path. A cell and its wire are not listed."""
     category: str
     start_s: float
     start_spread_s: float
     stop_s: float | None
     settings: ClassVar[tuple[str, str]]
-    """Keys in a station's table that define flows of this kind: uplink, downlink."""
+    """Keys in a station's table that define flows of this kind: the uplink key, then the downlink
+    key.
+    """
 
     @staticmethod
     def kind_of(tree: Mapping[str, Any]) -> "type[Flow]":
@@ -137,7 +139,8 @@ class SensorFlow(Flow):
 
 
 BEST_EFFORT = "best-effort"
-"""Default access category of flows. The fields of `Node` are its EDCA parameters."""
+"""Default access category of flows. The fields of `Node` are the EDCA parameters of this category.
+"""
 
 
 class Aggregation(Table):
