@@ -2,9 +2,9 @@
 
 A flow whose demand is met is not treated unfairly. The demand of a flow with a given rate is met if
 at most 1 % of its datagrams are lost, and datagrams on the way do not accumulate. The demand of
-connections and greedy sources is never met. Sensor reports have no demand. A station competes if
-one of its flows competes. Results of simulations follow the same rules
-(``crates/engine/src/measure/fairness.rs``).
+connections and greedy sources is never met. Sensor reports have no demand. A flow competes if its
+demand is not met. A station competes if one of its flows competes. Results of simulations follow
+the same rules (``crates/engine/src/measure/fairness.rs``).
 """
 
 from collections.abc import Collection, Mapping, Sequence

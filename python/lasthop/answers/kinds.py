@@ -12,8 +12,8 @@ __all__ = ["KINDS", "Kind", "kind_named"]
 
 
 class Kind(NamedTuple):
-    """One kind of result. Functions and classes are given as references for
-    `lasthop.references`.
+    """One kind of result. Functions and classes are given as references such as
+    ``display.text:result_text``, which `lasthop.references` resolves.
     """
 
     name: str

@@ -100,7 +100,7 @@ class ProgressCounters(Watch):
             self._tell()
 
     def drain(self) -> None:
-        """Start no further runs, and report this state."""
+        """Start no further runs, and report that only running scenarios are finished."""
         with self._lock:
             self.draining.set()
             self._tell()

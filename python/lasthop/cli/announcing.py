@@ -32,7 +32,7 @@ one. [s]
 
 
 def announce(what: str, time_s: float, how_sure: str = "up to") -> None:
-    """Print the estimated run time of a step if it is long; print nothing with ``--quiet``."""
+    """Print a step's estimated run time if the time is long; print nothing with ``--quiet``."""
     if time_s >= LONG_S:
         note(f"{what}: {how_sure} {cost_text(time_s, TIMES)}")
 

@@ -100,8 +100,8 @@ class Row:
     measured: float | None = None
     """Mean value measured in a real network; None if it was not measured."""
     measured_ci95: float | None = None
-    """Half width of the 95 % confidence interval over several measurement files with the same
-    name.
+    """Half width of the 95 % confidence interval over several measurement files to which the user
+    gave the same name.
     """
 
     @property

@@ -32,7 +32,9 @@ class Candidate:
     settings: Settings
     scenario: Scenario
     place: str = ""
-    """Description of where a remedy is configured; empty for causes, and if the title says it."""
+    """Description of where a remedy is configured; empty for a cause, or if the title contains
+    this.
+    """
     is_setting: bool = True
     """Whether a remedy is a setting. Other remedies are a different line, position or contract."""
 

@@ -243,8 +243,8 @@ def _of_glossary() -> Iterator[Entry]:
 
 
 def _of_quantities() -> Iterator[Entry]:
-    """Yield the entries of quantities. A quantity is also found without its unit, and with its
-    list.
+    """Yield the entries of quantities. A quantity is also found by its name without the unit, and
+    by its list and name: ``cells.jain``.
     """
     from lasthop.answers.quantities import registry
 

@@ -229,8 +229,9 @@ class Reader:
         self.heard = at_s, air_s
 
     def _control(self, seen: Frame, radio: Radio) -> None:
-        """Process a control frame. A MAC ACK is counted by its rate if it is to a node of a cell.
-        An RTS announces the next frame."""
+        """Process a control frame. If a MAC ACK is addressed to a node of a cell, it is counted by
+        rate. An RTS announces the next frame.
+        """
         if seen.subtype == frames.ACK and radio.sent.rate_bps:
             for address, cell in self.capture.cells.items():
                 if seen.receiver == address or seen.receiver in cell.stations:

@@ -21,8 +21,9 @@ __all__ = ["Choices", "network"]
 LEAST_FRAMES = 100
 """Minimum number of data frames for an estimate of a station's fraction of retries. [frames]"""
 LEAST_ERROR = 0.1
-"""Smallest frame error rate that is imported. Below it, noise cannot be distinguished from
-collisions. [-]"""
+"""Smallest frame error rate that is imported. Below this rate, noise cannot be distinguished from
+collisions. [-]
+"""
 SERVICES = 2.0
 """Minimum ratio of a server's response time to the service time of the packets in between. Only a
 larger response time is the delay of the wired path. [-]"""

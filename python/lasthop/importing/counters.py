@@ -81,7 +81,9 @@ class Datagrams:
 
 @dataclass
 class Side:
-    """Data of a connection in one direction, and the receive window that its sender announces."""
+    """Data of a connection in one direction, and the receive window that the sender of the data
+    announces.
+    """
 
     trips: RoundTrips = field(default_factory=RoundTrips)
     activity: Activity = field(default_factory=Activity)

@@ -89,7 +89,7 @@ class Tree:
     place: str = ""
 
     def at(self, key: str | int) -> "Tree":
-        """Return the value at a key or index; a `Tree` of None if it is missing."""
+        """Return the value at a key or index; a `Tree` of None if the value is missing."""
         place = (
             f"{self.place}[{key}]" if isinstance(key, int) else f"{self.place}.{key}".lstrip(".")
         )

@@ -57,7 +57,7 @@ SYMBOLS = {
     "q_th": "threshold $q_{th}$",
     "rtt": "round-trip time τ",
 }
-"""Names of parameters on axes, if they differ from the names of the parameters."""
+"""Labels of parameters on axes, if these labels differ from the names of the parameters."""
 
 
 def axis_label(name: str, unit: str) -> str:
@@ -124,7 +124,7 @@ def shading(chart: Chart) -> tuple[NDArray[np.float64], NDArray[np.float64], NDA
     """Return x values, y values, and a height at each point that is negative in the stable region.
 
     The height is interpolated between the points of the grid. Inside refined cells, the values of
-    these cells replace it.
+    these cells replace the interpolated height.
     """
 
     def scaled(abscissa: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -372,8 +372,8 @@ def motion_figure(
 
 
 def whole_queue(motion: Trajectory) -> tuple[float, str]:
-    """Return the factor from one flow's queue to the queue that the thresholds of the case limit,
-    and a phrase for this queue.
+    """Return the factor from one flow's queue to the queue to which the thresholds of the case
+    apply, and a phrase for this queue.
     """
     values = motion.case.values
     if values.get("queue") == "total":

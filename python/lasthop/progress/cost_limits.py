@@ -99,7 +99,7 @@ def _check(name: str, value: float) -> None:
 
 
 def need(what: str, *, time_s: float = 0.0, memory_bytes: float = 0.0, smaller: str = "") -> None:
-    """Refuse a computation whose estimated cost exceeds a limit; if accepted, report its run time.
+    """Refuse a computation whose estimated cost exceeds a limit; otherwise report its run time.
 
     Parameters
     ----------

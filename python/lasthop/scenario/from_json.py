@@ -102,13 +102,13 @@ class Table:
 
 
 def read_as(kind: type[T], tree: Mapping[str, Any]) -> T:
-    """Convert a JSON object to a dataclass: `kind`, or the subclass that its ``kind_of`` selects.
+    """Convert a JSON object to an object of the dataclass `kind`, or of a subclass of `kind`.
 
     Parameters
     ----------
     kind : type
-        Dataclass. If it has a static method ``kind_of``, this method selects the class for the
-        object.
+        Dataclass. If the dataclass has a static method ``kind_of``, this method selects the
+        subclass for the object.
     tree : Mapping
         JSON object.
 

@@ -229,7 +229,7 @@ class Station(Node, Channel):
 
     name: str
     group: str
-    """Name of the station's table in the file, which may define several stations."""
+    """Name of the station's table in the file. One table may define several stations."""
     rate_bps: float
     downlink_rate_bps: float
     uplink_rts_rate_bps: float
@@ -314,8 +314,8 @@ class AggregatingCell(Cell):
 
 
 class Trace(Table):
-    """Trace of the times at which a link may send. It replaces a constant rate; the rate is its
-    mean.
+    """Trace of the times at which a link may send. The trace replaces a constant rate. The rate of
+    such a link is the mean of the trace.
     """
 
     opportunities: int

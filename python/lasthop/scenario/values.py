@@ -18,7 +18,7 @@ from lasthop.errors import UserError
 __all__ = ["MOST_VALUES", "Quantity", "Range", "in_si", "parts", "values_of"]
 
 MOST_VALUES = 1_000_000
-"""Maximum number of values in a range."""
+"""Maximum number of values in a range. A larger range is an error."""
 
 DIGITS = 6
 """Number of significant digits of the values in a range with constant ratios."""

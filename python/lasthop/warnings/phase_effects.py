@@ -86,7 +86,9 @@ phases lock. [-]
 """
 
 MOST_FLOWS = 500
-"""Maximum number of examined flows, because reading 100,000 flows takes too long."""
+"""Maximum number of examined flows. Further flows are ignored, because reading 100,000 flows takes
+too long.
+"""
 
 
 def phase_effects(scenario: Scenario, summary: Mapping[str, Any]) -> list[str]:
@@ -390,7 +392,8 @@ def keep_phases(sources: Sequence[Udp]) -> bool:
 
 
 SOURCES = 30
-"""Maximum number of different packet rates that are compared in pairs."""
+"""Maximum number of different packet rates that are compared in pairs. Further rates are ignored.
+"""
 
 
 def packet_rate(udp: Udp) -> Fraction:
