@@ -74,8 +74,8 @@ class _Watched:
         self._timer: Timer | None = None
 
     def done(self, count: int) -> None:
-        """Announce the remaining time of the step if it is long, estimated from the finished
-        parts.
+        """Estimate the remaining time of the step from the finished parts, and announce a long
+        time.
         """
         if self._total is not None:
             self._announcer.hear(count, self._total)

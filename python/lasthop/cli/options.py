@@ -84,7 +84,7 @@ def whole_number(text: str, least: int, most: int, what: str) -> int:
 
 def cost(text: object, units: Sequence[tuple[float, str]], example: str) -> float:
     """Return the value of an option that limits time or memory. [s] or [bytes]"""
-    if isinstance(text, float):  # Default value
+    if isinstance(text, float):  # The default value is a number.
         return text
     match = re.fullmatch(r"([0-9.]+(?:e[0-9]+)?) ?([A-Za-z]+)", str(text).strip())
     scale = next((scale for scale, unit in units if match and unit == match[2]), None)

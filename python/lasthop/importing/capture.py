@@ -243,7 +243,7 @@ class Reader:
     def _data(self, at_s: float, seen: Frame, radio: Radio) -> None:
         if seen.to_ds == seen.from_ds:
             self.capture.untold += 1
-            return  # Frame between two stations, or two access points
+            return  # The frame is between two stations, or two access points.
         up = seen.to_ds
         access_point, address = (
             (seen.receiver, seen.transmitter) if up else (seen.transmitter, seen.receiver)
@@ -257,7 +257,7 @@ class Reader:
         name = "up" if up else "down"
         way = station.way(name)
         if seen.subtype & 4:
-            return  # No data: the station only sleeps or wakes
+            return  # The frame has no data: the station only sleeps or wakes.
         way.frames += 1
         way.repeats += seen.retry
         if radio.sent.rate_bps:

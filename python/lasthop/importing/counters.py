@@ -148,7 +148,7 @@ class Connection:
         self.handshake.see(at_s, way, seen)
         if seen.flags & SYN:
             own.scale = seen.scale
-            if seen.mss_bytes:  # Limits the other direction's segments
+            if seen.mss_bytes:  # The MSS limits the segments in the other direction.
                 other.trips.most_bytes = seen.mss_bytes
         self._probe_far_side(at_s, way, seen, sum(passed.values()))
         own.pure_acks += not seen.payload_bytes and bool(seen.flags & ACK)

@@ -139,7 +139,7 @@ def line(path: Path) -> Line:
 
 def _is_on(section: Section) -> bool:
     """Return whether sqm-scripts start the queue, which needs ``enabled 1``."""
-    section.switch("enabled", default=False)  # Raises an error for an invalid value
+    section.switch("enabled", default=False)  # This call raises an error for an invalid value.
     return section.text("enabled") == "1"
 
 

@@ -158,7 +158,7 @@ def _sections(path: Path, lines: list[tuple[int, str]], what: str) -> Iterator[S
             case ["option" | "list" as form, name, value] if section is not None:
                 section.put(name, value, number, listed=form == "list")
             case ["option", _] if section is not None:
-                continue  # Value removed before the file was shared
+                continue  # The value was removed before the file was shared.
             case _:
                 raise UserError(
                     f'{path}:{number}: "{words[0][:20]} ..." is no line of {what}: '

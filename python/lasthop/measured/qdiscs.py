@@ -3,7 +3,7 @@
 The qdisc of the machine that measured matches the queue of this machine's station. The qdisc of
 another host matches the queue with the host's name, or the queue that the user named. If there is
 no such queue, the qdisc matches the only queue that belongs to no station. If several queues belong
-to no station, the values are only reported.
+to no station, the values are reported, but not compared.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

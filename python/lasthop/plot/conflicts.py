@@ -213,7 +213,7 @@ def draw_conflicts(axes: Axes, answer: "Answer", at: Mapping[str, Point]) -> Non
     area = LARGEST_AREA * (1.0 if len(at) <= MOST_NAMED else 10.0 / len(at))
     for csma_link in csma.links:
         for other in csma_link.conflicts:
-            if other < csma_link.name:  # Both links list their conflict.
+            if other < csma_link.name:  # Both links list the conflict; draw it once.
                 continue
             (x, y), (x_other, y_other) = at[csma_link.name], at[other]
             ends = [x, x_other], [y, y_other]

@@ -33,7 +33,7 @@ def legible_anywhere(figure: MatplotlibFigure) -> Iterator[None]:
 
     At the end of the context, the original colours are restored.
     """
-    figure.draw_without_rendering()  # Creates all ticks
+    figure.draw_without_rendering()  # This call creates all ticks.
     undo: list[Callable[[], object]] = []
     try:
         for artist in figure.findobj():

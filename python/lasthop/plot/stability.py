@@ -357,7 +357,7 @@ def motion_figure(
             unit = "[-]" if what == "probability" else f"{whose}\n[packets]"
             axes.set_ylabel(f"{what} {unit}")
             if len(kind) > 1:
-                axes.legend(  # Above the axes
+                axes.legend(  # The legend is above the axes.
                     loc="lower right",
                     bbox_to_anchor=(1.0, 1.0),
                     ncols=len(kind),

@@ -48,8 +48,8 @@ PIE_GAINS = (
     (1e-1, 1 / 2),
     (1.0, 1.0),
 )
-"""Factors of the step of PIE's probability: the upper end of a range of probabilities, and the
-factor (RFC 8033, 4.2). [-]
+"""Pairs of numbers: the upper end of a range of PIE's drop probability, and the factor of the step
+of this probability in the range (RFC 8033, 4.2). [-]
 """
 
 PIE_MOST_STEP = 0.02
