@@ -161,7 +161,7 @@ def where_told(number: str, model: str) -> str:
 
 
 def likewise(more: Sequence[str]) -> str:
-    """Return the end of a message: a list of further keys for which the message also holds."""
+    """Return the end of a message: a list of further keys to which the message also applies."""
     names = [result[0] for result in (re.findall(r"`[^`]*`", what) for what in more) if result]
     if not names:
         return ""

@@ -92,7 +92,8 @@ class Swing:
 
 
 def sampled(scenario: Scenario, prediction: Prediction | None) -> Scenario:
-    """Return the scenario with sampling of its queues, at an interval that fits a predicted period.
+    """Return the scenario with sampling of its queues. If the model predicts a period, the sampling
+    interval is derived from this period.
 
     A scenario with a cell, with its own sampling interval, or without TCP is returned unchanged.
     """

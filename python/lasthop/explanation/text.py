@@ -281,7 +281,9 @@ def mean_text(quantity: PrintedQuantity, result: Result) -> str:
 
 
 def rounded(value: float) -> str:
-    """Return a number as text with two or three digits; from 100, all digits before the point."""
+    """Return a number as text with two or three digits; from 100, all digits before the decimal
+    point.
+    """
     if abs(value) >= 100.0:
         return f"{value:.0f}"
     return f"{value:.3g}" if abs(value) >= 1.0 else f"{value:.2g}"

@@ -107,8 +107,8 @@ def place(within: Layer, tally: StationCounters) -> aggregating.Place:
 
 
 def _spread(tally: StationCounters) -> Iterator[str]:
-    """Yield a remark for each direction in which a station's main rate carries less than
-    `ALL_ALIKE` of the bytes.
+    """Yield a remark for each direction in which less than `ALL_ALIKE` of a station's bytes have
+    its main rate.
     """
     for name in WAYS:
         sent = tally.way(name).sent

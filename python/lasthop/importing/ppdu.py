@@ -41,8 +41,8 @@ which MCS and streams do not change. This limit exceeds the effect of another gu
 10 instead of 12 bits per subcarrier. [-]
 """
 OF_STREAMS = 0.15
-"""Difference between the logarithms of the two rates that counts as much as one stream more or
-less. [-]
+"""Weight of a change of the number of streams by one: this difference between the logarithms of the
+two rates is equally bad. [-]
 """
 
 

@@ -121,7 +121,8 @@ def draw_chart(axes: Axes, chart: Chart) -> None:
 
 
 def shading(chart: Chart) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-    """Return x values, y values, and a height at each point that is negative in the stable region.
+    """Return x values, y values, and a height at each point. The height is negative in the stable
+    region.
 
     The height is interpolated between the points of the grid. Inside refined cells, the values of
     these cells replace the interpolated height.

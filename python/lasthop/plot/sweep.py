@@ -275,7 +275,7 @@ def furnish(axes: Axes, panel: Panel, *, sideways: bool = False) -> None:
 
 
 def draw_rows(axes: Axes, panel: Panel, how: Layout, every: Mapping[str, Style]) -> None:
-    """Draw a row for each value of a path that is not numeric, with a point for each line."""
+    """Draw a row for each value of a non-numeric path, with a point for each line."""
     lines = lines_of(panel, how)
     step = 0.7 / max(1, len(lines))
     for number, (line, values) in enumerate(lines.items()):
