@@ -233,7 +233,7 @@ class Delays:
         return max(call.flows, key=loss)
 
     def verdict_by_name(self) -> dict[str, str]:
-        """Return the verdict on each call, by call name; it is that on the worse direction."""
+        """Return verdicts by call name; each is the verdict on the call's worse direction."""
         return verdict_by_name(self.calls)
 
     def verdicts(self) -> str:
@@ -327,7 +327,7 @@ def unshown_columns(
 
 
 def verdict_by_name(calls: Sequence[Call]) -> dict[str, str]:
-    """Return the verdict on each call, by call name; it is that on the worse direction."""
+    """Return verdicts by call name; each is the verdict on the call's worse direction."""
     results: dict[str, str] = {}
     for call in calls:
         both = (results.get(call.name, call.verdict), call.verdict)

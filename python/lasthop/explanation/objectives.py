@@ -364,7 +364,7 @@ def round_trip(result: Result, flows: Sequence[Flow]) -> Column:
 
 
 def goodputs(result: Result, flows: Sequence[Flow]) -> list[Column]:
-    """Return the goodput of each flow; of each class if the result contains no flows. [bit/s]"""
+    """Return the goodput of each flow, or of each class if the result contains no flows. [bit/s]"""
     items = result.sample_tree.get("flows", {})
     names = [flow.name for flow in flows if flow.name in items]
     results = columns(result, names, "goodput_bps", 0.0)

@@ -29,7 +29,8 @@ DARK, PALE = 0.2, 0.6
 
 @contextmanager
 def legible_anywhere(figure: MatplotlibFigure) -> Iterator[None]:
-    """Replace black and pale lines by a legible grey, and make white transparent, in the context.
+    """Replace black and pale lines by a legible grey, and make white transparent, while the context
+    is active.
 
     At the end of the context, the original colours are restored.
     """

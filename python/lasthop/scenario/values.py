@@ -75,7 +75,7 @@ def quantity(text: str) -> Quantity | None:
 
 
 def in_si(text: str) -> tuple[Decimal, str] | None:
-    """Return a number in SI units, and the suffix of the SI unit in names; None for other text."""
+    """Return a number in SI units, and the suffix of the SI unit in keys; None for other text."""
     result = quantity(text)
     if result is None:
         return None
