@@ -31,7 +31,7 @@ class Loop:
     Parameters
     ----------
     a, b : float
-        Coefficients. [1/packet]
+        Coefficients. [-]
     k_pi : float
         Gain K of :math:`K (s/z + 1)/s`. [1/(packet s)]
     z : float
