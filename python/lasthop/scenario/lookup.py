@@ -83,8 +83,8 @@ def absence_text(path: str, tree: Mapping[str, Any]) -> str:
 
 
 def corrected(path: str, tree: Mapping[str, Any]) -> list[str]:
-    """Return the normalised paths that a path in the notation of the file may mean. A normalised path
-    has units, plural names of lists, and numbers of stations.
+    """Return the normalised paths that a path in the notation of the file may mean. A normalised
+    path has units, plural names of lists, and numbers of stations.
 
     >>> corrected("station.a.rate", {"stations": [{"name": "a-1", "rate_bps": 2e6}]})
     ['stations.a-1.rate_bps']
