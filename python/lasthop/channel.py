@@ -65,8 +65,7 @@ def highest_mcs(mcs: int, streams: int, frame_bytes: int, snr_db: float) -> int 
 
 
 def highest_rate(phy: str, frame_bytes: int, snr_db: float, most_bps: float = inf) -> int | None:
-    """Return the highest usable rate up to `most_bps`; None if no rate is usable. Upper limit of
-    the rate. [bit/s]
+    """Return the highest usable rate up to `most_bps`; None if no rate is usable. [bit/s]
 
     Parameters
     ----------
@@ -75,7 +74,7 @@ def highest_rate(phy: str, frame_bytes: int, snr_db: float, most_bps: float = in
     frame_bytes, snr_db
         See `frame_error`.
     most_bps : float
-        [bit/s]
+        Upper limit of the rate. [bit/s]
     """
     rates = (rate for rate in _core.data_rates(phy) if rate <= most_bps)
     working = (rate for rate in rates if frame_error(rate, frame_bytes, snr_db) <= WORKS)

@@ -42,8 +42,8 @@ class Problem(NamedTuple):
     hint: str | None
     """Remedy, such as the most similar valid name."""
     setting: str | None = None
-    """Path of the command-line or call setting that caused the error; None for a value of the
-    file.
+    """Path of the setting that caused the error. Settings are given on the command line or in a
+    call. None if a value of the file caused the error.
     """
 
     def __str__(self) -> str:
@@ -161,7 +161,7 @@ def where_told(number: str, model: str) -> str:
 
 
 def likewise(more: Sequence[str]) -> str:
-    """Return the end of a message: a list of further keys for which the message also holds."""
+    """Return the end of a message: a list of further keys to which the message also applies."""
     names = [result[0] for result in (re.findall(r"`[^`]*`", what) for what in more) if result]
     if not names:
         return ""

@@ -27,8 +27,8 @@ A = TypeVar("A", bound="Answer")
 
 
 class Shown:
-    """Base class of all results that have a text and a page. `KINDS` names the functions that
-    print, show and draw each kind.
+    """Base class of all results that have a text and a page. For each kind of result, `KINDS` names
+    the functions that print, show and draw it.
     """
 
     kind: ClassVar[str]
@@ -55,9 +55,9 @@ class Shown:
         return Plots(self)
 
     def single_answers(self) -> "Iterator[tuple[Answer, Answer | None]]":
-        """Yield the results for one scenario of which this result consists.
+        """Yield the parts of this result, each of which is the result for one scenario.
 
-        The second item of each pair is the prediction for the same scenario, or None.
+        The second item of each pair is the prediction for the same scenario; None if there is none.
         """
         return iter(())
 

@@ -1,6 +1,6 @@
-"""Calls of a result: delay, loss and verdict of each direction.
-A call is a station or wired host with paced datagrams in both directions. ``lasthop tune --for
-calls`` uses the same limits.
+"""Calls of a result: delay, loss and verdict of each direction. A call is a station or wired host
+with paced datagrams in both directions. ``lasthop tune --for calls`` uses the same limits of delay
+and loss.
 """
 
 import json
@@ -47,7 +47,7 @@ GOOD, UNCERTAIN, BAD = "good", "uncertain", "bad"
 RANKS = {GOOD: 0, UNCERTAIN: 1, BAD: 2}
 
 FLOW_NAME = re.compile(r"(?P<owner>.+)/(?:\w+-)?(?P<direction>up|down)/(?P<number>\d+)")
-"""Name of a flow of a station or host with its direction, such as ``phone/udp-up/1``."""
+"""Pattern of a flow name, which contains a station or host and a direction: ``phone/udp-up/1``."""
 
 
 @dataclass(frozen=True)
@@ -134,8 +134,8 @@ class CallFacts:
     calls : sequence of Call
         Each direction of each call.
     waits : mapping
-        Queue in which the packets of a flow wait longest, and its fraction of the mean delay, by
-        flow.
+        For each flow, by name: the queue in which the packets wait longest, and the fraction of the
+        mean delay that arises in this queue.
     """
 
     calls: Sequence[Call] = ()

@@ -30,7 +30,8 @@ def fault_in(summary: Any) -> str | None:
 
 
 def fault_in_version(tree: Mapping[str, Any]) -> str | None:
-    """Return a description of an error in version or format of a saved result; None if both fit.
+    """Return a description of an error in version or format of a saved result; None if both are
+    supported.
 
     Only the major version must be the same as that of the installed lasthop. A result without
     `format` has format 1.
@@ -79,7 +80,7 @@ def fault_in_record(record: Mapping[str, Any]) -> str | None:
 
 
 def _are_samples(samples: Any) -> bool:
-    """Return whether the samples are a mapping: list to name to quantity to values."""
+    """Return whether the samples are nested mappings: values by list, item name and quantity."""
     try:
         every = [
             values

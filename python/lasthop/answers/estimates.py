@@ -11,8 +11,8 @@ from lasthop.answers.digits import estimate
 
 @dataclass(frozen=True)
 class Estimate:
-    """A mean and the half width of its 95 % confidence interval; None with fewer than two
-    values.
+    """A mean and the half width of its 95 % confidence interval. The half width is None with fewer
+    than two values.
     """
 
     mean: float

@@ -2,9 +2,9 @@
 
 A flow whose demand is met is not treated unfairly. The demand of a flow with a given rate is met if
 at most 1 % of its datagrams are lost, and datagrams on the way do not accumulate. The demand of
-connections and greedy sources is never met. Sensor reports have no demand. A station competes if
-one of its flows competes. Results of simulations follow the same rules
-(``crates/engine/src/measure/fairness.rs``).
+connections and greedy sources is never met. Sensor reports have no demand. A flow competes if its
+demand is not met. A station competes if one of its flows competes. Results of simulations follow
+the same rules (``crates/engine/src/measure/fairness.rs``).
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -28,10 +28,14 @@ MET_PERCENT = 99
 """Percentage of datagrams that must arrive for the demand of a flow to be met. [%]"""
 
 PILE = 1.5
-"""Ratio above which datagrams accumulate: datagrams on the way, over rate times mean delay. [-]"""
+"""Ratio of the datagrams on the way to their expected number, which is rate times mean delay. Above
+this ratio, datagrams accumulate. [-]
+"""
 
 TINIEST = 1e-100
-"""Limit of goodputs whose squares underflow to 0."""
+"""Goodputs up to this value are scaled before they are squared, since their squares may underflow
+to 0.
+"""
 
 
 def is_met(sent: int, arrived: int, lost: int, under_way: int, expected: float) -> bool:

@@ -12,8 +12,8 @@ __all__ = ["KINDS", "Kind", "kind_named"]
 
 
 class Kind(NamedTuple):
-    """One kind of result. Functions and classes are given as references for
-    `lasthop.references`.
+    """One kind of result. Functions and classes are given as references such as
+    ``display.text:result_text``, which `lasthop.references` resolves.
     """
 
     name: str
@@ -35,7 +35,7 @@ class Kind(NamedTuple):
     readers: Mapping[str, str] = MappingProxyType({})
     """References to the functions that read a saved result, by the ``kind`` in its JSON."""
     file: str = ""
-    """File in the directory of a saved result that `lasthop.load` reads."""
+    """Name of the file that `lasthop.load` reads in the directory of a saved result."""
 
 
 KINDS = (

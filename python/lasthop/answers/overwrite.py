@@ -40,7 +40,7 @@ in its first block.
 """
 
 KINDS = {kind.name for kind in kinds.KINDS} | {"progress", "record", "sweep manifest"}
-"""Values of ``kind`` in JSON that lasthop writes."""
+"""Values of ``kind`` in the JSON files that lasthop writes."""
 
 TABLE = b"lasthop"
 """Metadata key that marks a Parquet table of lasthop."""
@@ -49,7 +49,7 @@ SECTION = b"\n\r\r\n"
 """First bytes of a pcapng capture."""
 
 HEAD_BYTES, CAPTURE_BYTES, TAIL_BYTES = 4096, 256, 32768
-"""Length of the searched region: beginning of a file, beginning of a capture, end of a PDF.
+"""Lengths of the searched regions: beginning of a file, beginning of a capture, and end of a PDF.
 [bytes]
 """
 
@@ -104,7 +104,7 @@ def is_ours(path: Path, suffix: str | None = None) -> bool:
             return _is_answer(path)
         case ".parquet":
             return _columns(path) is not None
-        case ".csv":  # CSV has no metadata; the Parquet file of the same table has.
+        case ".csv":  # Compare with the Parquet file of the same table, which has metadata.
             return _header(path) == _columns(path.with_suffix(".parquet"))
     with path.open("rb") as file:
         head = file.read(CAPTURE_BYTES if kind == CAPTURE else HEAD_BYTES)

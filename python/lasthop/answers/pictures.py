@@ -3,7 +3,7 @@
 from pathlib import Path
 
 PICTURES = (".png", ".pdf", ".svg")
-"""Suffixes of the formats of pictures."""
+"""File name suffixes of the supported picture formats."""
 
 
 def is_picture(path: Path) -> bool:

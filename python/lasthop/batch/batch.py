@@ -60,7 +60,8 @@ class Batch:
     directory: Path | None = None
 
     def run(self, tasks: Iterable[Task], progress: ProgressCallback | None = None) -> None:
-        """Simulate the runs that are not finished, each key once, and save their results.
+        """Simulate the runs that are not finished, and save their results. Runs with the same key
+        are simulated once.
 
         After the first Ctrl-C, running simulations are finished. The second Ctrl-C ends them.
 

@@ -100,7 +100,7 @@ class ProgressCounters(Watch):
             self._tell()
 
     def drain(self) -> None:
-        """Start no further runs, and report this state."""
+        """Start no further runs, and report that only running scenarios are finished."""
         with self._lock:
             self.draining.set()
             self._tell()
@@ -153,5 +153,5 @@ class ProgressCounters(Watch):
         if self._file is None or not self._file.parent.is_dir():
             return
         tree = {"kind": "progress", "state": state, **progress}
-        with suppress(OSError):  # A full disk is reported when an archive cannot be written.
+        with suppress(OSError):  # If the disk is full, writing an archive reports the error.
             write_atomically(self._file, text_writer(json.dumps(tree, indent=2) + "\n"))

@@ -17,7 +17,7 @@ ELSEWHERE = ("dask", "distributed", "submitit", "tornado")
 """Packages whose exceptions mean that a worker or the scheduler was lost."""
 
 SLURM_CHUNK_S = 300.0
-"""Processor time of one Slurm job; it must exceed the time that a job waits to start. [s]"""
+"""Wanted processor time of one Slurm job. It must exceed the time that a job waits to start. [s]"""
 
 LOOK_S = 5.0
 """Interval between two checks whether any worker is alive. [s]"""
@@ -132,7 +132,7 @@ CONNECT_S = "10s"
 
 @contextmanager
 def slurm(folder: Path, options: dict[str, Any], cluster: str = "slurm") -> Iterator[Workers]:
-    """Yield Slurm jobs as workers; the package submitit starts them.
+    """Yield Slurm jobs as workers; the package submitit starts the jobs.
 
     Parameters
     ----------
@@ -168,7 +168,7 @@ def slurm(folder: Path, options: dict[str, Any], cluster: str = "slurm") -> Iter
 
 
 MOST_JOBS = 64
-"""Largest number of Slurm jobs in the queue at the same time."""
+"""Default number of Slurm jobs in the queue at the same time."""
 
 
 class Jobs(Executor):
@@ -177,8 +177,9 @@ class Jobs(Executor):
     Parameters
     ----------
     hand_in : callable
-        Function that takes a function with its arguments and returns a job. The job has the methods
-        `done`, `result` and `cancel` of submitit's jobs.
+        Function that submits a job and returns the job. Its arguments are the function that the job
+        calls, and the arguments of this function. The job has the methods `done`, `result` and
+        `cancel` of submitit's jobs.
     """
 
     def __init__(self, hand_in: Callable[..., Any]) -> None:

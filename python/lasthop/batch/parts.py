@@ -19,8 +19,8 @@ OLD_FOLDER = "points"
 """Folder of versions before 0.2, which contains one file per run."""
 
 OPEN = 4
-"""Maximum number of open archives. Runs are read in order, and neighbours are in the same
-archive.
+"""Maximum number of open archives. Few archives are enough, because runs are read in order, and
+successive runs are often in the same archive.
 """
 
 

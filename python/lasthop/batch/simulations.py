@@ -91,8 +91,8 @@ class Simulations:
 
 
 def with_tails(scenario: Scenario) -> Task:
-    """Return the run of a scenario that also measures percentiles and starvation, with its own
-    key.
+    """Return the run of a scenario that also measures percentiles and starvation. The key of this
+    run differs from the key of the scenario.
     """
     task = Task.of(scenario)
     return Task(f"{task.key}.tails", scenario, task.length)

@@ -26,11 +26,13 @@ SHORTER = 4.0
 """
 
 SOON_S = 1.0
-"""Delay of preliminary findings: a shorter step does not report them. [s]"""
+"""Delay after which a step reports a preliminary finding. A step that ends earlier does not report
+one. [s]
+"""
 
 
 def announce(what: str, time_s: float, how_sure: str = "up to") -> None:
-    """Print the estimated run time of a step if it is long; print nothing with ``--quiet``."""
+    """Print a step's estimated run time if the time is long; print nothing with ``--quiet``."""
     if time_s >= LONG_S:
         note(f"{what}: {how_sure} {cost_text(time_s, TIMES)}")
 
@@ -72,14 +74,14 @@ class _Watched:
         self._timer: Timer | None = None
 
     def done(self, count: int) -> None:
-        """Announce the remaining time of the step if it is long, estimated from the finished
-        parts.
+        """Estimate the remaining time of the step from the finished parts, and announce a long
+        time.
         """
         if self._total is not None:
             self._announcer.hear(count, self._total)
 
     def expect(self, what: str, time_s: float) -> None:
-        """Announce a part of the step if its estimated run time is long."""
+        """Announce a part of the step if the estimated run time of this part is long."""
         self._whole.expect(what, time_s)
 
     def report_early(self, what: str) -> None:

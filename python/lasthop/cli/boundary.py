@@ -89,7 +89,7 @@ def _run(app: typer.Typer, args: list[str]) -> int:
     try:
         for stream in (sys.stdout, sys.stderr):
             if hasattr(stream, "reconfigure"):
-                stream.reconfigure(errors="replace")  # Flushes; may fail on a full disk.
+                stream.reconfigure(errors="replace")  # This call also flushes, which can fail.
         if closed:
             raise UserError("standard output is closed")
         for arg in args:
@@ -108,7 +108,7 @@ def _run(app: typer.Typer, args: list[str]) -> int:
     except Exception as error:
         code = report(error, command_given(args))
         flush_output()
-    if code == INTERRUPTED:  # Typer's code for Ctrl-C.
+    if code == INTERRUPTED:  # Typer's exit code after Ctrl-C.
         print_error("interrupted")
     return code if isinstance(code, int) else 0
 

@@ -26,7 +26,7 @@ class WithoutAdapters:
 def skip_adapters(parameters: Iterable[Any]) -> None:
     """Replace typer's pydantic adapter of each parameter where the result is the same."""
     for parameter in parameters:
-        # Missing in some versions of typer.
+        # Parameters have no descriptor in some versions of typer.
         descriptor = getattr(parameter, "type_descriptor", None)
         if descriptor is None or "get_runtime_param" in vars(parameter):
             continue

@@ -68,7 +68,9 @@ SHOWN = {
     "cwnd_packets": ("mean window [packets]", 1.0),
     "period_s": ("period of queue [s]", 1.0),
 }
-"""Quantities of the table, in order: title with unit, and factor from the unit in the result."""
+"""Quantities of the table, in order. Each has its title with a unit, and the factor from the unit
+in the result to this unit.
+"""
 
 
 OF_DELAYS = ("one_way_delay_s", "loss_probability")
@@ -186,7 +188,7 @@ def print_comparison(comparison: Comparison, options: Mapping[str, object]) -> N
         for reason in comparison.refusal.replace("; breaks ", "\nbreaks ").splitlines():
             typer.echo(f"no prediction: the scenario {reason}")
         typer.echo()
-    # In other networks, stations and classes stand for the flows.
+    # Except in a conflict graph, rows of stations and classes replace the rows of flows.
     summed = not isinstance(comparison.scenario.typed, CsmaScenario)
     rows = []
     first = OF_DELAYS if delays else ()

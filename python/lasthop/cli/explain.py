@@ -106,8 +106,8 @@ def explain(
 
 
 def is_file(words: Sequence[str]) -> bool:
-    """Return whether the arguments are a file name: of a file that exists, or with the ending of a
-    scenario file.
+    """Return whether the arguments are one file name. The file must exist, or its name must have
+    the suffix of a scenario file.
     """
     if len(words) != 1:
         return False

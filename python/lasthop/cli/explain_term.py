@@ -64,7 +64,7 @@ def print_names(*, as_json: bool = False) -> None:
 
 
 def _as_dict(entry: Entry) -> dict[str, object]:
-    """Return a glossary entry as an object for JSON; the address is null if the page is unknown."""
+    """Return a glossary entry as an object for JSON. The address of the page is null if unknown."""
     return {
         "kind": entry.kind,
         "name": entry.name,

@@ -41,7 +41,7 @@ ADDRESSES = flag("--addresses", "Show the addresses of stations in comments.")
 
 def station_count(text: object) -> int:
     """Return the number from --stations."""
-    if isinstance(text, int):  # Default value
+    if isinstance(text, int):  # The default value is a number.
         return text
     return whole_number(str(text), 1, MOST_STATIONS, "a number of stations")
 
@@ -229,5 +229,5 @@ def put(path: Path, text: str) -> None:
             os.link(partial, path)
         except FileExistsError:
             raise UserError(f"{path}: exists, and is not replaced; expected a new name") from None
-        except OSError:  # No hard links here
+        except OSError:  # This file system has no hard links.
             partial.replace(path)

@@ -50,8 +50,8 @@ def _is_limit(path: str, value: str) -> bool:
 
 
 def _with_fifo(scenario: Scenario, index: int) -> Scenario | None:
-    """Return the scenario with the setting number `index` changed to a FIFO; None if it is
-    invalid.
+    """Return the scenario with the setting number `index` changed to a FIFO; None if the new
+    scenario is invalid.
     """
     settings = [*scenario.settings]
     path, value = settings[index]

@@ -18,7 +18,7 @@ from lasthop.scenario.files import NO_FILE
 from lasthop.scenario.scenario import Scenario, blaming
 
 AGGREGATES = "downlink_mpdus_per_ppdu"
-"""Quantity: mean number of MPDUs in the access point's aggregates to a station."""
+"""Name of a quantity: mean number of MPDUs in the access point's aggregates to a station."""
 
 File = Annotated[
     str, typer.Argument(metavar="FILE", help="Scenario, TOML or JSON; - is standard input.")
@@ -84,7 +84,7 @@ def whole_number(text: str, least: int, most: int, what: str) -> int:
 
 def cost(text: object, units: Sequence[tuple[float, str]], example: str) -> float:
     """Return the value of an option that limits time or memory. [s] or [bytes]"""
-    if isinstance(text, float):  # Default value
+    if isinstance(text, float):  # The default value is a number.
         return text
     match = re.fullmatch(r"([0-9.]+(?:e[0-9]+)?) ?([A-Za-z]+)", str(text).strip())
     scale = next((scale for scale, unit in units if match and unit == match[2]), None)

@@ -139,7 +139,7 @@ def changes_part(parts: Parts) -> str:
 def save_picture(draw: "Callable[[], Figure]", path: Path | None, *, as_json: bool = False) -> None:
     """Draw a picture, write it to `path` and print the path; do nothing if `path` is None.
 
-    The name is printed on standard error if JSON is printed.
+    The path is printed on standard error if standard output is JSON.
     """
     if path is None:
         return

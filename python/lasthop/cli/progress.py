@@ -166,8 +166,8 @@ def forget(bar: "Bar") -> None:
 def take_away() -> None:
     """Remove all bars from the screen, because a visible bar captures printed text.
 
-    Normally, the context manager of a bar removes it. Ctrl-C between the first drawing and the body
-    prevents this.
+    Normally, the context manager of a bar removes the bar. Ctrl-C between the first drawing and the
+    body prevents the removal.
     """
     while DRAWN:
         DRAWN.pop().stop()

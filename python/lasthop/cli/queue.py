@@ -125,7 +125,7 @@ def check(
     law = congestion or LAW
     swing = swing_of(wanted, file, settings, flows, rtt, law)
     if listen is not None:
-        # Reports wrong options before the observation; the result is ignored.
+        # This call reports wrong options before the observation. Its result is ignored.
         swings.verdict(wanted, 1, "1 s", law)
     needs_linux("queue")
     from lasthop.enforce.queue import operate

@@ -158,7 +158,7 @@ def sweep(
                 print_quantity(result, name)
     tell("tables", directory, as_json=as_json)
     warn(*result.notes, *first_warning(result))
-    if result.points:  # May be empty after Ctrl-C
+    if result.points:  # There may be no points after Ctrl-C.
         save_picture(lambda: result.plot(quantity), picture, as_json=as_json)
         save_report(result, reported, anonymise, as_json=as_json)
     if interrupted is not None:

@@ -375,7 +375,7 @@ def loss_lines(tuning: Tuning) -> list[str]:
 
 
 def print_hostapd(tuning: Tuning) -> None:
-    """Print lines for hostapd.conf, and the results with these lines, whose values are rounded."""
+    """Print lines for hostapd.conf, and the results with the rounded values of these lines."""
     typer.echo(f"For hostapd.conf:\n\n{tuning.hostapd}")
     try:
         chosen, written = estimated(tuning.chosen.samples), tuning.as_hostapd

@@ -11,7 +11,7 @@ from lasthop.scenario.scenario import SETTING
 __all__ = ["hint_in_options", "message_in_options", "source_in_options"]
 
 CURRENT = "lasthop COMMAND -"
-"""Placeholder for the running command with standard input as its file."""
+"""Placeholder in hints for the running command, which reads standard input as its file."""
 
 Written = str | Callable[[re.Match[str]], str]
 

@@ -74,7 +74,7 @@ NAMES = {
     "fairness_level": "fairness level",
     "loss_probability": "loss",
 }
-"""Names of the quantities for which the model's documentation states an error."""
+"""Names, for sentences, of the quantities for which the model's documentation states an error."""
 
 UNKNOWN = {"mean": None, "ci95": None}
 """Placeholder for a missing estimate."""
@@ -100,8 +100,8 @@ class Row:
     measured: float | None = None
     """Mean value measured in a real network; None if it was not measured."""
     measured_ci95: float | None = None
-    """Half width of the 95 % confidence interval over several measurement files with the same
-    name.
+    """Half width of the 95 % confidence interval over several measurement files to which the user
+    gave the same name.
     """
 
     @property
@@ -467,7 +467,7 @@ def with_emulation(
 
     scenario = comparison.scenario
     count = scenario["replications"] if virtual else 1
-    # Programs of the scenario also print, so the emulation is quiet.
+    # The output of the scenario's programs is suppressed, because it would mix with the comparison.
     emulation = replicate(scenario, count, progress, quiet=True, virtual=virtual)
     return replace(comparison, emulation=emulation)
 

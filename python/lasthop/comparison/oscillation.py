@@ -25,8 +25,8 @@ Array = NDArray[np.float64]
 LIKE_ITSELF = 0.3
 """Smallest autocorrelation at a lag of one period for which a trace counts as periodic. [-]"""
 SHARE = 0.15
-"""Smallest remaining fraction of a trace's variance after averaging over round trips, for a
-periodic trace. [-]
+"""Smallest fraction of the variance of a periodic trace that must be due to the oscillation. The
+oscillation is what remains after averaging over round trips. [-]
 """
 AS_GOOD = 0.9
 """Fraction of the largest autocorrelation. The first lag whose autocorrelation reaches this
@@ -92,7 +92,8 @@ class Swing:
 
 
 def sampled(scenario: Scenario, prediction: Prediction | None) -> Scenario:
-    """Return the scenario with sampling of its queues, at an interval that fits a predicted period.
+    """Return the scenario with sampling of its queues. If the model predicts a period, the sampling
+    interval is derived from this period.
 
     A scenario with a cell, with its own sampling interval, or without TCP is returned unchanged.
     """

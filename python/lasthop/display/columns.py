@@ -28,7 +28,9 @@ MOST_FLOWS = 12
 
 @dataclass(frozen=True)
 class Column:
-    """Table column for a quantity: title, unit, and factor from the unit in the result."""
+    """Table column for a quantity: title, unit, and factor from the unit in the result to this
+    unit.
+    """
 
     quantity: str
     title: str
@@ -190,8 +192,8 @@ def called(item: Mapping[str, Any]) -> str:
 
 
 def of_shares(column: Column, scenario: Scenario) -> Column:
-    """Return the column with a title for classes that share the access point's queue, if they share
-    it.
+    """If classes share the access point's queue, return the column with a title for these classes.
+    Otherwise return the column unchanged.
     """
     queue = scenario.cell.ap.queue if isinstance(scenario, CellScenario) else None
     if not isinstance(queue, Vbs):

@@ -233,7 +233,7 @@ class Delays:
         return max(call.flows, key=loss)
 
     def verdict_by_name(self) -> dict[str, str]:
-        """Return the verdict on each call by its name: the verdict on its worse direction."""
+        """Return verdicts by call name; each is the verdict on the call's worse direction."""
         return verdict_by_name(self.calls)
 
     def verdicts(self) -> str:
@@ -241,8 +241,8 @@ class Delays:
         return verdicts(self.calls)
 
     def headlines(self) -> Iterator[str]:
-        """Yield one sentence per direction of a call with its verdict; if there are many calls,
-        fewer.
+        """Yield one sentence per direction of a call, with its verdict. If there are many calls,
+        yield fewer sentences.
         """
         return headlines(self.calls)
 
@@ -327,7 +327,7 @@ def unshown_columns(
 
 
 def verdict_by_name(calls: Sequence[Call]) -> dict[str, str]:
-    """Return the verdict on each call by its name: the verdict on its worse direction."""
+    """Return verdicts by call name; each is the verdict on the call's worse direction."""
     results: dict[str, str] = {}
     for call in calls:
         both = (results.get(call.name, call.verdict), call.verdict)
@@ -361,8 +361,8 @@ def headlines(calls: Sequence[Call]) -> Iterator[str]:
 
 
 def sentence(call: Call) -> str:
-    """Return a sentence about one direction of a call: verdict, delay, loss, and its slowest
-    queue.
+    """Return a sentence about one direction of a call: verdict, delay, loss, and the queue with the
+    longest wait.
     """
     parts = []
     if (delay_p99 := call.delay_p99_s) is not None:

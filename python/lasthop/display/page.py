@@ -70,8 +70,8 @@ class Page:
     def html(self) -> str:
         """Return the page as HTML: title, line `about`, first table, notes, folded tables, picture.
 
-        The picture is left out if matplotlib is not installed, or if a loaded result lacks its
-        data.
+        The picture is left out if matplotlib is not installed, or if a loaded result lacks the data
+        to draw.
         """
         about = f"<div>{escape(self.about)}</div>" if self.about else ""
         parts = [f"<div><b>{escape(self.title)}</b>", about]

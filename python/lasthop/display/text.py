@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from lasthop.tuning.tune import Tuning
 
 MOST_LINES = 4
-"""Maximum number of lines of a short text."""
+"""Maximum number of lines of a short text. Further lines are cut off."""
 
 MOST_WIDE = 100
 """Maximum length of a line; the rest of a longer line is cut off. [characters]"""

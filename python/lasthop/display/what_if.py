@@ -36,10 +36,10 @@ BEST = "* best of its column; cases that share it are the same within the noise"
 BEST_OF_CALLS = (
     "* best of its column (good calls only); cases that share it are the same within the noise"
 )
-"""Legend instead of `BEST` if some calls are not good."""
+"""Legend of the star. It replaces the legend `BEST` if some calls are not good."""
 
 WORDS = ("better", "worse", "different", "same", "identical", "unknown")
-"""Verdicts in the order in which a summary lists their numbers."""
+"""Verdicts in the order in which a summary lists how often each verdict occurs."""
 
 CHANGES = ("case", "column", "verdict", "difference")
 """Headers of the table of `difference_rows`."""
@@ -71,7 +71,9 @@ def shown(measure: "Measure") -> Column:
 
 
 def title(measure: "Measure") -> str:
-    """Return the title of a measure's column. If it is only a percentile, the quantity is added."""
+    """Return the title of a measure's column. If this title is only a percentile, the quantity is
+    added.
+    """
     result = shown(measure).title
     of = OF_PERCENTILES.get(measure.quantity)
     return result if of is None else f"{of} ({result})"
@@ -189,8 +191,8 @@ def difference_rows(what_if: "WhatIf") -> list[list[str]]:
 
 
 def in_words(what_if: "WhatIf", change: "Change") -> str:
-    """Return the verdict on a difference in words. For calls, the words also say whether they are
-    good.
+    """Return the verdict on a difference in words. For calls, the words also say whether the calls
+    are good.
 
     If the calls stay good, a longer delay or a higher loss is not called worse.
     """

@@ -32,7 +32,9 @@ class Candidate:
     settings: Settings
     scenario: Scenario
     place: str = ""
-    """Description of where a remedy is configured; empty for causes, and if the title says it."""
+    """Description of where a remedy is configured; empty for a cause, or if the title contains
+    this.
+    """
     is_setting: bool = True
     """Whether a remedy is a setting. Other remedies are a different line, position or contract."""
 
@@ -59,7 +61,7 @@ def edited(base: Scenario, settings: Settings) -> tuple[Settings, Scenario] | No
 
 
 def causes_of(base: Scenario, causes: Iterable[Cause]) -> list[Candidate]:
-    """Return a candidate per cause whose edit the scenario accepts and which changes the scenario.
+    """Return a candidate for each cause whose edit changes the scenario and is accepted by it.
 
     If two causes have the same edited scenario, only the first is returned.
     """

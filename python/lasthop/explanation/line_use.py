@@ -13,10 +13,12 @@ from lasthop.scenario.typed import CellScenario
 __all__ = ["line_use"]
 
 FULL = _core.FULL
-"""Utilisation above which a line counts as full, also in the limits of flows. [-]"""
+"""Utilisation above which a line counts as full, here and in the facts about the limits of flows.
+[-]
+"""
 
 WINDOWS = {"rwnd": "receive windows", "cwnd": "congestion windows"}
-"""Names of the windows that limit flows, by the names in the facts."""
+"""Printed names of the windows that limit flows, by the names of these windows in the facts."""
 
 TRAFFIC = {"down": "downloads", "up": "uploads"}
 

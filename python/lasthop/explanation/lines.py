@@ -18,7 +18,8 @@ LIMITED_BY = {
 
 
 def fact_lines(facts: Facts, *, most_delays: int = MOST_DELAYS) -> Iterator[str]:
-    """Yield where packets wait, what limits each flow, and the station that costs most air time.
+    """Yield lines on where packets wait, what limits each flow, and which station costs most air
+    time.
 
     Parameters
     ----------

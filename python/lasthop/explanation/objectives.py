@@ -364,7 +364,7 @@ def round_trip(result: Result, flows: Sequence[Flow]) -> Column:
 
 
 def goodputs(result: Result, flows: Sequence[Flow]) -> list[Column]:
-    """Return the goodput of each flow; of each class if the result contains no flows. [bit/s]"""
+    """Return the goodput of each flow, or of each class if the result contains no flows. [bit/s]"""
     items = result.sample_tree.get("flows", {})
     names = [flow.name for flow in flows if flow.name in items]
     results = columns(result, names, "goodput_bps", 0.0)
@@ -441,10 +441,10 @@ def is_satisfied(result: Result, flow: Flow) -> bool:
 def shares(result: Result) -> list[list[float]]:
     """Return the goodputs per replication that the objective ``fairness`` compares. [bit/s]
 
-    The goodputs are those of the stations of a cell that always demand more. Without a cell, they
-    are those of the flows that always demand more. If a station has both directions, each direction
-    counts separately. Datagrams at `MIN_SHARING_BPS` or more count if they lose more than 1 %, or
-    get more than the mean.
+    In a cell, the goodputs are those of the stations that always demand more. Without a cell, the
+    goodputs are those of the flows that always demand more. If a station has both directions, each
+    direction counts separately. Datagrams at `MIN_SHARING_BPS` or more count if they lose more than
+    1 %, or get more than the mean.
     """
     flows = result.scenario.typed.flows
     demanding = [flow for flow in flows if always_demands(flow)]

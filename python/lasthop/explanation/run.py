@@ -20,7 +20,9 @@ from lasthop.tuning.runs import fresh_seed
 __all__ = ["Explanation", "examine", "explain"]
 
 MIN_REPLICATIONS = 3
-"""Minimum number of replications of the explained run, which its intervals need."""
+"""Minimum number of replications of the explained run. Its confidence intervals need several
+replications.
+"""
 
 CONFIRMING_REPLICATIONS = 8
 """Number of additional replications with another seed if the objective seems to be met. If these

@@ -196,8 +196,8 @@ def _forms(name: str) -> Iterator[str]:
 
 
 def _at_path(name: str) -> list[Entry]:
-    """Return the entries of keys that match a path with the name of a station or link, such as
-    ``station.phone.rate``.
+    """Return the entries of the keys for a path that contains the name of a station or link, such
+    as ``station.phone.rate``.
     """
     steps = name.strip("`[] ").split(".")
 
@@ -243,8 +243,8 @@ def _of_glossary() -> Iterator[Entry]:
 
 
 def _of_quantities() -> Iterator[Entry]:
-    """Yield the entries of quantities. A quantity is also found without its unit, and with its
-    list.
+    """Yield the entries of quantities. A quantity is also found by its name without the unit, and
+    by its list and name: ``cells.jain``.
     """
     from lasthop.answers.quantities import registry
 

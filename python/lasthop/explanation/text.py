@@ -189,7 +189,8 @@ def remedy_lines(explanation: "Explanation", gain: "Gain", mark: str) -> Iterato
 def change_text(objective: Objective, gain: "Gain") -> str:
     """Return the printed quantities after a change, with their differences from the base.
 
-    If the change is no clear gain, the interval of the quantity is printed instead.
+    If the change is no clear gain, the interval of the quantity is printed instead of its
+    difference.
     """
     words = []
     for quantity in objective.quantities:
@@ -280,7 +281,9 @@ def mean_text(quantity: PrintedQuantity, result: Result) -> str:
 
 
 def rounded(value: float) -> str:
-    """Return a number as text with two or three digits; from 100, all digits before the point."""
+    """Return a number as text with two or three digits; from 100, all digits before the decimal
+    point.
+    """
     if abs(value) >= 100.0:
         return f"{value:.0f}"
     return f"{value:.3g}" if abs(value) >= 1.0 else f"{value:.2g}"

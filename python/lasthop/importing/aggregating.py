@@ -141,8 +141,8 @@ def is_in(own: str, band: str) -> bool:
 
 
 def nearest_phy(own: str, allowed: Sequence[str]) -> str:
-    """Return the newest generation in `allowed` that is not newer than `own`; if none, the
-    oldest.
+    """Return the newest generation in `allowed` that is not newer than `own`. If all are newer,
+    return the oldest.
     """
     if own == AFTER:
         return allowed[-1]

@@ -38,7 +38,9 @@ counted.
 RADIO_LINKS = {frames.WLAN, frames.RADIOTAP, frames.PRISM, frames.PPI}
 WELL_KNOWN = 1024
 SLOWEST_BPS = 1e6
-"""Rate assumed for a frame whose rate is unknown. A low rate overestimates its duration. [bit/s]"""
+"""Rate assumed for a frame whose rate is unknown. A low rate overestimates the duration of the
+frame. [bit/s]
+"""
 BACKOFF_S = 1e-3
 """Longest gap between frames of a busy channel: 31 slots of 802.11b, DIFS and a MAC ACK. [s]"""
 LOOKUPS = {53, 67, 68, 123, 137, 138, 546, 547, 1900, 5353, 5355}
@@ -227,8 +229,9 @@ class Reader:
         self.heard = at_s, air_s
 
     def _control(self, seen: Frame, radio: Radio) -> None:
-        """Process a control frame. A MAC ACK is counted by its rate if it is to a node of a cell.
-        An RTS announces the next frame."""
+        """Process a control frame. If a MAC ACK is addressed to a node of a cell, it is counted by
+        rate. An RTS announces the next frame.
+        """
         if seen.subtype == frames.ACK and radio.sent.rate_bps:
             for address, cell in self.capture.cells.items():
                 if seen.receiver == address or seen.receiver in cell.stations:
@@ -240,7 +243,7 @@ class Reader:
     def _data(self, at_s: float, seen: Frame, radio: Radio) -> None:
         if seen.to_ds == seen.from_ds:
             self.capture.untold += 1
-            return  # Frame between two stations, or two access points
+            return  # The frame is between two stations, or two access points.
         up = seen.to_ds
         access_point, address = (
             (seen.receiver, seen.transmitter) if up else (seen.transmitter, seen.receiver)
@@ -254,7 +257,7 @@ class Reader:
         name = "up" if up else "down"
         way = station.way(name)
         if seen.subtype & 4:
-            return  # No data: the station only sleeps or wakes
+            return  # The frame has no data: the station only sleeps or wakes.
         way.frames += 1
         way.repeats += seen.retry
         if radio.sent.rate_bps:

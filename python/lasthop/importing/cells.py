@@ -21,15 +21,16 @@ __all__ = ["Choices", "network"]
 LEAST_FRAMES = 100
 """Minimum number of data frames for an estimate of a station's fraction of retries. [frames]"""
 LEAST_ERROR = 0.1
-"""Smallest frame error rate that is imported. Below it, noise cannot be distinguished from
-collisions. [-]"""
+"""Smallest frame error rate that is imported. Below this rate, noise cannot be distinguished from
+collisions. [-]
+"""
 SERVICES = 2.0
 """Minimum ratio of a server's response time to the service time of the packets in between. Only a
 larger response time is the delay of the wired path. [-]"""
 LEAST_WIRE_S = 1e-3
 FULL_SHARE = 0.9
-"""Fraction of segments that must find at most as many packets in the queue as the estimated queue
-length. [-]
+"""At least this fraction of segments finds no more packets in the queue than the estimated limit.
+[-]
 """
 HEADER_PROTECTED, HEADER_QOS, HEADER = 16, 2, 28
 """Lengths of the CCMP fields, of the QoS field, and of a data frame's plain header with FCS.
@@ -100,7 +101,9 @@ def network(path: Path, choices: Choices, progress: Progress | None = None) -> N
 
 
 def _with_rates(stations: Sequence[Station]) -> list[Note]:
-    """Return the note on connections that their applications limit, in a list; empty if none."""
+    """Return the note on connections that their applications limit, as a list. The list is empty if
+    there are none.
+    """
     count = sum(not flow.window_limited for each in stations for flow in each.flows)
     if not count:
         return []
@@ -237,8 +240,9 @@ def _by_bytes(tally: StationCounters) -> tuple[Connections | None, Connections |
 
 
 def _far_s(known: Capture, cell: Cell) -> float:
-    """Return the shortest response time of the servers; 0 if the queue of packets in between
-    explains it. [s]"""
+    """Return the shortest response time of the servers; 0 if the packets that were sent in between
+    explain this time. [s]
+    """
     every = [each.far for tally in cell.stations.values() for each in tally.connections.values()]
     if not every:
         return 0.0

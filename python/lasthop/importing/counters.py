@@ -81,7 +81,9 @@ class Datagrams:
 
 @dataclass
 class Side:
-    """Data of a connection in one direction, and the receive window that its sender announces."""
+    """Data of a connection in one direction, and the receive window that the sender of the data
+    announces.
+    """
 
     trips: RoundTrips = field(default_factory=RoundTrips)
     activity: Activity = field(default_factory=Activity)
@@ -93,8 +95,9 @@ class Side:
     scale: int | None = None
     """Window scale of this sender; -1 if its SYN has no such option, None before its SYN."""
     began_quiet_s: float | None = None
+    """Total idle time of the radio channel until the first data; None before the first data. [s]"""
     ended_quiet_s: float = 0.0
-    """Total idle time of the radio channel, until the first data and until the last data. [s]"""
+    """Total idle time of the radio channel until the last data. [s]"""
 
 
 @dataclass
@@ -145,7 +148,7 @@ class Connection:
         self.handshake.see(at_s, way, seen)
         if seen.flags & SYN:
             own.scale = seen.scale
-            if seen.mss_bytes:  # Limit of the segments in the other direction
+            if seen.mss_bytes:  # The MSS limits the segments in the other direction.
                 other.trips.most_bytes = seen.mss_bytes
         self._probe_far_side(at_s, way, seen, sum(passed.values()))
         own.pure_acks += not seen.payload_bytes and bool(seen.flags & ACK)
@@ -249,7 +252,7 @@ class Connection:
         if stamped and rtt_s is not None and way == "down":
             rtt_s += far_s
         if not limited and not stamped:
-            rtt_s = self.handshake.rtt_s  # Data never waited for an ACK.
+            rtt_s = self.handshake.rtt_s  # The connection never waited for an ACK.
         return Flow(
             direction=way,
             start_s=activity.first_s - began_s,

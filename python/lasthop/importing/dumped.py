@@ -38,7 +38,7 @@ class Dumped:
     repeats, packets : float
         Number of retries and of packets that the machine with iw sent. [-]
     expected_mbps : float
-        Throughput that rate control expects in the same direction; None if absent. [Mb/s]
+        Throughput that rate control expects for the frames of this machine; None if absent. [Mb/s]
     """
 
     block: Block

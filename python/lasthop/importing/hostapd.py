@@ -42,7 +42,7 @@ SPLIT = 135
 """Operating class with two separate parts, 80+80 MHz."""
 
 SECRET = re.compile(r"(psk|passphrase|password|secret|key|wep|sae|pin)", re.IGNORECASE)
-"""Names of settings whose values are secret and must not appear in errors."""
+"""Pattern of the names of settings whose values are secret and must not appear in errors."""
 
 MOST_CW, MOST_AIFSN = 32767, 15
 

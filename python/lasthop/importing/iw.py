@@ -24,8 +24,9 @@ IDLE_S = 60.0
 """Inactive time after which a station is imported without traffic. [s]"""
 
 BOTH_WAYS = 0.25
-"""Smallest ratio of the two directions' bytes at which both directions count as data. Below it, the
-smaller direction contains only TCP ACKs. [-]"""
+"""Smallest ratio of the two directions' bytes at which both directions count as data. Below this
+ratio, the smaller direction contains only TCP ACKs. [-]
+"""
 
 MOST_WRONG = 0.05
 """Largest relative error of a rate that the choice of the channel width may cause. [-]"""
@@ -211,8 +212,8 @@ def _wrong(dumped: Sequence[Dumped], channel: aggregating.Channel) -> float:
 
 
 def _carrying(dumped: Sequence[Dumped]) -> Counter[Sighting]:
-    """Return the rate of each station in its direction of most bytes, with the number of bytes.
-    [bytes]
+    """Return the bytes of all stations by rate. Of each station, only the direction with most bytes
+    counts. [bytes]
     """
     carried = Counter[Sighting]()
     for each in dumped:

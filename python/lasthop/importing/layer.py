@@ -32,7 +32,7 @@ class Layer(NamedTuple):
 
 
 def layer(known: Capture, cell: Cell, chosen: str | None) -> Layer:
-    """Return the physical layer that the capture contains, or that --phy sets."""
+    """Return the physical layer that the captured frames show, or that --phy sets."""
     mhz = known.mhz.most_common(1)
     band = phy.band_of(mhz[0][0]) if mhz else None
     sent = _sent(cell)
@@ -42,7 +42,7 @@ def layer(known: Capture, cell: Cell, chosen: str | None) -> Layer:
         if chosen not in GENERATIONS:
             return Layer(chosen, why, band, None)
     if chosen == "802.11ac" or (chosen == "802.11n" and band == "6 GHz"):
-        band = "5 GHz"  # The physical layer of --phy exists only here.
+        band = "5 GHz"  # The physical layer of --phy exists only in this band.
     channel = aggregating.channel(sent, band, newest=chosen)
     if channel is not None:
         return Layer(channel.phy, why, band, channel)
@@ -107,8 +107,8 @@ def place(within: Layer, tally: StationCounters) -> aggregating.Place:
 
 
 def _spread(tally: StationCounters) -> Iterator[str]:
-    """Yield a remark for each direction in which a station's main rate carries less than
-    `ALL_ALIKE` of the bytes.
+    """Yield a remark for each direction in which less than `ALL_ALIKE` of a station's bytes have
+    its main rate.
     """
     for name in WAYS:
         sent = tally.way(name).sent

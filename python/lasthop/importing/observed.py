@@ -185,7 +185,7 @@ class Network:
     stations : sequence of Station
         Stations in the order in which they first appear.
     cell : mapping
-        Further keys of the table ``cell``: name to TOML value and comment.
+        Further keys of the table ``cell``, each with its TOML value and a comment.
     ap : mapping
         Further keys of the table ``cell.ap``, in the same form.
     access : mapping

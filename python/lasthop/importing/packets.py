@@ -226,7 +226,7 @@ def _interface(path: Path, order: str, length: bytes, body: bytes) -> Interface:
 def _packet(
     path: Path, order: str, kind: int, body: bytes, interfaces: list[Interface]
 ) -> Packet | None:
-    if kind == SIMPLE:  # Without a time
+    if kind == SIMPLE:  # This kind of packet has no time stamp.
         return None
     if len(body) < 20:
         raise UserError(f"{path}: a packet without its header: the file is damaged")

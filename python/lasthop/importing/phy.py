@@ -39,8 +39,9 @@ def band_of(mhz: int) -> str | None:
 
 
 def nearest(rate_bps: float, phy: str) -> float:
-    """Return the fastest rate of the physical layer that does not exceed `rate_bps`; if none, its
-    slowest rate. [bit/s]"""
+    """Return the fastest rate of the physical layer that does not exceed `rate_bps`; if there is
+    none, return the layer's slowest rate. [bit/s]
+    """
     known = RATES[phy]
     return max((each for each in known if each <= rate_bps * 1.001), default=known[0])
 

@@ -36,11 +36,14 @@ NOT_IN_VHT = {
 """Numbers of streams that 802.11ac forbids, by channel width [MHz] and MCS."""
 
 NEAR = 0.2
-"""Largest difference of the rates' logarithms up to which MCS and streams do not change. It exceeds
-the effect of another guard interval, or of 10 instead of 12 bits per subcarrier. [-]"""
+"""Largest difference between the logarithms of the reported rate and of the rate in the cell for
+which MCS and streams do not change. This limit exceeds the effect of another guard interval, or of
+10 instead of 12 bits per subcarrier. [-]
+"""
 OF_STREAMS = 0.15
-"""Largest difference of the rates' logarithms that is accepted to preserve the number of streams.
-[-]"""
+"""Weight of a change of the number of streams by one: this difference between the logarithms of the
+two rates is equally bad. [-]
+"""
 
 
 class Modulation(NamedTuple):
@@ -120,8 +123,8 @@ def fitting(seen: Sighting, phy: str, width_mhz: int, guard_interval_ns: int) ->
     """Return the permitted modulation that is nearest to a reported one, for this width and guard
     interval.
 
-    MCS and streams do not change if the rate remains similar. If it does not, the combination with
-    the nearest rate is returned, preferably with the same number of streams.
+    MCS and streams do not change if the rate remains similar. Otherwise the combination with the
+    nearest rate is returned, preferably with the same number of streams.
 
     Parameters
     ----------

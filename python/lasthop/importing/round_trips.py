@@ -46,7 +46,9 @@ INITIAL_WINDOW = 10
 DUPACKS = 3
 LEAST_SSTHRESH = 2
 MOST_EDGES = 20_000
-"""Maximum number of ACKs that are stored per connection. It exceeds the window on any last hop."""
+"""Maximum number of ACKs that are stored per connection. The oldest ACKs are deleted. The number
+exceeds the window on any last hop.
+"""
 AFTER_LOSS = 0.5
 """Factor by which a loss reduces the window in Reno, NewReno and Compound. [-]"""
 LEAST_GROWTH = 2.0

@@ -23,7 +23,8 @@ WARMUP_S, WARMUP_TRIPS = 10.0, 15.0
 AMPLE_QUEUE = 1000
 """Queue limit of a cell that aggregates, if the file does not contain the limit. [packets]"""
 MOST_ALONE = 50
-"""Maximum number of equal stations with separate tables."""
+"""Maximum number of equal stations with separate tables. If there are more, they share one table.
+"""
 
 
 def names(network: Network) -> list[str]:

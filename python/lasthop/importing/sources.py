@@ -83,7 +83,8 @@ def _stream(datagrams: Datagrams, flows: Sequence[Flow], longest: int) -> Stream
             return None
         return Stream(datagrams.rate_bps, min(max(usual, 1), LARGEST_DATAGRAM))
     span_s = max(flow.stop_s for flow in flows) - min(flow.start_s for flow in flows)
-    # The time span contains only the gaps between segments, one fewer than segments.
+    # The time span of n segments consists of the n - 1 gaps between them, so the data of one
+    # segment is subtracted.
     rate_bps = 8 * sum(each.data_bytes * (1 - 1 / each.segments) for each in flows) / span_s
     if rate_bps <= 0.0:
         return _stream(datagrams, [], longest)  # Only retransmissions were seen.

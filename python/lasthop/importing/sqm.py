@@ -47,10 +47,11 @@ NEAREST = {
 
 GUEST = re.compile(r"guest|iot", re.IGNORECASE)
 INSIDE = re.compile(r"@?(br-|br_|lan|wlan|phy\d+-|ath\d|ra\d|rai\d|rax\d)", re.IGNORECASE)
-"""Names of interfaces on the side of the stations."""
+"""Pattern of the names of interfaces on the side of the stations."""
 OUTSIDE = re.compile(r"wan|ppp|dsl|internet|lte|modem", re.IGNORECASE)
-"""Names of interfaces that are certainly the line. They have precedence over names such as
-``eth1``."""
+"""Pattern of the names of interfaces that are certainly the line. Such an interface has precedence
+over interfaces such as ``eth1``.
+"""
 
 
 NO_LINE = Note(
@@ -138,7 +139,7 @@ def line(path: Path) -> Line:
 
 def _is_on(section: Section) -> bool:
     """Return whether sqm-scripts start the queue, which needs ``enabled 1``."""
-    section.switch("enabled", default=False)  # Raises an error for an invalid value
+    section.switch("enabled", default=False)  # This call raises an error for an invalid value.
     return section.text("enabled") == "1"
 
 

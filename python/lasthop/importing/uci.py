@@ -153,12 +153,12 @@ def _sections(path: Path, lines: list[tuple[int, str]], what: str) -> Iterator[S
                 called = name[0] if name and name[0] else f"@{kind}[{unnamed[kind]}]"
                 unnamed[kind] += called.startswith("@")
                 section = sections.get(called)
-                if section is None or section.kind != kind:  # The name may repeat.
+                if section is None or section.kind != kind:  # A file may repeat a section.
                     section = sections[called] = Section(path, kind, called)
             case ["option" | "list" as form, name, value] if section is not None:
                 section.put(name, value, number, listed=form == "list")
             case ["option", _] if section is not None:
-                continue  # Value removed before the file was shared
+                continue  # The value was removed before the file was shared.
             case _:
                 raise UserError(
                     f'{path}:{number}: "{words[0][:20]} ..." is no line of {what}: '

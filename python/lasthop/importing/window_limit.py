@@ -49,7 +49,8 @@ BUSY_PART = 0.5
 [-]
 """
 GROWTH_S = 2.0
-"""Age from which the window has grown, for connections whose handshake was not captured. [s]"""
+"""Age of a connection from which its window counts as grown, if its handshake was not captured. [s]
+"""
 
 
 @dataclass(frozen=True)
@@ -88,14 +89,14 @@ def is_window_limited(seen: Evidence) -> bool:
     """Return whether the window limited the connection; if False, its application limited it."""
     activity, trips = seen.activity, seen.trips
     if activity.span_s <= 0.0:
-        return True  # All data fitted into the window.
+        return True  # All data was sent at the same time.
     if activity.idle_s > IDLE_PART * activity.span_s:
         return False
     if not (seen.tcp and activity.answered and trips.mss_bytes) or trips.losses >= LOSSES:
         return True
     shortest_s = _shortest_trip_s(seen)
     if shortest_s is None:
-        return True  # Too little data
+        return True  # There is too little data: assume the window.
     trip_s = _trip_s(seen, shortest_s)
     active_s = activity.span_s - activity.idle_s
     flight = seen.payload_bytes / active_s * trip_s / trips.mss_bytes

@@ -20,7 +20,7 @@ class Command:
     purpose : str
         The question that the command answers, as a noun phrase.
     rest : str
-        Replacement of `purpose` if the case ``{without}`` is omitted.
+        Replacement of `purpose` if no settings can replace ``{without}``, and the case is omitted.
     """
 
     arguments: str
@@ -59,7 +59,7 @@ EXPLAIN = Command(
 )
 
 MODELS = "models"
-"""Name of the aim to compare models with simulations, which supports any last hop."""
+"""Name of the aim to compare models with simulations. This aim supports any last hop."""
 
 AIMS: Mapping[str, Aim] = {
     "call": Aim(

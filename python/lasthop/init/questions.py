@@ -263,8 +263,8 @@ def read_wire(text: str, known: Answers) -> Wire:
 
 
 def _rate_mbps(result: re.Match[str], name: str, unit: str = "") -> float | None:
-    """Return a rate from the match of `WIRE`; None if absent. `unit` is the default unit's group.
-    [Mb/s]
+    """Return a rate from the match of `WIRE`; None if absent. If the rate has no unit, the unit is
+    that of the group `unit` of `WIRE`. [Mb/s]
     """
     if result[name] is None:
         return None

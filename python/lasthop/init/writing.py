@@ -18,7 +18,7 @@ DEFAULT_SHAPER_MBPS = 100.0
 """Rate of a shaper if the line has no rate limit. [Mb/s]"""
 
 LEAST_SHARING = 2
-"""Minimum number of stations with connections for the objective fairness."""
+"""Minimum number of stations with connections for which a command has the objective fairness."""
 
 WIDTH_MHZ = {"802.11n": 20, "802.11ac": 80, "802.11ax": 80}
 """Usual channel width of each standard. [MHz]"""

@@ -121,7 +121,7 @@ def direction_of(name: str, about: Tree) -> str | None:
 
 
 def streams(series: Tree, meta: Tree, notes: list[str]) -> Iterator[Stream]:
-    """Yield a stream for each series that is the rate of one; computed series are left out."""
+    """Yield a stream for each series with a stream's rate. Computed series are left out."""
     for name in series.table():
         about = meta.at(name)
         units = about.at("UNITS").value

@@ -1,9 +1,10 @@
 """Output of ``iperf3 --json``, of a client or a server.
 
-A client at a station sends uplink traffic, with ``--reverse`` downlink, with ``--bidir`` both. In a
-server's output, the directions are reversed. Goodput is computed from the receiver's bytes, because
-the sender's bytes include data that is still in buffers. References: iperf3's man page;
-`iperf_print_results` in src/iperf_api.c, versions 3.0 to 3.20.
+A client at a station sends uplink traffic. With ``--reverse`` it receives downlink traffic, and
+with ``--bidir`` it does both. In a server's output, the directions are reversed. Goodput is
+computed from the receiver's bytes, because the sender's bytes include data that is still in
+buffers. References: iperf3's man page; `iperf_print_results` in src/iperf_api.c, versions 3.0 to
+3.20.
 
 The table of a UDP stream contains values of the sender and of the receiver. The number of bytes is
 the sender's. A receiving server reports 0 bytes, and a ``lost_percent`` of 0. The number of lost

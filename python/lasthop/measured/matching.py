@@ -110,7 +110,7 @@ def match(
     total : (str, str)
         List and name of the item to which the total goodput of all flows belongs, if there is one.
     given : sequence of (str, Measurement)
-        Measurements, each after its name, which the user set and which may be empty. Measurements
+        Pairs of a name and a measurement. The user sets the name, which may be empty. Measurements
         with the same name are repetitions for confidence intervals.
     queues : Queues
         Names of the scenario's queues.

@@ -1,9 +1,9 @@
 """Matching of measured qdiscs with the queues of a scenario, by name or because there is only one.
 
-The qdisc of the machine that measured matches the queue of its station. The qdisc of another host
-matches the queue with the host's name, or the queue that the user named. If there is no such queue,
-it matches the only queue that belongs to no station. If several queues belong to no station, the
-values are only reported.
+The qdisc of the machine that measured matches the queue of this machine's station. The qdisc of
+another host matches the queue with the host's name, or the queue that the user named. If there is
+no such queue, the qdisc matches the only queue that belongs to no station. If several queues belong
+to no station, the values are reported, but not compared.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

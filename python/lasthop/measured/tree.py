@@ -89,7 +89,7 @@ class Tree:
     place: str = ""
 
     def at(self, key: str | int) -> "Tree":
-        """Return the value at a key or index; a `Tree` of None if it is missing."""
+        """Return the value at a key or index; a `Tree` of None if the value is missing."""
         place = (
             f"{self.place}[{key}]" if isinstance(key, int) else f"{self.place}.{key}".lstrip(".")
         )
@@ -106,13 +106,13 @@ class Tree:
         return UserError(f"{self.path}: `{self.place}`: {shown} is not {what}")
 
     def table(self) -> Mapping[str, Any]:
-        """Return the value as a dictionary; raise an error if it is none."""
+        """Return the value as a dictionary; raise an error if it is no dictionary."""
         if not isinstance(self.value, Mapping):
             raise self.wrong("a table")
         return self.value
 
     def items(self) -> "Sequence[Tree]":
-        """Return the items of a list; raise an error if the value is none."""
+        """Return the items of a list; raise an error if the value is no list."""
         if not isinstance(self.value, list):
             raise self.wrong("a list")
         return [self.at(index) for index in range(len(self.value))]

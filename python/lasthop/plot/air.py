@@ -51,7 +51,9 @@ CROSS: dict[str, Any] = {"marker": "x", "color": "black", "markersize": 4, "line
 """Style of the mark at the end of a frame that was discarded after its last attempt."""
 
 MOST_ROWS = 20
-"""Maximum number of senders that are drawn. If there are more, those with most frames are drawn."""
+"""Maximum number of senders that are drawn. If there are more, the senders with most frames are
+drawn.
+"""
 
 MOST_FRAMES = 4000
 """Maximum number of frames in a picture; with more frames, a frame would be narrower than a

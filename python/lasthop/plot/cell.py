@@ -196,7 +196,7 @@ def sojourns_of(sides: SideBySide) -> list[Row]:
 
 
 def as_node(queue: object) -> dict[str, object]:
-    """Return the mean length of a link's queue under the name of the same quantity of nodes."""
+    """Return a link's queue like an item of a node: its mean length is ``queue_packets``."""
     known = dict(queue) if isinstance(queue, dict) else {}
     return {"queue_packets": known["occupancy_packets"]} if "occupancy_packets" in known else {}
 

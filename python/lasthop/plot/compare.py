@@ -58,6 +58,6 @@ def message_of(comparison: "Comparison") -> str | None:
     if comparison.refusal is not None:
         text = shorten(f"No prediction: the scenario {comparison.refusal}", 300)
         return fill(text, 66)
-    # No line break before a percent sign
+    # Prevent a line break before a percent sign.
     lines = (line.replace(" %", "\u00a0%") for line in comparison.beyond_stated)
     return "\n".join(fill(line, 66) for line in lines) or None

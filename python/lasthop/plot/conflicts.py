@@ -186,8 +186,9 @@ def uses(answer: "Answer") -> list[LinkUse]:
 
 
 def throughputs(answer: "Answer") -> dict[str, float]:
-    """Return the total goodput of the flows over each link; without links for which a goodput is
-    unknown. [bit/s]"""
+    """Return the total goodput of the flows over each link. A link is left out if the goodput of
+    one of its flows is unknown. [bit/s]
+    """
     rates = (read_as(FlowRate, item) for item in answer.summary["flows"])
     goodput = {flow.name: flow.goodput_bps for flow in rates}
     over: dict[str, float] = {}
@@ -212,7 +213,7 @@ def draw_conflicts(axes: Axes, answer: "Answer", at: Mapping[str, Point]) -> Non
     area = LARGEST_AREA * (1.0 if len(at) <= MOST_NAMED else 10.0 / len(at))
     for csma_link in csma.links:
         for other in csma_link.conflicts:
-            if other < csma_link.name:  # Both links list their conflict.
+            if other < csma_link.name:  # Both links list the conflict; draw it once.
                 continue
             (x, y), (x_other, y_other) = at[csma_link.name], at[other]
             ends = [x, x_other], [y, y_other]

@@ -34,8 +34,8 @@ class Gap:
 
 
 def gaps_of(frames: Sequence[Frame]) -> list[Gap]:
-    """Return the idle intervals of the channel, in order. A SIFS within an exchange is one of
-    them.
+    """Return the idle intervals of the channel, in order. A SIFS within an exchange is also an idle
+    interval.
     """
     gaps: list[Gap] = []
     last: list[Frame] = []

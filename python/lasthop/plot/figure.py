@@ -31,7 +31,9 @@ MEASUREMENT = "#9B59B6"
 QUIET = "#666666"
 
 WIDEST_NAME, WIDEST_ABOUT = 46, 62
-"""Line width of the headline, and of the line below it. [characters per journal column]"""
+"""Maximum number of characters per line in the headline, and in the text below it. [characters per
+journal column]
+"""
 
 LINE_MM = 3.9
 """Line height of the headline. [mm]"""

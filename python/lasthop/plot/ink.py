@@ -29,11 +29,12 @@ DARK, PALE = 0.2, 0.6
 
 @contextmanager
 def legible_anywhere(figure: MatplotlibFigure) -> Iterator[None]:
-    """Replace black and pale lines by a legible grey, and make white transparent, in the context.
+    """Replace black and pale lines by a legible grey, and make white transparent, while the context
+    is active.
 
     At the end of the context, the original colours are restored.
     """
-    figure.draw_without_rendering()  # Creates all ticks
+    figure.draw_without_rendering()  # This call creates all ticks.
     undo: list[Callable[[], object]] = []
     try:
         for artist in figure.findobj():

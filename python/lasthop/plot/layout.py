@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from lasthop.sweep.grid import Grid
 
 MOST_CATEGORIES = 40
-"""Maximum number of categories on the abscissa, each with a row."""
+"""Maximum number of categories on the abscissa, each with a row. More categories are an error."""
 
 FEW_FOR_LINES = 6
 """Maximum number of values of a path whose values are lines. A path with more becomes a side of a
@@ -31,7 +31,7 @@ class Layout:
     x : Axis
         Abscissa.
     x_paths, line_paths : tuple of int
-        Indices of the paths whose values form the values of `x`, and of those that form `lines`.
+        Indices of the paths that form the axis `x`, and of the paths that form the axis `lines`.
     lines : Axis, optional
         Axis whose values are the lines, or the rows of a map.
     is_map : bool
@@ -96,7 +96,7 @@ def layout_of(points: "Grid", axes: Sequence[Axis]) -> Layout:
         both = min(len(axes[first].texts), len(other.texts))
         if both > FEW_FOR_LINES:
             return checked(Layout(axes[first], (first,), other, rest, is_map=True))
-        if len(other.texts) > FEW_FOR_LINES:  # Many categories, few numbers
+        if len(other.texts) > FEW_FOR_LINES:  # The categories are on the abscissa.
             return checked(Layout(other, rest, axes[first], (first,)))
         return checked(Layout(axes[first], (first,), other, rest))
     lines = joined([axes[k] for k in rest], [tuple(p.values()) for p in points], rest)

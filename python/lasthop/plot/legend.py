@@ -35,7 +35,7 @@ def legend_columns(
     edges = 2.0 * size * (rcParams["legend.borderpad"] + rcParams["legend.borderaxespad"])
 
     def needed(columns: int) -> float:
-        parts = np.array_split(texts, columns)  # As matplotlib does
+        parts = np.array_split(texts, columns)  # Same division as in matplotlib
         gaps = size * spacing * (columns - 1)
         widths = [key + float(part.max(initial=0.0)) for part in parts]
         return float(edges + gaps + sum(widths))

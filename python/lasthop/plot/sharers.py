@@ -99,8 +99,8 @@ def sharers(
 
 
 def groups_of(answer: "Answer", names: Sequence[str]) -> dict[str, str]:
-    """Return the name of each station's table. Without a scenario, it is the station's name without
-    its number.
+    """Return the name of each station's table. Without a scenario, the table's name is assumed to
+    be the station's name without a number.
     """
     if answer.has_scenario:
         known = {station.name: station.group for station in answer.scenario.typed.stations}

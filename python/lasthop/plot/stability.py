@@ -57,7 +57,7 @@ SYMBOLS = {
     "q_th": "threshold $q_{th}$",
     "rtt": "round-trip time τ",
 }
-"""Names of parameters on axes, if they differ from the names of the parameters."""
+"""Labels of parameters on axes, if these labels differ from the names of the parameters."""
 
 
 def axis_label(name: str, unit: str) -> str:
@@ -121,10 +121,11 @@ def draw_chart(axes: Axes, chart: Chart) -> None:
 
 
 def shading(chart: Chart) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-    """Return x values, y values, and a height at each point that is negative in the stable region.
+    """Return x values, y values, and a height at each point. The height is negative in the stable
+    region.
 
     The height is interpolated between the points of the grid. Inside refined cells, the values of
-    these cells replace it.
+    these cells replace the interpolated height.
     """
 
     def scaled(abscissa: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -357,7 +358,7 @@ def motion_figure(
             unit = "[-]" if what == "probability" else f"{whose}\n[packets]"
             axes.set_ylabel(f"{what} {unit}")
             if len(kind) > 1:
-                axes.legend(  # Above the axes
+                axes.legend(  # The legend is above the axes.
                     loc="lower right",
                     bbox_to_anchor=(1.0, 1.0),
                     ncols=len(kind),
@@ -372,8 +373,8 @@ def motion_figure(
 
 
 def whole_queue(motion: Trajectory) -> tuple[float, str]:
-    """Return the factor from one flow's queue to the queue that the thresholds of the case limit,
-    and a phrase for this queue.
+    """Return the factor from one flow's queue to the queue to which the thresholds of the case
+    apply, and a phrase for this queue.
     """
     values = motion.case.values
     if values.get("queue") == "total":

@@ -88,7 +88,7 @@ def sweep_figure(sweep: "Sweep", quantity: str | None = None, place: Place | Non
     how = layout(sweep)
     results = [each for each in swept(sweep, quantities_of(sweep, quantity)) if not is_idle(each)]
     panels = panels_of(results, how)
-    if len(panels) > MOST_PANELS:  # Delays come first.
+    if len(panels) > MOST_PANELS:  # Panels at the end are omitted.
         panels.sort(key=lambda panel: rank(panel, sweep.paths))
     shown = panels[:MOST_PANELS]
     note = note_of(results, panels, shown, how)
@@ -130,8 +130,8 @@ def sweep_figure(sweep: "Sweep", quantity: str | None = None, place: Place | Non
 
 
 def rank(panel: "Panel", paths: Sequence[str]) -> tuple[bool, bool]:
-    """Return the sort key of a panel: delays first, then items in whose tables the swept keys
-    are.
+    """Return the sort key of a panel: delays first, then items whose tables in the scenario contain
+    swept keys.
     """
     is_asked = any(is_named(name, paths) for name in panel.names)
     return not panel.swept.quantity.having, not is_asked
@@ -275,7 +275,7 @@ def furnish(axes: Axes, panel: Panel, *, sideways: bool = False) -> None:
 
 
 def draw_rows(axes: Axes, panel: Panel, how: Layout, every: Mapping[str, Style]) -> None:
-    """Draw a row for each value of a path that is not numeric, with a point for each line."""
+    """Draw a row for each value of a non-numeric path, with a point for each line."""
     lines = lines_of(panel, how)
     step = 0.7 / max(1, len(lines))
     for number, (line, values) in enumerate(lines.items()):

@@ -27,7 +27,9 @@ DEFAULTS = (
     (("classes", "goodput_bps"), ("classes", "loss_probability")),
     (("flows", "goodput_bps"),),
 )
-"""Default quantities of a sweep's picture. The first line is used whose first quantity exists."""
+"""Default quantities of a sweep's picture, as lines of several quantities. The picture uses the
+first of the lines whose first quantity exists.
+"""
 
 DELAY = "one_way_delay_p99_s"
 """Quantity for the delay of datagrams."""
@@ -328,7 +330,7 @@ def is_drawn(item: SummaryItem, quantity: Quantity) -> bool:
 
 
 def worst_of_hosts(items: Sequence[SummaryItem], quantity: str) -> list[SummaryItem]:
-    """Return the item with the largest value of each host, such as the slowest flow of its
+    """For each host, return the item with the largest value, such as the slowest flow of the host's
     calls.
     """
     results: dict[str, tuple[float, SummaryItem]] = {}

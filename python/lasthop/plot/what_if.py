@@ -60,16 +60,16 @@ LIMITS = {"one_way_delay_p99_s": DELAY_P99_S, "loss_probability": LOSS}
 """Limits of a good call, by quantity. [s], [-]"""
 
 OF_RUNS = ("replications", "seed")
-"""Settings that the headline does not list as changed, because it contains them anyway."""
+"""Settings that the headline does not list as changed, because it contains their values anyway."""
 
 Panel = tuple[Column, list["Measure"]]
 
 
 def what_if_figure(what_if: "WhatIf", place: Place | None = None) -> Figure:
-    """Draw a panel per quantity, with a row per case; the scenario as it is is at the top.
+    """Draw a panel per quantity, with a row per case; the unchanged scenario is at the top.
 
     Each bar has its 95 % interval and its number. The best number of a quantity is bold with a
-    star. The difference between a grey number and the scenario as it is is within the noise. A
+    star. A grey number differs from that of the unchanged scenario by no more than the noise. A
     dashed line is the limit of a good call.
     """
     every = list(panels(what_if.measures))

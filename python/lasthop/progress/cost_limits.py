@@ -99,7 +99,7 @@ def _check(name: str, value: float) -> None:
 
 
 def need(what: str, *, time_s: float = 0.0, memory_bytes: float = 0.0, smaller: str = "") -> None:
-    """Refuse a computation whose estimated cost exceeds a limit; if accepted, report its run time.
+    """Refuse a computation whose estimated cost exceeds a limit; otherwise report its run time.
 
     Parameters
     ----------
@@ -213,9 +213,7 @@ def _not_done(what: str, passed_s: float, max_time_s: float) -> TooCostlyError:
 
 
 def _told(value: float, largest: float, units: tuple[tuple[float, str], ...]) -> str:
-    """Return a cost as text with two digits. The unit is the largest of which the cost is at least
-    2.
-    """
+    """Return a cost as text with two digits, in the largest unit in which it is at least 2."""
     if not value <= largest:
         return f"more than {_told(largest, inf, units)}"
     if not isfinite(value):
@@ -244,9 +242,7 @@ def _roomy(value: float, largest: float, units: tuple[tuple[float, str], ...]) -
 
 
 def cost_text(value: float, units: tuple[tuple[float, str], ...]) -> str:
-    """Return a cost as text with two digits. The unit is the largest of which the cost is at least
-    2.
-    """
+    """Return a cost as text with two digits, in the largest unit in which it is at least 2."""
     return _told(value, inf, units)
 
 
@@ -257,5 +253,5 @@ def written(value: float, units: tuple[tuple[float, str], ...]) -> str:
 
 
 def _unit_of(value: float, units: tuple[tuple[float, str], ...]) -> tuple[float, str]:
-    """Return the largest unit of which a cost is at least 0.9."""
+    """Return the largest unit in which a cost is at least 0.9."""
     return next((each for each in reversed(units) if value >= 0.9 * each[0]), units[0])

@@ -56,7 +56,7 @@ class Unwatched:
 
 @contextmanager
 def watched_by(watcher: Watcher | None) -> Iterator[None]:
-    """Display the steps that are reported in the body by `watcher`."""
+    """Use `watcher` to display the steps that the body reports; None: do not display the steps."""
     token = _watcher.set(watcher)
     try:
         yield

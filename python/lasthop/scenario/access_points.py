@@ -85,10 +85,11 @@ EDCA: Mapping[str, Mapping[str, Edca]] = {
         "background": Edca(7, 15, 1023, 0.0),
     },
 }
-"""Default EDCA parameters of hostapd, for the access point's queues and for the stations (in
-beacons) (``txq_be`` and ``ac_be`` in hostapd_config_defaults, src/ap/ap_config.c). The setting
-``edca = "hostapd"`` selects these parameters. hostapd rounds bursts of 1.5 and 3 ms to units of 32
-us before it passes them to the driver (i802_set_tx_queue_params, src/drivers/driver_nl80211.c).
+"""Default EDCA parameters of hostapd, for the access point's queues and for the stations. Beacons
+announce the parameters of the stations. Source: ``txq_be`` and ``ac_be`` in
+hostapd_config_defaults, src/ap/ap_config.c. The setting ``edca = "hostapd"`` selects these
+parameters. hostapd rounds TXOP limits of 1.5 and 3 ms to units of 32 us before it passes them to
+the driver (i802_set_tx_queue_params, src/drivers/driver_nl80211.c).
 """
 
 BURST_S = 2e-3
@@ -257,7 +258,9 @@ class AccessPoint:
 
     @property
     def is_fifo(self) -> bool:
-        """Whether the access point's queue is a FIFO, so that its value is a number of packets."""
+        """Whether the access point's queue is a FIFO: the value of ``ap_queue`` is a number of
+        packets.
+        """
         return any(fact.key == "ap_queue" and fact.value.isdigit() for fact in self.facts)
 
     def lines(self, hop: str) -> Iterator[str]:
@@ -285,9 +288,9 @@ KINDS: Mapping[str, AccessPoint] = {
         "Cisco's default at 5 GHz (WLC configuration guide OL-17037-01, 11-14)",
     ),
 }
-"""Kinds of access points, by their names in `lasthop init`. Aggregates have the maximum length of
-the standard. Huawei's `ht` and `vht a-mpdu max-length-exponent` also set this length (65,535 and
-1,048,575 B).
+"""Kinds of access points, by their names in `lasthop init`. With all these kinds, aggregates have
+the maximum length that the standard allows. Huawei's `ht` and `vht a-mpdu max-length-exponent` also
+set this length (65,535 and 1,048,575 B).
 """
 
 

@@ -14,7 +14,7 @@ class CsmaLink(Table):
     name: str
     conflicts: tuple[str, ...]
     disturbs: tuple[str, ...]
-    """Names of the hidden links whose frames this link destroys, because it does not sense them."""
+    """Names of the hidden links. This link does not sense their frames and destroys them."""
     from_node: str = named("from")
     """Name of the transmitting node; empty if nodes have no positions."""
     to_node: str = named("to")
@@ -90,8 +90,8 @@ class Csma(Table):
 
     @property
     def k(self) -> float:
-        """Factor k of the rule that sets the number of TCP connections. It exists only if flows may
-        have several connections. [1/s]
+        """Factor k of the rule that sets a flow's number of TCP connections. The factor exists only
+        if flows may have several connections. [1/s]
         """
         assert self.k_per_s is not None, "one connection a flow"
         return self.k_per_s
@@ -121,7 +121,9 @@ class Csma(Table):
 
     @property
     def saturated(self) -> bool:
-        """Whether each wireless link with a flow has a fixed aggressiveness r."""
+        """Whether each wireless link with a flow has a fixed aggressiveness r. Such links always
+        have packets to send.
+        """
         own = [link.r for link in self.links if link.name in self.carrying]
         return bool(own) and None not in own
 

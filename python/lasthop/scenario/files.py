@@ -14,7 +14,7 @@ from lasthop.errors import UserError
 __all__ = ["NO_FILE", "UnreadableError", "opened"]
 
 ADDRESS = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/+(.*)")
-"""Pattern of a web address. A `Path` merges the two slashes into one."""
+"""Pattern of a web address. One slash is enough, because a `Path` merges the two slashes."""
 
 OF_KERNEL = ("/proc/", "/sys/")
 """Directories whose files the kernel generates when they are read."""
@@ -75,7 +75,9 @@ def opened(path: Path, *, or_input: bool = False) -> BufferedReader:
 
 
 def not_a_file(path: Path, mode: int) -> str | None:
-    """Return the kind of a path that is no file, such as a directory; None for a file."""
+    """Return the end of a message if the path is no file, such as "is a directory"; None for a
+    file.
+    """
     if stat.S_ISDIR(mode):
         return "is a directory, not a file"
     if stat.S_ISSOCK(mode):

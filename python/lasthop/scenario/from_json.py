@@ -43,7 +43,7 @@ PLAIN: Mapping[Any, Reader] = {float: float, str: _text}
 
 
 AS_THEY_ARE = (float, str, bool, int)
-"""Types for which a value of exactly this type needs no conversion."""
+"""Types of fields whose JSON values need no conversion if they already have exactly this type."""
 
 
 def named(key: str, default: Any = MISSING) -> Any:
@@ -102,13 +102,13 @@ class Table:
 
 
 def read_as(kind: type[T], tree: Mapping[str, Any]) -> T:
-    """Convert a JSON object to a dataclass: `kind`, or the subclass that its ``kind_of`` selects.
+    """Convert a JSON object to an object of the dataclass `kind`, or of a subclass of `kind`.
 
     Parameters
     ----------
     kind : type
-        Dataclass. If it has a static method ``kind_of``, this method selects the class for the
-        object.
+        Dataclass. If the dataclass has a static method ``kind_of``, this method selects the
+        subclass for the object.
     tree : Mapping
         JSON object.
 
@@ -178,8 +178,8 @@ def _reader(hint: Any) -> Reader:
 
 
 def _table(kind: type[T], value: Any) -> T:
-    """Convert a JSON object to a dataclass. Rows of a long list that share an object share the
-    dataclass.
+    """Convert a JSON object to a dataclass. If several rows of a long list have the same JSON
+    object, they also have the same dataclass object.
     """
     return value.read_as(kind, read_as) if isinstance(value, Common) else read_as(kind, value)
 

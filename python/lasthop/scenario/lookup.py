@@ -37,12 +37,12 @@ class NoSuchKey(KeyError):
 
 
 UNITS = ("s", "bps", "bytes", "m", "packets")
-"""Suffixes of normalised keys that the keys of a file lack: units, and ``packets``."""
+"""Suffixes that normalised keys have and the keys of a file do not: units, and ``packets``."""
 
 
 def value_at(tree: Mapping[str, Any], path: str) -> Any:
-    """Return the value at a path, such as ``cell.ap.cwmin``: keys, and names or indices of list
-    items.
+    """Return the value at a path, such as ``cell.ap.cwmin``. A path consists of keys, and of names
+    or indices of list items.
 
     A key may be written as in the file, without the unit at the end of the normalised key:
     ``duration`` for ``duration_s``. The value is in the unit of the normalised key.
@@ -83,8 +83,8 @@ def absence_text(path: str, tree: Mapping[str, Any]) -> str:
 
 
 def corrected(path: str, tree: Mapping[str, Any]) -> list[str]:
-    """Return the normalised paths that a path of the file may mean: with units, plurals and
-    numbers.
+    """Return the normalised paths that a path in the notation of the file may mean. A normalised
+    path has units, plural names of lists, and numbers of stations.
 
     >>> corrected("station.a.rate", {"stations": [{"name": "a-1", "rate_bps": 2e6}]})
     ['stations.a-1.rate_bps']

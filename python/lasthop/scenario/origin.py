@@ -23,7 +23,8 @@ def origin_of(scenario: Scenario) -> dict[str, Any]:
 
 
 def scenario_of(origin: Mapping[str, Any]) -> Scenario:
-    """Return the scenario from its stored sources. Named files are those stored, not those on disk.
+    """Return the scenario from its stored sources. Files that the scenario names are those stored
+    in `origin`, not those on disk.
 
     Raises
     ------

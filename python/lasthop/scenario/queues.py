@@ -22,7 +22,9 @@ class Queue(Table):
 
 
 class Threshold(Queue):
-    """Drop-tail queue with a threshold below its limit."""
+    """Drop-tail queue with a threshold below its limit. It drops arriving packets if its length has
+    reached the threshold.
+    """
 
     threshold_packets: int
 
@@ -76,9 +78,10 @@ class Pi(Queue):
 
     target_packets: int
     a: float
+    """Weight of the difference between the queue and its target at the present step. [1/packet]"""
     b: float
-    """Gain of the distance from the target at the previous step; `a` is that at the present step.
-    [-]
+    """Weight of the difference between the queue and its target at the previous step; this term is
+    subtracted. [1/packet]
     """
     update_s: float
 
@@ -91,10 +94,9 @@ class Pie(Queue):
     target_s: float
     update_s: float
     alpha_per_s: float
+    """Weight of the difference between the queueing delay and its target. [1/s]"""
     beta_per_s: float
-    """Gain of the change of the queueing delay; `alpha_per_s` is that of its distance from the
-    target. [1/s]
-    """
+    """Weight of the change of the queueing delay since the previous step. [1/s]"""
     max_burst_s: float
 
 

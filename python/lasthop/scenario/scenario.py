@@ -252,7 +252,7 @@ class Scenario(Mapping[str, Any]):
         return self._of(as_json({**tree, "station": stations}).encode(), "json")
 
     def _of(self, content: bytes, kind: str) -> "Scenario":
-        """Return the scenario of another text, with the same settings, source name and named
+        """Return a scenario with another text, but with the same settings, source name and named
         files.
         """
         with blaming({}):
@@ -324,11 +324,11 @@ def schema() -> dict[str, Any]:
 
 @contextmanager
 def blaming(names: Mapping[str, str]) -> Iterator[None]:
-    """Name settings in errors in the same way as the caller.
+    """Make errors name settings in the notation of the caller.
 
     In errors, the name of a setting is ``seed=-1`` in Python and ``--seed -1`` on the command line.
-    Without this context, it is ``settings seed=-1``. The mapping `names` contains the names by the
-    path of the setting.
+    Without this context, the name is ``settings seed=-1``. The mapping `names` contains the names
+    by the path of the setting.
     """
     try:
         yield
@@ -358,8 +358,8 @@ def companion(
     source: str | Path,
     settings: Sequence[Setting],
 ) -> Any:
-    """Return a table of a scenario's file, such as that of a gateway, as checked by a function of
-    `_core`.
+    """Return a table of a scenario file, such as the table of a gateway, after a function of
+    `_core` has checked it.
 
     Parameters
     ----------

@@ -76,7 +76,7 @@ class Udp(Table):
     payload_bytes: int
     header_bytes: int
     burst_packets: int = 1
-    """Number of datagrams that are sent back to back; the gaps are between these bursts."""
+    """Number of datagrams in a burst, which are sent back to back. Gaps separate the bursts."""
 
     @property
     def packet_bytes(self) -> int:

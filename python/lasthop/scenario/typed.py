@@ -59,15 +59,17 @@ class Flow(Table, ABC):
     direction: str
     """Direction of the flow's data at its station; empty for a flow between wired nodes."""
     forward: tuple[str, ...]
-    """Names of the wired links on the data's path, without a cell and its wire."""
+    """Names of the wired links on the data's path. A cell and its wire are not listed."""
     back: tuple[str, ...]
-    """Names of the wired links on the ACKs' path, without a cell and its wire."""
+    """Names of the wired links on the ACKs' path. A cell and its wire are not listed."""
     category: str
     start_s: float
     start_spread_s: float
     stop_s: float | None
     settings: ClassVar[tuple[str, str]]
-    """Keys in a station's table that define flows of this kind: uplink, downlink."""
+    """Keys in a station's table that define flows of this kind: the uplink key, then the downlink
+    key.
+    """
 
     @staticmethod
     def kind_of(tree: Mapping[str, Any]) -> "type[Flow]":
@@ -137,7 +139,8 @@ class SensorFlow(Flow):
 
 
 BEST_EFFORT = "best-effort"
-"""Default access category of flows. The fields of `Node` are its EDCA parameters."""
+"""Default access category of flows. The fields of `Node` are the EDCA parameters of this category.
+"""
 
 
 class Aggregation(Table):
@@ -226,7 +229,7 @@ class Station(Node, Channel):
 
     name: str
     group: str
-    """Name of the station's table in the file, which may define several stations."""
+    """Name of the station's table in the file. One table may define several stations."""
     rate_bps: float
     downlink_rate_bps: float
     uplink_rts_rate_bps: float
@@ -311,8 +314,8 @@ class AggregatingCell(Cell):
 
 
 class Trace(Table):
-    """Trace of the times at which a link may send. It replaces a constant rate; the rate is its
-    mean.
+    """Trace of the times at which a link may send. The trace replaces a constant rate. The rate of
+    such a link is the mean of the trace.
     """
 
     opportunities: int

@@ -18,10 +18,10 @@ from lasthop.errors import UserError
 __all__ = ["MOST_VALUES", "Quantity", "Range", "in_si", "parts", "values_of"]
 
 MOST_VALUES = 1_000_000
-"""Maximum number of values in a range."""
+"""Maximum number of values in a range. A larger range is an error."""
 
 DIGITS = 6
-"""Number of significant digits of values with constant ratios."""
+"""Number of significant digits of the values in a range with constant ratios."""
 
 NUMBER = r"[+-]?(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d+)?"
 UNIT = r"[A-Za-zµμ]*"
@@ -31,7 +31,7 @@ RANGE = re.compile(
     rf"(?:\s*:\s*(?P<step>{NUMBER}\s*{UNIT})|\s+log\s+(?P<count>\d+))?"
 )
 LIKE_A_RANGE = re.compile(rf"{NUMBER}\s*{UNIT}\s*\.\.")
-"""Pattern of text that begins like a range, so that a wrong range is an error."""
+"""Pattern of text that begins like a range. Such text is an error if it is no valid range."""
 
 FORMS = "20..100:20 in steps, 10..1000 log 5 in equal ratios"
 
@@ -67,7 +67,7 @@ def sizes() -> dict[str, tuple[str, Decimal]]:
 
 
 def quantity(text: str) -> Quantity | None:
-    """Return a number with an optional unit; None if the text is neither."""
+    """Return a number with an optional unit; None for any other text."""
     match = QUANTITY.fullmatch(text.strip())
     if match is None or (match[2] and match[2] not in sizes()):
         return None
@@ -75,7 +75,7 @@ def quantity(text: str) -> Quantity | None:
 
 
 def in_si(text: str) -> tuple[Decimal, str] | None:
-    """Return a number in SI units, and the suffix of the SI unit in names; None for other text."""
+    """Return a number in SI units, and the suffix of the SI unit in keys; None for other text."""
     result = quantity(text)
     if result is None:
         return None

@@ -15,8 +15,8 @@ __all__ = ["read_result", "result_of_summary"]
 
 
 def read_result(file: Path, text: str, tree: Mapping[str, Any]) -> Result:
-    """Return the result in a file, with ``record.json`` of the same directory if both belong
-    together.
+    """Return the result in a file. If ``record.json`` in the same directory belongs to this result,
+    it is read, too.
     """
     summary_of(file, tree)
     record_file = file.with_name(RECORD_FILE)

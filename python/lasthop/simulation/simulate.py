@@ -15,7 +15,7 @@ from lasthop.simulation.series_memory import need_room
 __all__ = ["MOST_JOBS", "Progress", "ProgressCallback", "replaced", "simulate", "threads_asked"]
 
 MOST_JOBS = 1024
-"""Largest accepted value of `jobs`, the number of threads."""
+"""Largest accepted number of threads (`jobs`)."""
 
 
 class Progress(TypedDict):

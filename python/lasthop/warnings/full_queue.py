@@ -48,8 +48,8 @@ PIE_GAINS = (
     (1e-1, 1 / 2),
     (1.0, 1.0),
 )
-"""Factors of the step of PIE's probability: the upper end of a range of probabilities, and the
-factor (RFC 8033, 4.2). [-]
+"""Pairs of numbers: the upper end of a range of PIE's drop probability, and the factor of the step
+of this probability in the range (RFC 8033, 4.2). [-]
 """
 
 PIE_MOST_STEP = 0.02
@@ -117,8 +117,8 @@ def red_share(queue: Red, limit_packets: int, packet_bytes: int) -> float:
     length = packet_bytes / queue.mean_packet_bytes if queue.counts_bytes else 1.0
     average = float(limit_packets)
     if queue.form == "ns-2":
-        # In ns-2, the average excludes the packet in service, and a limit in bytes counts mean
-        # packets.
+        # In ns-2, the average excludes the packet in service. A limit in bytes is the same number
+        # of packets of mean length.
         average -= 1.0
     elif queue.counts_bytes:
         average *= length

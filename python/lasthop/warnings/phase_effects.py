@@ -71,8 +71,8 @@ Ratios of four and more did not lock in simulations. [-]
 """
 
 LOCKED_PART = 0.1
-"""Fraction of the measured time for which a queue's limit must drop packets to cause a warning,
-before random drops remove the overload. [-]
+"""Smallest fraction of the measured time that causes a warning. During this time a queue's limit
+drops packets, because random drops do not yet remove the overload. [-]
 """
 
 PART = 0.25
@@ -86,7 +86,9 @@ phases lock. [-]
 """
 
 MOST_FLOWS = 500
-"""Maximum number of examined flows, because reading 100,000 flows takes too long."""
+"""Maximum number of examined flows. Further flows are ignored, because reading 100,000 flows takes
+too long.
+"""
 
 
 def phase_effects(scenario: Scenario, summary: Mapping[str, Any]) -> list[str]:
@@ -197,8 +199,9 @@ class Meeting:
     hop: Hop
     flows: list[Flow | CsmaFlow] = field(default_factory=list)
     feeders: dict[str, tuple[Hop | None, list[Flow]]] = field(default_factory=dict)
-    """Input links of the queue: the nearest preceding link with a rate or None, and its flows. The
-    key is the name of the link; if there is no link, the name of the flow.
+    """Input links of the queue, each with its flows. The input link of a flow is the nearest
+    preceding link with a rate; None if there is no such link. The key is the name of the link;
+    without a link, it is the name of the flow.
     """
     constant: dict[str, tuple[Udp, float]] = field(default_factory=dict)
     """Constant-rate sources by flow name, each with its load: its arrival rate over the queue's
@@ -389,7 +392,8 @@ def keep_phases(sources: Sequence[Udp]) -> bool:
 
 
 SOURCES = 30
-"""Maximum number of different packet rates that are compared in pairs."""
+"""Maximum number of different packet rates that are compared in pairs. Further rates are ignored.
+"""
 
 
 def packet_rate(udp: Udp) -> Fraction:

@@ -31,9 +31,10 @@ LOSSY = 0.5
 """Fraction of lost frames per attempt above which a warning is given. [-]"""
 
 DRIFT = 0.25
-"""Deviation of a class's queue share from its target under Algorithm 1, as a fraction of the
-difference between its fraction of connections and its target. The number applies to TCP without
-channel errors, see docs/papers/vbs.md, "Unequal shares". [-]
+"""Under Algorithm 1, the queue share of a class deviates from the target towards the fraction of
+connections in this class. This constant is the ratio of the deviation to the difference between
+that fraction and the target. The constant applies to TCP without channel errors, see
+docs/papers/vbs.md, "Unequal shares". [-]
 """
 
 MISSED = 0.025

@@ -110,7 +110,7 @@ def _halves_apart(
         (first, first_ci95), (second, second_ci95) = (
             (half["mean"] or 0.0, half["ci95"]) for half in halves[way]
         )
-        if first_ci95 is None or second_ci95 is None:  # None with a single replication
+        if first_ci95 is None or second_ci95 is None:  # Intervals are None with one replication.
             continue
         allowed = max(first_ci95 + second_ci95, APART * 0.5 * (first + second))
         if abs(second - first) <= allowed:

@@ -36,7 +36,7 @@ MOST_CHARACTERS = 10_000
 """
 
 MOST_ARGUMENTS = 200
-"""Maximum number of settings and options in a request."""
+"""Maximum number of settings and options in a request. A request with more is refused."""
 
 
 @dataclass(frozen=True)

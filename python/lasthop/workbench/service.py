@@ -26,7 +26,7 @@ from lasthop.workbench.files import index, page
 __all__ = ["application"]
 
 MOST_BYTES = 4_000_000
-"""Maximum size of a request. [bytes]"""
+"""Maximum size of a request. A larger request is refused. [bytes]"""
 
 AT_ONCE = 2
 """Maximum number of long commands that run simultaneously. Further commands wait."""

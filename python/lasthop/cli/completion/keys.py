@@ -69,8 +69,8 @@ def contents(file: str) -> Any:
 
 
 def ways(schema: Schema, path: str, node: Schema) -> Iterator[tuple[str, str]]:
-    """Yield completions of a key path: with ``=`` if its value may be no table, with ``.`` if it
-    may be a table.
+    """Yield completions of a key path: with ``=`` if its value may be something other than a table,
+    with ``.`` if it may be a table.
     """
     sentence = str(node.get("description", "")).partition(". ")[0]
     text = shorten(sentence, MOST_SAID, placeholder=" ...")
