@@ -14,7 +14,7 @@ from typing import Literal
 import lean
 import ours
 from equivalence import Agreement, Difference
-from measure import BenchError, Beside, Cost, Process, Run, in_turn, process, slope, typical
+from measure import BenchError, Cost, Paired, Process, Run, in_turn, process, slope, typical
 from peers import HTSIM, NS3_DUMBBELL, htsim_absent, install_htsim, install_ns2, install_ns3
 
 import lasthop
@@ -169,7 +169,7 @@ class Compared:
     peer: Peer
     ours: Router
     theirs: Router
-    cost: Beside
+    cost: Paired
 
     @property
     def name(self) -> str:

@@ -199,7 +199,7 @@ SUITES: Mapping[str, Callable[[], Iterator[Case]]] = {
     "aggregates": aggregate_shares,
     "aggregate loads": aggregate_loads,
 }
-MOST_AT_ONCE = {"loads": 1, "wires": 3, "aggregates": 1, "aggregate loads": 1}
+MAX_AT_ONCE = {"loads": 1, "wires": 3, "aggregates": 1, "aggregate loads": 1}
 """Maximum number of simultaneous runs, for suites that need much CPU time."""
 ONCE = ("loads", "aggregate loads")
 """Suites that run each scenario once."""
@@ -241,7 +241,7 @@ def run(suites: Sequence[str], jobs: int) -> None:
         plan = [
             (case, seed) for seed in seeds for case in SUITES[suite]() if case.key(seed) not in done
         ]
-        at_once = min(jobs, MOST_AT_ONCE.get(suite, jobs))
+        at_once = min(jobs, MAX_AT_ONCE.get(suite, jobs))
         # Each run has its own process: TCP settings are per thread, and lateness is per process.
         spawn = multiprocessing.get_context("spawn")
         with ProcessPoolExecutor(at_once, mp_context=spawn) as pool:

@@ -31,12 +31,12 @@ HERE = Path(__file__).parent
 OUT = HERE / "out" / "flat.json"
 SECTION = "Flat cost"
 ROUNDS = 7
-COUNTED, COUNTED_LEAST = 2e5, 0.05
+COUNTED, MIN_COUNTED = 2e5, 0.05
 """Number of segments by which the long run exceeds the short run, to compute instructions per
 segment. The second value is the minimum difference of the durations, as a fraction of the start
 phase.
 """
-TIMED, TIMED_LEAST = 3e6, 1.0
+TIMED, MIN_TIMED = 3e6, 1.0
 """Number of segments by which the long run exceeds the short run, to compute CPU time per segment.
 The second value is the minimum difference of the durations, as a fraction of the start phase.
 """
@@ -65,7 +65,7 @@ class Network:
 
     def count(self, program: Path) -> float:
         """Return the number of instructions per segment after the start phase."""
-        lengths_s = self.point.lengths_s(COUNTED, COUNTED_LEAST)
+        lengths_s = self.point.lengths_s(COUNTED, MIN_COUNTED)
         warmup_s = lengths_s[0] / 2
         given = self.settings(warmup_s).items()
         words = tuple(f"{key}={value}" for key, value in given if key not in GIVEN)
@@ -75,14 +75,14 @@ class Network:
 
     def ours_us(self) -> float:
         """Return the CPU time per segment after the start phase. [us]"""
-        short_s, long_s = self.point.lengths_s(TIMED, TIMED_LEAST)
+        short_s, long_s = self.point.lengths_s(TIMED, MIN_TIMED)
         three_s = [short_s, short_s, long_s]
         _, first, last = ours.worker(self.file, self.settings(short_s / 2), three_s)
         return slope_us(first, last)
 
     def lean_us(self) -> float:
         """Return the CPU time per segment of the lean loop after the start phase. [us]"""
-        lengths_s = self.point.lengths_s(TIMED, TIMED_LEAST)
+        lengths_s = self.point.lengths_s(TIMED, MIN_TIMED)
         [loop] = (simulator for simulator in SIMULATORS if simulator.name == "lean")
         return slope_us(*loop.runs(self.point, lengths_s, BUDGET_S))
 

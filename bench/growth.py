@@ -40,7 +40,7 @@ HERE = Path(__file__).parent
 OUT = HERE / "out" / "growth.json"
 BUDGET_S, QUICK_BUDGET_S = 600.0, 20.0
 """Limit of the CPU time of another simulator (peer) per point, without and with `--quick`. [s]"""
-MOST_GB = 8.0
+MAX_GB = 8.0
 ROUNDS = 3
 NS3_LEAST_RTO_MS = 5000
 """Minimum RTO of ns-3 in larger cells: twice the queueing delay of a full queue. With 200 ms,
@@ -149,7 +149,7 @@ class Simulator:
         """Run one process."""
         argv = self.command(point, [f"{duration_s:g}", f"{warmup_s:g}", "1"])
         assert argv is not None
-        ended = process(limited(argv, max(1.0, budget_s), MOST_GB) if self.budgeted else argv)
+        ended = process(limited(argv, max(1.0, budget_s), MAX_GB) if self.budgeted else argv)
         for line in ended.output.splitlines():
             if line.startswith("delivered "):
                 segments = int(line.split()[2])

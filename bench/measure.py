@@ -76,7 +76,7 @@ class Cost:
 
 
 @dataclass(frozen=True)
-class Beside:
+class Paired:
     """Costs of lasthop and of another simulator (the peer). They are measured alternately, so that
     the load of the machine affects both."""
 
@@ -100,14 +100,14 @@ class Beside:
         return min(self.ratios) < goal <= max(self.ratios)
 
 
-def in_turn(ours: Callable[[], Cost], peer: Callable[[], Cost], goal: float, rounds: int) -> Beside:
+def in_turn(ours: Callable[[], Cost], peer: Callable[[], Cost], goal: float, rounds: int) -> Paired:
     """Measure lasthop and the peer alternately for this number of rounds. Measure up to twice as
     many rounds while some ratios reach the goal and others do not."""
-    compared = Beside([ours()], [peer()])
+    compared = Paired([ours()], [peer()])
     while len(compared.ours) < rounds or (
         len(compared.ours) < 2 * rounds and compared.undecided(goal)
     ):
-        compared = Beside([*compared.ours, ours()], [*compared.peer, peer()])
+        compared = Paired([*compared.ours, ours()], [*compared.peer, peer()])
     return compared
 
 

@@ -16,7 +16,7 @@ from typing import Any
 FALL = 0.85
 """A window below this fraction of its peak is considered reduced. CUBIC reduces the window to 0.7
 of its peak, Reno to 0.5. [-]"""
-LEAST_PERIODS = 2
+MIN_PERIODS = 2
 """Smallest number of whole periods from which the length of a period is computed."""
 REGULAR = 0.2
 """Largest ratio of the standard deviation of the periods to their mean, for which a flow is
@@ -70,7 +70,7 @@ def loss_by_period(
     periods = [later - earlier for earlier, later in pairwise(falls)]
     if not falls or sent_pps <= 0.0:
         return None
-    if len(periods) < LEAST_PERIODS:
+    if len(periods) < MIN_PERIODS:
         return nan
     period_s = fmean(periods)
     if pstdev(periods) > REGULAR * period_s:

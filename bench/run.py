@@ -48,7 +48,7 @@ import ours
 import report
 import tc
 from dumbbell import TRANSMISSIONS
-from measure import BenchError, Beside, Cost, in_turn, require_release_build, slope, typical
+from measure import BenchError, Cost, Paired, in_turn, require_release_build, slope, typical
 from peers import Peer, peers
 from report import CELL_TRANSMISSIONS
 
@@ -267,7 +267,7 @@ def against_peers(records: list[Record], missed: list[str], *, quick: bool) -> N
             missed.append(f"{peer.name} does not simulate the same: throughput {apart:+.1%}")
 
 
-def cell_in_turn(peer: Peer) -> Beside:
+def cell_in_turn(peer: Peer) -> Paired:
     """Measure the seven-station cell alternately in lasthop and in another simulator."""
     return in_turn(
         lambda: ours.cost(SEVEN, SHORT_S, LONG_S, repeats=3),

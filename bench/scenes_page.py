@@ -13,7 +13,7 @@ from scene_inside import LATENESS
 from scenes import Case, Figures, Table
 
 PAGE = Path(__file__).parent.parent / "docs/reference/gateway-measured.md"
-MOST_SEEDS = 10
+MAX_SEEDS = 10
 
 Runs = Mapping[str, Sequence[Table]]
 """Observations of the runs of a claim, by label of the case."""
@@ -28,7 +28,7 @@ def by_claim() -> dict[str, dict[str, list[Table]]]:
     """Return the stored runs by claim and label, in the order of their seeds."""
     done = scenes.RUNS.known()
     runs: dict[str, dict[str, list[Table]]] = defaultdict(lambda: defaultdict(list))
-    for case in scenes.cases(tuple(scenes.SCENES), range(1, MOST_SEEDS + 1)):
+    for case in scenes.cases(tuple(scenes.SCENES), range(1, MAX_SEEDS + 1)):
         if case.key in done:
             runs[case.claim][case.label].append(done[case.key])
     return runs

@@ -25,11 +25,11 @@ POINT_S = 0.005
 """Processor time of one point of the measured sweep. The simulated time of a point is chosen
 accordingly. [s]"""
 
-MOST_RATIO = 1.2
+MAX_RATIO = 1.2
 """Goal: the cost of a point in a sweep, divided by the cost of the engine for this point, is at
 most this value."""
 
-MOST_GROWTH_MB = 60.0
+MAX_GROWTH_MB = 60.0
 """Goal: the peak memory with 10,000 points minus that with 1,000 points is at most this value.
 [MB]"""
 
@@ -114,8 +114,8 @@ def main() -> int:
     content = {"ratio": ratio, "ratios": ratios, "point_ms": 1e3 * alone_s, "peaks_mb": peaks}
     (out / "sweep_cost.json").write_text(json.dumps(content, indent=2) + "\n")
     missed = [
-        *([f"a point costs {ratio:.3f} of one by itself"] if ratio > MOST_RATIO else []),
-        *([f"10,000 points take {growth_mb:.0f} MB more"] if growth_mb > MOST_GROWTH_MB else []),
+        *([f"a point costs {ratio:.3f} of one by itself"] if ratio > MAX_RATIO else []),
+        *([f"10,000 points take {growth_mb:.0f} MB more"] if growth_mb > MAX_GROWTH_MB else []),
     ]
     for each in missed:
         print(f"aim missed: {each}")

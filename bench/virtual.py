@@ -33,7 +33,7 @@ EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
 SETTINGS = ("duration=10s", "replications=1")
 WARMUP = "warmup=2s"
 """Shorter warm-up for examples whose own warm-up is as long as these runs, or longer."""
-MOST_REPEATED = ("seven-downloads.toml", "hotspot.toml", "calls.toml")
+MAX_REPEATED = ("seven-downloads.toml", "hotspot.toml", "calls.toml")
 USERS = (65534, 64321)
 """Numbers of two unprivileged users. The machine needs no accounts with these numbers."""
 FOLDERS = ("a", "a much longer name/with a folder in it")
@@ -178,7 +178,7 @@ def main() -> int:
         runs = Runs(OUT / f"virtual-{int(time.time())}.jsonl")
         for path in sorted(EXAMPLES.glob("*.toml")):
             if re.search(options.only, path.name):
-                conditions = TEN_CONDITIONS if path.name in MOST_REPEATED else TWO_CONDITIONS
+                conditions = TEN_CONDITIONS if path.name in MAX_REPEATED else TWO_CONDITIONS
                 checks.append(compare_runs(path.name, conditions, runs))
     return 0 if all(checks) else 1
 

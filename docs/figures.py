@@ -49,15 +49,15 @@ def starving() -> Figure:
     )
 
 
-def motions() -> Figure:
+def trajectories() -> Figure:
     """Draw the window after a disturbance: before, at and after the Hopf bifurcation."""
     with house_style(95.0) as figure:
         column = figure.subplots(3, 1, sharex=True)
         for axes, rtt in zip(column, (0.12, 0.171, 0.2), strict=True):
             case = CASE.with_(rtt=rtt)
-            motion = integrate(case, 120.0, start={"window": 1.3 * case.equilibrium[0]})
+            trajectory = integrate(case, 120.0, start={"window": 1.3 * case.equilibrium[0]})
             times = np.linspace(0.0, 120.0, 3000)
-            axes.plot(times, motion.at(times)[0], color=MODEL, linewidth=0.8)
+            axes.plot(times, trajectory.at(times)[0], color=MODEL, linewidth=0.8)
             axes.axhline(case.equilibrium[0], color=QUIET, linewidth=0.8, linestyle="--")
             axes.set_ylabel("window\n[packets]")
             title(axes, f"round-trip time {1e3 * rtt:g} ms")
@@ -149,7 +149,7 @@ def stored_figure(study: Study) -> Figure:
 
 
 PICTURES: dict[str, Callable[[], Figure]] = {
-    **{f"hopf-{each.__name__}": each for each in (motions, crossing, kinds, sides, region)},
+    **{f"hopf-{each.__name__}": each for each in (trajectories, crossing, kinds, sides, region)},
     "csma-starving": starving,
     **{study.key: partial(stored_figure, study) for study in (*ax.STUDIES, OPPOSITE)},
     **guide_figures.PICTURES,

@@ -44,7 +44,7 @@ traffic has an upload of one segment.
 RUNS = 9
 TRIES = 5
 """Largest number of repetitions of a run that other programs disturbed."""
-MOST_OTHERS = 0.2
+MAX_OTHERS = 0.2
 """Largest number of processors that other programs may use: a tenth of two processors. [-]"""
 COLUMNS = (
     *("", "complete\n[s]", "first paint\n[s]", "lost\n[%]", "ping\n[ms]"),
@@ -83,7 +83,7 @@ def in_time(settings: Mapping[str, object], seed: int) -> Item:
             return record
         if attempt < TRIES:
             print(f"  {trouble}; again: ", end="", flush=True)
-            rest(MOST_OTHERS)
+            rest(MAX_OTHERS)
     raise UserError(f"{trouble}, {TRIES} times", "close what else runs, or keep it by `--anyway`")
 
 
@@ -93,8 +93,8 @@ def busy(runs: Sequence[Item]) -> str | None:
     others = max(each["others_processors"] for each in runs)
     if late_s > LATE_S:
         return f"1 % of the packets were {1e3 * late_s:.1f} ms late, above {1e3 * LATE_S:g} ms"
-    if others > MOST_OTHERS:
-        return f"other programs used {others:.2f} processors, above {MOST_OTHERS:g}"
+    if others > MAX_OTHERS:
+        return f"other programs used {others:.2f} processors, above {MAX_OTHERS:g}"
     return None
 
 

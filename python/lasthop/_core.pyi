@@ -9,8 +9,8 @@ __all__ = [
     "ENGINE",
     "FORMAT",
     "FULL",
+    "MAX_OPEN",
     "MCS",
-    "MOST_OPEN",
     "PROFILE",
     "UML_PRELOAD",
     "VERSION",
@@ -46,7 +46,7 @@ ENGINE: Final[str]
 FORMAT: Final[int]
 FULL: Final[float]
 MCS: Final[list[tuple[int, int, int]]]
-MOST_OPEN: Final[int]
+MAX_OPEN: Final[int]
 PROFILE: Final[str]
 UML_PRELOAD: Final[bytes]
 VERSION: Final[str]

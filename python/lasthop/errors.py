@@ -19,7 +19,7 @@ __all__ = [
 ]
 
 
-MOST_NAMED = 3
+MAX_NAMED = 3
 """Maximum number of names in a message. If only one name would be left out, this name is also
 listed.
 """
@@ -76,7 +76,7 @@ class ScenarioError(UserError, ValueError):
         self.problems = [Problem(*problem) for problem in problems]
         super().__init__("scenario refused")
         hints = dict.fromkeys(problem.hint for problem in self.problems if problem.hint)
-        for hint in list(hints)[:MOST_NAMED]:
+        for hint in list(hints)[:MAX_NAMED]:
             self.add_note(f"hint: {hint}")
 
     def __str__(self) -> str:
@@ -168,14 +168,14 @@ def likewise(more: Sequence[str]) -> str:
     return f"; the same holds for {listed(names)}"
 
 
-def listed(names: Sequence[str], most: int = MOST_NAMED) -> str:
+def listed(names: Sequence[str], most: int = MAX_NAMED) -> str:
     """Return the first few names, and the number of omitted names, which is never 1."""
     if len(names) <= most + 1:
         return ", ".join(names)
     return f"{', '.join(names[:most])} and {len(names) - most} more"
 
 
-def nearest(asked: str, names: Iterable[str], most: int = MOST_NAMED) -> list[str]:
+def nearest(asked: str, names: Iterable[str], most: int = MAX_NAMED) -> list[str]:
     """Return the valid names that are most similar to an unknown name; if none is similar, the
     first valid names.
     """

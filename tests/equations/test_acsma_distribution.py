@@ -167,7 +167,7 @@ def test_sampling_is_within_its_stated_error():
 
 
 def test_chains_that_are_stuck_are_refused(monkeypatch):
-    monkeypatch.setattr(sampling, "MOST_SWEEPS", 1024)
+    monkeypatch.setattr(sampling, "MAX_SWEEPS", 1024)
     # In a complete bipartite graph the active side changes only when all links are silent. The
     # weight of a whole active side is e^(20 * 6).
     names = [f"{side}{k}" for side in "ab" for k in range(6)]
@@ -177,7 +177,7 @@ def test_chains_that_are_stuck_are_refused(monkeypatch):
 
 
 def test_dense_graphs_are_sampled_unless_an_exact_method_is_asked_for(monkeypatch):
-    monkeypatch.setattr("lasthop.models.acsma.tree.MOST_STATES", 200)
+    monkeypatch.setattr("lasthop.models.acsma.tree.MAX_STATES", 200)
     monkeypatch.setattr(JunctionTree.__init__, "__defaults__", (200,))
     graph = geometric(60, 6.0, 4)
     answer = stationary_airtime(graph, np.zeros(60), tolerance=0.05)

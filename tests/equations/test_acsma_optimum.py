@@ -11,7 +11,7 @@ from lasthop.models.acsma.sets import independent_sets
 from lasthop.models.acsma.topologies import topology
 from lasthop.models.acsma.utility import AlphaFair, ByPoints
 
-LEAST_RATE, MOST_RATE = 1e-9, 1e12
+MIN_RATE, MAX_RATE = 1e-9, 1e12
 """Smallest and largest rate between which the rate for a price is searched and concavity is
 checked. [packets/s]
 """
@@ -41,8 +41,8 @@ class ByDerivative:
     def __init__(
         self,
         derivative,
-        least=LEAST_RATE,
-        most=MOST_RATE,
+        least=MIN_RATE,
+        most=MAX_RATE,
     ):
         self._derivative = derivative
         self._range = least, most

@@ -241,7 +241,7 @@ def test_impossible_parameters_are_refused():
 def test_covariances_that_are_no_small_correction_are_refused(monkeypatch):
     contenders = [Backoff(7, 15, 7)] * 2
     contention.solve(contenders)
-    monkeypatch.setattr(contention, "MOST_MOVED", 0.001)
+    monkeypatch.setattr(contention, "MAX_MOVED", 0.001)
     with pytest.raises(ConvergenceError, match="collide too often"):
         contention.solve(contenders)
 

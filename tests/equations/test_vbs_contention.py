@@ -24,13 +24,13 @@ from lasthop.models.vbs.contention import (
     solve,
     station_failure_prob,
 )
-from lasthop.models.vbs.window import Law
+from lasthop.models.vbs.window import WindowGrowth
 
 # Data frame of table II: 192 us of preamble and header, 1500 B, 40 B of IP and 28 B of MAC. DIFS is
 # included.
 DATA = Frame(839.556e-6, 839.556e-6)
 ACK = Frame(515.111e-6, 515.111e-6)
-LAW = Law(45, alpha=0.125, kappa=0.75, beta=0.5, gamma=30.0, segments_per_ack=1)
+GROWTH = WindowGrowth(45, alpha=0.125, kappa=0.75, beta=0.5, gamma=30.0, segments_per_ack=1)
 
 
 def cell(errors=(0.0, 0.3), attempts=4, **changes):
@@ -38,7 +38,7 @@ def cell(errors=(0.0, 0.3), attempts=4, **changes):
     access = Access(31, 1023, attempts=attempts)
     stations = tuple(StationKind(5, access) for _ in errors)
     classes = tuple(
-        FlowClass(5, k, False, replace(DATA, error=error), ACK, LAW)
+        FlowClass(5, k, False, replace(DATA, error=error), ACK, GROWTH)
         for k, error in enumerate(errors)
     )
     return Cell(classes, stations, access, **changes)

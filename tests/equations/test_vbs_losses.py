@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from lasthop.models.vbs.losses import (
-    MOST_LOST,
+    MAX_LOST,
     Episodes,
     in_episodes,
     independent,
@@ -14,7 +14,7 @@ from lasthop.models.vbs.losses import (
 )
 from lasthop.models.vbs.rounds import Timer, respond
 
-COUNTS = np.arange(MOST_LOST + 1)
+COUNTS = np.arange(MAX_LOST + 1)
 
 
 def test_losses_in_an_episode_by_hand():
@@ -51,7 +51,7 @@ def test_hazard_in_episodes_by_hand():
 def test_independent_losses_by_hand():
     hazard = independent(np.array([10.0]), 0.01, 0.02)
     assert hazard.loss[0] == pytest.approx(0.02 + 0.98 * 0.01)  # p_m of eq. (19)
-    mean = (np.arange(MOST_LOST) + 1) @ hazard.lost[:, 0]
+    mean = (np.arange(MAX_LOST) + 1) @ hazard.lost[:, 0]
     assert mean == pytest.approx(1 + 10 * hazard.loss[0])
 
 

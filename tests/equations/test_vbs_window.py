@@ -9,14 +9,14 @@ import pytest
 
 from lasthop.models.vbs.chain import visits
 from lasthop.models.vbs.window import (
-    Law,
+    WindowGrowth,
     climb_prob,
     increase_per_rtt,
     mean_window,
     window_chain,
 )
 
-LAW = Law(45, alpha=0.125, kappa=0.75, beta=0.5, gamma=30.0, segments_per_ack=1)
+GROWTH = WindowGrowth(45, alpha=0.125, kappa=0.75, beta=0.5, gamma=30.0, segments_per_ack=1)
 
 
 def loss_for_window(mean, target):
@@ -30,8 +30,8 @@ def loss_for_window(mean, target):
     return 0.5 * (low + high)
 
 
-def at(window, variant, law=LAW, queued=0.0):
-    increase = increase_per_rtt(law, np.array([float(window)]), queued, variant)
+def at(window, variant, growth=GROWTH, queued=0.0):
+    increase = increase_per_rtt(growth, np.array([float(window)]), queued, variant)
     return float(increase[0])
 
 
@@ -40,15 +40,15 @@ def test_growth_is_renos_below_sixteen_packets_and_where_gamma_packets_wait():
     assert at(10, "engine") == 1.0
     assert at(81, "engine") == pytest.approx(0.125 * 27)
     assert at(81, "engine", queued=0.4) == 1.0  # 32.4 packets wait; gamma is 30
-    assert at(81, "engine", replace(LAW, alpha=0.0)) == 1.0
-    assert at(81, "compound", replace(LAW, alpha=0.0)) == 1.0  # Reno's growth, in every variant
+    assert at(81, "engine", replace(GROWTH, alpha=0.0)) == 1.0
+    assert at(81, "compound", replace(GROWTH, alpha=0.0)) == 1.0  # Reno's growth, in every variant
 
 
 @pytest.mark.equation("vbs", 2)
 def test_eq_2_as_printed_is_the_gain_of_a_round_trip_taken_per_ack():
     assert at(16, "compound") == pytest.approx(1.0)
     assert at(16, "printed") == pytest.approx(16.0)
-    assert at(16, "engine", replace(LAW, segments_per_ack=2)) == pytest.approx(0.5)  # footnote 2
+    assert at(16, "engine", replace(GROWTH, segments_per_ack=2)) == pytest.approx(0.5)  # footnote 2
 
 
 @pytest.mark.equation("vbs", 3)

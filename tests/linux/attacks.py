@@ -104,7 +104,7 @@ from running import Running, up
 
 ROOT = Path(__file__).parents[2]
 C_BPS, SENT_BPS = 12_000_000, 18_000_000
-LEAST_SHARE = 0.9
+MIN_SHARE = 0.9
 NAMES_PER_S = 5
 """Rate of name lookups by the honest guest. [1/s]"""
 ETHERNET = 14
@@ -503,11 +503,11 @@ def wrong(result: Result, control: Result) -> list[str]:
     """Return the reasons why a row fails, as messages."""
     faults = []
     if result.row not in SHARED_BY_DESIGN:
-        least_bps = LEAST_SHARE * control.honest_bps
+        least_bps = MIN_SHARE * control.honest_bps
         for who, bps in (("honest", result.honest_bps), ("victim", result.victim_bps)):
             if bps is not None and bps < least_bps:
                 faults.append(f"{result.row}: {who} has {bps / 1e6:.2f} of {least_bps / 1e6:.2f}")
-    if result.names is not None and result.names < LEAST_SHARE:
+    if result.names is not None and result.names < MIN_SHARE:
         faults.append(f"{result.row}: {result.names:.0%} of the names were resolved")
     for direction, ratio in result.counted.items():
         # nftables also counts packets to addresses that do not answer; they never reach `lan`

@@ -15,7 +15,7 @@ from lab import sh
 from lasthop.linux import bpf
 
 HOUR_S = 3600.0
-LEAST_SAMPLES = 10
+MIN_SAMPLES = 10
 """Smallest number of samples from which a slope is computed. [-]"""
 
 
@@ -177,7 +177,7 @@ class Slope:
 
 def slope(at_s: Sequence[float], values: Sequence[float]) -> Slope | None:
     """Return the slope of values over time; None if there are too few samples."""
-    if len(at_s) < LEAST_SAMPLES:
+    if len(at_s) < MIN_SAMPLES:
         return None
     from scipy import stats
 

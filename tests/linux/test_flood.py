@@ -10,7 +10,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("user_mode")]
 
 INSIDE = Path(__file__).parent / "inside"
 STATIONS, MADE_UP = 5, 2000
-MOST_EACH_BYTES = 20_000
+MAX_EACH_BYTES = 20_000
 """Largest memory of the gateway's process per station. [bytes]"""
 
 
@@ -22,4 +22,4 @@ def test_two_thousand_invented_machines_cost_others_nothing() -> None:
     for when in ("flooded_bps", "after_bps"):
         assert result[when] >= 0.9 * result["before_bps"], result
     before, after = result["memory_bytes"]
-    assert after - before < MOST_EACH_BYTES * MADE_UP, result
+    assert after - before < MAX_EACH_BYTES * MADE_UP, result

@@ -26,8 +26,8 @@ from lasthop.daemon.service_kind import ServiceContext
 from lasthop.daemon.state import State
 from lasthop.enforce.gateway import config
 from lasthop.enforce.gateway.service import GatewayService
-from lasthop.linux.overhearing import MOST_INSTRUCTIONS, REFUSE, Overhearing
-from lasthop.linux.segments import MOST_SEEN, RoundTrip, RoundTripProbe, Taken
+from lasthop.linux.overhearing import MAX_INSTRUCTIONS, REFUSE, Overhearing
+from lasthop.linux.segments import MAX_SEEN, RoundTrip, RoundTripProbe, Taken
 from lasthop.linux.segments import PATIENCE_S as WAITED_S
 from traffic import Flow, run
 
@@ -49,11 +49,11 @@ def test_packets_that_are_never_acknowledged_are_not_waited_for(lab: Lab) -> Non
         overhearing = Overhearing("lan")
     now_s = time.time()
     for name, at_s in (("gone", now_s - WAITED_S - 1), ("there", now_s)):
-        overhearing.looks[name] = RoundTripProbe(is_open=False, taken=[Taken(1, None, at_s)])
+        overhearing.probes[name] = RoundTripProbe(is_open=False, taken=[Taken(1, None, at_s)])
         overhearing.addresses[name] = ()
     overhearing.attach = lambda: None  # type: ignore[method-assign]
     overhearing.listen({})
-    assert list(overhearing.looks) == ["there"]
+    assert list(overhearing.probes) == ["there"]
     overhearing.close()
 
 
@@ -69,8 +69,8 @@ def test_a_kernel_with_little_room_for_programs_hears_fewer(lab: Lab) -> None:
         with entered(GATEWAY):
             overhearing = Overhearing("lan")
         overhearing.listen({f"s{k}": (ip_address(station_v6(k)),) for k in range(60)})
-        assert 1 < len(overhearing.program) < MOST_INSTRUCTIONS
-        assert len(overhearing.looks) == 60
+        assert 1 < len(overhearing.program) < MAX_INSTRUCTIONS
+        assert len(overhearing.probes) == 60
         overhearing.close()
     finally:
         with entered(GATEWAY):
@@ -94,7 +94,7 @@ def test_a_round_trip_is_heard_and_no_more_packets_are(lab: Lab, station: str, s
         ((name, trip),) = heard
         assert name == "s0"
         assert before_s - 0.001 < trip.sent_s < trip.sent_s + trip.rtt_s < time.monotonic() + 0.001
-        assert overhearing.looks["s0"].seen < 2 * MOST_SEEN
+        assert overhearing.probes["s0"].seen < 2 * MAX_SEEN
         overhearing.listen({})
         assert overhearing.program == [REFUSE]
         while list(overhearing.heard()):

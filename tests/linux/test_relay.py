@@ -29,7 +29,7 @@ from relaying import (
 
 IDLE_MEMORY_BYTES = 24 << 20
 """Largest memory of a relay without streams; it has 15 MB at its start. [bytes]"""
-MOST_MEMORY_BYTES = 64 << 20
+MAX_MEMORY_BYTES = 64 << 20
 UNREAD = 1_000
 BUFFER_BYTES = 65_536
 """Size of the socket buffers of a target that floods or does not read. [bytes]"""
@@ -115,7 +115,7 @@ def flooding(*, reads: bool) -> Iterator[int]:
 
 @pytest.mark.parametrize("downloads", [True, False], ids=["downloads", "uploads"])
 def test_a_hundred_unread_streams_use_little_memory(tmp_path: Path, downloads: bool) -> None:
-    stream_bytes = (MOST_MEMORY_BYTES - IDLE_MEMORY_BYTES) // UNREAD
+    stream_bytes = (MAX_MEMORY_BYTES - IDLE_MEMORY_BYTES) // UNREAD
     check_unread(tmp_path, downloads, 100, IDLE_MEMORY_BYTES + 100 * stream_bytes)
 
 
@@ -124,7 +124,7 @@ def test_a_hundred_unread_streams_use_little_memory(tmp_path: Path, downloads: b
 def test_unread_streams_hold_little_memory_and_stop_no_other(
     tmp_path: Path, downloads: bool
 ) -> None:
-    check_unread(tmp_path, downloads, UNREAD, MOST_MEMORY_BYTES)
+    check_unread(tmp_path, downloads, UNREAD, MAX_MEMORY_BYTES)
 
 
 def check_unread(directory: Path, downloads: bool, count: int, most_bytes: int) -> None:

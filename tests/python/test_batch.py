@@ -25,7 +25,7 @@ from lasthop.batch import BatchProgress, Workers, executors, parts
 from lasthop.batch.chunk import Chunk, Task, compute
 from lasthop.batch.executors import Jobs, dask_cluster, slurm
 from lasthop.batch.part import Part
-from lasthop.batch.sizes import MOST_TASKS, Sizes
+from lasthop.batch.sizes import MAX_TASKS, Sizes
 from lasthop.sweep import SweepInterrupted
 
 from .conftest import SMALL
@@ -50,7 +50,7 @@ def test_chunks_have_ten_seconds_of_work_and_fewer_runs_near_the_end() -> None:
     assert sizes.next([100.0] * 12, 12) == 2
     assert sizes.next([100.0], 1) == 1
     assert sizes.next([5000.0, 1.0], 900) == 1, "one run of 50 s"
-    assert sizes.next([1e-6] * 100_000, 100_000) == MOST_TASKS
+    assert sizes.next([1e-6] * 100_000, 100_000) == MAX_TASKS
 
 
 # -- executors -----------------------------------------------------------------------------------

@@ -165,7 +165,9 @@ def test_thresholds_up_to_a_thousand_million_packets_are_refused() -> None:
 
 def test_a_motion_of_thirty_years_is_refused() -> None:
     error = refused(integrate, Case.of("red"), 1e9)
-    assert str(error).startswith("red: a motion of 1e+09 s, 1e+10 times its shortest delay, would")
+    assert str(error).startswith(
+        "red: a trajectory of 1e+09 s, 1e+10 times its shortest delay, would"
+    )
     assert len(integrate(Case.of("red"), 100.0).starts) > 100
 
 

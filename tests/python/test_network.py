@@ -51,8 +51,8 @@ def test_a_network_without_a_fluid_model_is_simulated(result: lh.Result) -> None
         lh.predict(DUMBBELL, model="hotspot")
     comparison = lh.compare(DUMBBELL)
     assert comparison.refusal is not None
-    assert comparison.swing is not None
-    assert comparison.swing.stable is None
+    assert comparison.oscillation is not None
+    assert comparison.oscillation.stable is None
     assert comparison.simulation.to_json() == result.to_json()
     assert {row.list for row in comparison.rows} == {"classes", "links", "queues", "stability"}
 

@@ -28,37 +28,37 @@ def comparison() -> lh.Comparison:
 
 
 def test_trace_is_the_simulated_queue_after_the_warm_up(comparison: lh.Comparison) -> None:
-    swing = comparison.swing
-    assert swing is not None
-    assert swing.times_s[0] > 6.0
-    assert swing.times_s[-1] == pytest.approx(30.0)
+    oscillation = comparison.oscillation
+    assert oscillation is not None
+    assert oscillation.times_s[0] > 6.0
+    assert oscillation.times_s[-1] == pytest.approx(30.0)
     # The mean of the trace equals that of the first replication, except for the effect of the
     # sampling interval.
     mean = comparison.simulation.samples.query(
         "list == 'queues' and name == 'bottleneck' and quantity == 'occupancy_packets' "
         "and replication == 0"
     )["value"].item()
-    assert swing.packets.mean() == pytest.approx(mean, rel=0.02)
+    assert oscillation.packets.mean() == pytest.approx(mean, rel=0.02)
 
 
 def test_equilibrium_and_period_are_those_of_the_model(comparison: lh.Comparison) -> None:
-    swing, prediction = comparison.swing, comparison.prediction
-    assert swing is not None
+    oscillation, prediction = comparison.oscillation, comparison.prediction
+    assert oscillation is not None
     assert prediction is not None
-    assert swing.rest_packets == prediction.queues.loc["bottleneck", "occupancy_packets"]
-    assert swing.predicted_s == prediction.stability.loc["bottleneck", "period_s"]
-    assert swing.stable is False
+    assert oscillation.rest_packets == prediction.queues.loc["bottleneck", "occupancy_packets"]
+    assert oscillation.predicted_s == prediction.stability.loc["bottleneck", "period_s"]
+    assert oscillation.stable is False
     assert prediction.stability.loc["bottleneck", "rightmost_root"].real > 0.0
 
 
 def test_an_unstable_fluid_model_has_its_cycle(comparison: lh.Comparison) -> None:
-    swing = comparison.swing
-    assert swing is not None
-    assert swing.cycle is not None
-    times, queue = swing.cycle
+    oscillation = comparison.oscillation
+    assert oscillation is not None
+    assert oscillation.cycle is not None
+    times, queue = oscillation.cycle
     assert times[0] == 0.0
     assert queue.min() == queue[0] == 0.0
-    assert queue.max() > swing.rest_packets
+    assert queue.max() > oscillation.rest_packets
     short = lh.Scenario(ROUTER, {"dumbbell.rtt": "20 ms"}).typed
     assert cycle_of(short) == (None, None)
 
@@ -66,16 +66,16 @@ def test_an_unstable_fluid_model_has_its_cycle(comparison: lh.Comparison) -> Non
 def test_rows_have_the_period_and_json_the_prediction(comparison: lh.Comparison) -> None:
     [row] = [row for row in comparison.rows if row.list == "stability"]
     assert (row.name, row.quantity) == ("bottleneck", "period_s")
-    assert comparison.swing is not None
-    assert comparison.swing.cycle is not None
+    assert comparison.oscillation is not None
+    assert comparison.oscillation.cycle is not None
     # The compared period is that of the model's limit cycle, not that of the first oscillation.
-    assert row.predicted == comparison.swing.cycle_s
-    assert row.predicted == pytest.approx(sum(comparison.swing.cycle[0][[1, -1]]))
+    assert row.predicted == comparison.oscillation.cycle_s
+    assert row.predicted == pytest.approx(sum(comparison.oscillation.cycle[0][[1, -1]]))
     tree = json.loads(comparison.to_json())
     [item] = tree["prediction"]["stability"]
     assert item["stable"] is False
     assert set(item["rightmost_root"]) == {"real", "imag"}
-    assert item["period_s"]["mean"] == comparison.swing.predicted_s != row.predicted
+    assert item["period_s"]["mean"] == comparison.oscillation.predicted_s != row.predicted
 
 
 def test_samples_change_no_number(comparison: lh.Comparison) -> None:
@@ -93,8 +93,8 @@ def test_the_period_is_reported_without_a_fluid_model() -> None:
     """No model supports CUBIC with this RED, but the trace of the queue is shown."""
     comparison = lh.compare(ROUTER, settings={"tcp.congestion": "cubic", "replications": 1})
     assert comparison.refusal is not None
-    assert comparison.swing is not None
-    assert comparison.swing.rest_packets is None
+    assert comparison.oscillation is not None
+    assert comparison.oscillation.rest_packets is None
     [row] = [row for row in comparison.rows if row.list == "stability"]
     assert (row.name, row.predicted) == ("bottleneck", None)
     axes = comparison.figure().axes
@@ -110,7 +110,10 @@ parking_lot = { hops = 2, flows = 4, cross = 4, bottleneck = "10 Mbps", rtt = "5
 tcp = { window = 1000 }
 """
     comparison = lh.compare(lot)
-    assert {swing.queue for swing in comparison.swings} == {"bottleneck-1", "bottleneck-2"}
+    assert {oscillation.queue for oscillation in comparison.oscillations} == {
+        "bottleneck-1",
+        "bottleneck-2",
+    }
 
 
 def test_picture_has_the_trace_on_top(comparison: lh.Comparison) -> None:
@@ -127,9 +130,9 @@ def test_picture_has_the_trace_on_top(comparison: lh.Comparison) -> None:
 def test_a_trace_without_a_period_names_the_longest_period_searched(
     comparison: lh.Comparison,
 ) -> None:
-    assert comparison.swing is not None
-    assert period_text(comparison.swing).startswith("time [s]\nsimulation: period ")
-    without = replace(comparison.swing, period_s=None, cycle_s=None)
+    assert comparison.oscillation is not None
+    assert period_text(comparison.oscillation).startswith("time [s]\nsimulation: period ")
+    without = replace(comparison.oscillation, period_s=None, cycle_s=None)
     to = plain(without.longest_s)  # as in the table, "none to 2.999"
     expected = f"time [s]\nsimulation: no steady period up to {to} s, 1/8 of the trace"
     assert period_text(without) == expected
@@ -155,8 +158,8 @@ def test_packets_that_return_after_a_round_trip_are_not_an_oscillation() -> None
     echo = 20.0 + bursts
     assert period_of(TIMES, echo) == pytest.approx(0.2, abs=0.01)
     assert period_of(TIMES, echo, [0.2]) is None
-    swing = echo + 8.0 * np.sin(2.0 * np.pi * TIMES / 1.5)
-    assert period_of(TIMES, swing, [0.2]) == pytest.approx(1.5, rel=0.03)
+    oscillation = echo + 8.0 * np.sin(2.0 * np.pi * TIMES / 1.5)
+    assert period_of(TIMES, oscillation, [0.2]) == pytest.approx(1.5, rel=0.03)
     # The amplitude of the wave is too small, compared with the bursts, for an oscillation of the
     # queue.
     small = echo + 1.0 * np.sin(2.0 * np.pi * TIMES / 1.5)

@@ -174,7 +174,7 @@ def test_a_stretch_without_frames_is_refused(
 
 
 def test_too_many_frames_are_refused(result: lh.Result, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("lasthop.plot.air.MOST_FRAMES", 20)
+    monkeypatch.setattr("lasthop.plot.air.MAX_FRAMES", 20)
     with pytest.raises(lh.UserError, match="at most 20 are drawn") as caught:
         result.plot.air(FROM_S, TO_S)
     assert caught.value.hint == "use a shorter time range"

@@ -117,7 +117,7 @@ def test_a_large_report_loses_details_and_says_so(
     small_result: lh.Result, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     report = report_of(small_result)
-    monkeypatch.setattr("lasthop.report.report.MOST_BYTES", 1)
+    monkeypatch.setattr("lasthop.report.report.MAX_BYTES", 1)
     (tmp_path / "small.html").write_text(report.html())
     tree = data_of(tmp_path / "small.html")
     assert tree["runs"] == []

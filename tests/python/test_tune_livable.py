@@ -12,7 +12,7 @@ import lasthop as lh
 from lasthop.errors import UserError
 from lasthop.tuning import stopwatch
 from lasthop.tuning.bounds import Bounds
-from lasthop.tuning.calls import MOST_CALLS, Attempt, Calls, Capacity, calls_of, judged
+from lasthop.tuning.calls import MAX_CALLS, Attempt, Calls, Capacity, calls_of, judged
 from lasthop.tuning.hostapd import hostapd
 from lasthop.tuning.measures import sampled
 from lasthop.tuning.objectives import OBJECTIVES
@@ -227,9 +227,9 @@ def test_the_search_reports_if_more_calls_are_better_than_fewer() -> None:
 
 def test_two_numbers_of_calls_above_the_result_are_checked_up_to_the_maximum() -> None:
     capacity = Capacity(Calls("call", own=False), lh.Scenario(LAPTOPS), lh.simulate)
-    asked = fake(capacity, [[True] * (MOST_CALLS - 2)])
-    assert capacity.check([MOST_CALLS - 2]) == ([MOST_CALLS - 2], [])
-    assert asked == [MOST_CALLS - 4, MOST_CALLS - 3, MOST_CALLS]
+    asked = fake(capacity, [[True] * (MAX_CALLS - 2)])
+    assert capacity.check([MAX_CALLS - 2]) == ([MAX_CALLS - 2], [])
+    assert asked == [MAX_CALLS - 4, MAX_CALLS - 3, MAX_CALLS]
 
 
 def test_calls_are_good_until_a_call_is_late_or_loses_packets() -> None:

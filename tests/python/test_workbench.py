@@ -212,7 +212,7 @@ def test_other_kinds_of_content_are_refused(served: Served) -> None:
 def test_a_body_that_is_too_large_is_refused_before_it_is_read(
     served: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(service, "MOST_BYTES", 1000)
+    monkeypatch.setattr(service, "MAX_BYTES", 1000)
     reply = served.post("predict", text="#" * 2000)
     assert one_line(reply, 400) == "a request of more than 1,000 bytes"
 

@@ -39,7 +39,7 @@ SLOT_S, SIFS_S, CWMAX = 20e-6, 10e-6, 1023
 """Slot time, SIFS and CWmax of the HR/DSSS PHY (table 16-4). [s, s, slots]"""
 PREAMBLE_S = 144e-6 + 48e-6
 """Duration of the long preamble and of the PLCP header at 1 Mb/s (16.2.2.2). [s]"""
-MOST_ATTEMPTS = 7
+MAX_ATTEMPTS = 7
 """Default of dot11ShortRetryLimit (annex C). Without RTS, all frames are short frames
 (10.3.4.4).
 """
@@ -139,7 +139,7 @@ def simulate(cwmin: int, duration_s: float, seed: int) -> Run:
                 collided[node] += 1
                 failures[node] += 1
                 cw[node] = min(2 * cw[node] + 1, CWMAX)  # CW doubles after a failure (10.3.3).
-                if failures[node] == MOST_ATTEMPTS:  # attempt limit (10.3.4.4)
+                if failures[node] == MAX_ATTEMPTS:  # attempt limit (10.3.4.4)
                     given_up += 1
                     failures[node], cw[node] = 0, cwmin
                 draw(node)

@@ -26,14 +26,14 @@ STUDIES = [
     for study in import_module(f"lasthop.studies.{subject}").STUDIES
     if study.points
 ]
-MOST_FLOW_SECONDS = 8_000
+MAX_FLOW_SECONDS = 8_000
 """Longest run in `make test`, as simulated time of a replication times number of flows. [s]
 
 Longer runs take more than two seconds of CPU time."""
 
 
 def is_long(study):
-    """Return whether every run of a study is longer than `MOST_FLOW_SECONDS`.
+    """Return whether every run of a study is longer than `MAX_FLOW_SECONDS`.
 
     The studies of paper 004 simulate routers with about 60 flows for 500 s.
     """
@@ -69,7 +69,7 @@ def test_the_first_replication_gives_the_kept_samples(study, samples):
         if samples[fingerprint(tree, study.model)]["samples"]
     }
     point, tree = min(read.items(), key=lambda item: cost(item[1]))
-    assert (cost(tree) > MOST_FLOW_SECONDS) == is_long(study), point
+    assert (cost(tree) > MAX_FLOW_SECONDS) == is_long(study), point
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)
         result = lh.simulate(tree, replications=1, jobs=1)

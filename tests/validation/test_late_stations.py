@@ -17,7 +17,7 @@ import lasthop as lh
 STATIONS = 20
 LENGTH_S = 40
 FLAPS_S = 3
-LEAST_PART = 0.9
+MIN_PART = 0.9
 """Fraction of the reference goodput that the downloads must have at least. The runs had 0.98 or
 more. [-]
 """
@@ -75,7 +75,7 @@ def goodput_part(case, culprits, replications, rule="agreement"):
 
 @pytest.mark.parametrize("case", ["300 ms late", "silent"])
 def test_five_late_stations_of_twenty_leave_the_others_their_goodput(case):
-    assert goodput_part(case, 5, 2) > LEAST_PART
+    assert goodput_part(case, 5, 2) > MIN_PART
 
 
 def test_the_papers_rule_loses_goodput_to_late_stations():
@@ -86,4 +86,4 @@ def test_the_papers_rule_loses_goodput_to_late_stations():
 @pytest.mark.parametrize("culprits", [1, 2, 5])
 @pytest.mark.parametrize("case", CASES)
 def test_other_stations_keep_their_goodput(case, culprits):
-    assert goodput_part(case, culprits, 20) > LEAST_PART
+    assert goodput_part(case, culprits, 20) > MIN_PART

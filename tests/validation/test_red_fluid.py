@@ -120,11 +120,11 @@ def test_small_buffer_loses_between_poisson_and_smooth(rtt_ms: float) -> None:
 
 def test_steady_small_buffer_has_no_period() -> None:
     """At 200 ms, the queue is correlated within a round trip, but does not oscillate."""
-    swing = lh.compare(small_buffer(200)).swing
-    assert swing is not None
-    assert swing.stable
-    assert swing.period_s is None
-    assert period_of(swing.times_s, swing.packets) == pytest.approx(0.2, rel=0.1)
+    oscillation = lh.compare(small_buffer(200)).oscillation
+    assert oscillation is not None
+    assert oscillation.stable
+    assert oscillation.period_s is None
+    assert period_of(oscillation.times_s, oscillation.packets) == pytest.approx(0.2, rel=0.1)
 
 
 @pytest.mark.slow
@@ -135,10 +135,10 @@ def test_queue_oscillates_where_the_fluid_is_unstable() -> None:
     shares = {}
     for rtt, max_th in ((20, 100), (50, 1000), (100, 100), (200, 100)):
         compared = router(rtt, max_th)
-        assert compared.swing is not None
+        assert compared.oscillation is not None
         queue = compared.simulation.queues.loc["bottleneck"]
         share = queue["occupancy_sd_packets"] / queue["occupancy_packets"]
-        shares.setdefault(compared.swing.stable, []).append(share)
+        shares.setdefault(compared.oscillation.stable, []).append(share)
     assert sorted(map(len, shares.values())) == [2, 2]
     assert max(shares[True]) < 0.25
     assert min(shares[False]) > 0.9
@@ -146,9 +146,9 @@ def test_queue_oscillates_where_the_fluid_is_unstable() -> None:
 
 def test_period_not_far_beyond_the_edge_is_the_predicted_one() -> None:
     """At 100 ms the fluid model is unstable. Its critical round-trip time is 53 ms."""
-    swing = router(100, 100).swing
-    assert swing is not None
-    assert swing.period_s == pytest.approx(swing.predicted_s, rel=0.15)
+    oscillation = router(100, 100).oscillation
+    assert oscillation is not None
+    assert oscillation.period_s == pytest.approx(oscillation.predicted_s, rel=0.15)
 
 
 @pytest.mark.slow
@@ -156,9 +156,9 @@ def test_far_beyond_the_edge_the_fluids_cycle_has_the_height_and_not_the_period(
     """At 200 ms the peaks agree within 20 %. After the queue was empty, packets begin to fill it
     earlier than in the fluid model.
     """
-    swing = router(200, 100).swing
-    assert swing is not None
-    assert swing.cycle is not None
-    times, queue = swing.cycle
-    assert swing.packets.max() == pytest.approx(queue.max(), rel=0.2)
-    assert swing.predicted_s < swing.period_s < times[-1]
+    oscillation = router(200, 100).oscillation
+    assert oscillation is not None
+    assert oscillation.cycle is not None
+    times, queue = oscillation.cycle
+    assert oscillation.packets.max() == pytest.approx(queue.max(), rel=0.2)
+    assert oscillation.predicted_s < oscillation.period_s < times[-1]

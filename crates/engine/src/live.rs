@@ -26,7 +26,7 @@ use crate::world::{self, Watch, World};
 pub use crate::world::{Arrival, Sent};
 
 /// Maximum number of simultaneous connections of a web source.
-pub const MOST_OPEN: usize = world::MOST_OPEN;
+pub const MAX_OPEN: usize = world::MAX_OPEN;
 
 /// A network that transports the packets of external hosts.
 pub struct Live<'a> {

@@ -284,10 +284,10 @@ impl<'a> Running<'a> {
             [first, second]
         });
         if let Some(seconds) = self.seconds {
-            seconds.tell(&start, &world, &mut measures);
+            seconds.add_to(&start, &world, &mut measures);
         }
         if let (Some(waits), Some(cell)) = (&self.waits, world.radio().cell()) {
-            waits.tell(cell, &mut measures);
+            waits.add_to(cell, &mut measures);
         }
         let distributions = match self.detail {
             Detail::Tails => distributions::of(&world, self.waits.as_ref()),

@@ -24,7 +24,7 @@ pub struct Progress {
 }
 
 /// Maximum number of threads. More threads would not make the run faster.
-const MOST_THREADS: usize = 256;
+const MAX_THREADS: usize = 256;
 
 /// Runs all replications of `scenario` on `jobs` threads. The number is limited to one thread per
 /// replication, and to 256. The result does not depend on `jobs`. The threads call `on_progress`
@@ -91,7 +91,7 @@ pub fn run_in_detail(
         Ok(finished)
     };
     let numbers = 0..scenario.replications;
-    let jobs = jobs.min(scenario.replications as usize).min(MOST_THREADS);
+    let jobs = jobs.min(scenario.replications as usize).min(MAX_THREADS);
     let pool = (jobs > 1).then(|| rayon::ThreadPoolBuilder::new().num_threads(jobs).build());
     let outcomes: Vec<Result<Replication, EngineError>> = match pool {
         Some(Ok(pool)) => pool.install(|| numbers.into_par_iter().map(one).collect()),

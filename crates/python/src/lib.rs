@@ -49,7 +49,7 @@ mod _core {
 
     /// Maximum number of simultaneously open connections of a web source.
     #[pymodule_export]
-    const MOST_OPEN: usize = lasthop_engine::live::MOST_OPEN;
+    const MAX_OPEN: usize = lasthop_engine::live::MAX_OPEN;
 
     /// Maximum 99th percentile of the one-way delay of a good call. [s]
     #[pymodule_export]

@@ -1,6 +1,6 @@
 //! Virtual buffer sharing for programs that count the packets of a real queue.
 
-use lasthop_engine::control::buffer_sharing::{Controller, Law, Observation};
+use lasthop_engine::control::buffer_sharing::{Controller, Observation, SharingAlgorithm};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -25,8 +25,13 @@ impl Vbs {
     #[new]
     #[pyo3(signature = (targets, *, occupancy_packets, algorithm = "corrected", tol = 0.0))]
     fn new(targets: Vec<f64>, occupancy_packets: f64, algorithm: &str, tol: f64) -> PyResult<Vbs> {
-        let Some(law) = Law::ALL.into_iter().find(|law| law.name() == algorithm) else {
-            let words = Law::ALL.map(|law| format!("{:?}", law.name())).join(", ");
+        let Some(sharing) = SharingAlgorithm::ALL
+            .into_iter()
+            .find(|each| each.name() == algorithm)
+        else {
+            let words = SharingAlgorithm::ALL
+                .map(|each| format!("{:?}", each.name()))
+                .join(", ");
             let message = format!("algorithm: {algorithm:?} is none of {words}");
             return Err(PyValueError::new_err(message));
         };
@@ -50,7 +55,7 @@ impl Vbs {
         }
         Ok(Vbs {
             classes: targets.len(),
-            controller: Controller::new(law, occupancy_packets, tol, targets),
+            controller: Controller::new(sharing, occupancy_packets, tol, targets),
         })
     }
 

@@ -237,7 +237,7 @@ impl Client {
             terms: self.settings.terms.clone(),
         };
         let hello = serde_json::to_vec(&hello).map_err(io::Error::from)?;
-        let asked = timeout(patience, noise::ask(&mut socket, &self.key, &hello)).await;
+        let asked = timeout(patience, noise::handshake(&mut socket, &self.key, &hello)).await;
         let (answer, directions) = asked.unwrap_or(Err(NoiseError::TimedOut))?;
         let welcome: Welcome = serde_json::from_slice(&answer)
             .map_err(|_| Failed::Now("a relay of another version".into()))?;

@@ -27,7 +27,7 @@ use thiserror::Error;
 pub type StreamId = u32;
 
 /// Longest message before encryption. [bytes]
-pub const MOST_BYTES: usize = 65_519;
+pub const MAX_BYTES: usize = 65_519;
 
 /// Length of a data frame without its data. [bytes]
 pub const DATA_HEAD: usize = 14;
@@ -39,7 +39,7 @@ const DATA: u8 = 3;
 const PASSING: u8 = 16;
 
 /// Maximum length of a host name (RFC 1035). [bytes]
-pub const MOST_HOST: usize = 255;
+pub const MAX_HOST: usize = 255;
 
 /// Code for success, as reply to a request to open a stream.
 pub const OK: u8 = 0;
@@ -135,7 +135,7 @@ impl<'a> Field<'a> for &'a str {
     fn read(rest: &mut &'a [u8]) -> Result<&'a str, NoFrame> {
         let host = std::str::from_utf8(mem::take(rest));
         let host = host.map_err(|_| NoFrame("a host that is no text"))?;
-        if host.is_empty() || host.len() > MOST_HOST {
+        if host.is_empty() || host.len() > MAX_HOST {
             return Err(NoFrame("a host without a name, or with a long one"));
         }
         Ok(host)

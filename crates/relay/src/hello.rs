@@ -59,15 +59,15 @@ pub(crate) enum Answer {
 }
 
 /// Maximum number of connections per session that a server accepts.
-pub(crate) const MOST_CONNECTIONS: u32 = 128;
+pub(crate) const MAX_CONNECTIONS: u32 = 128;
 
 impl Terms {
     /// Returns what is wrong with the terms, if anything.
     pub(crate) fn complaint(&self) -> Option<String> {
         let (least, most) = self.connections;
-        if !(1..=MOST_CONNECTIONS).contains(&least) || !(least..=MOST_CONNECTIONS).contains(&most) {
+        if !(1..=MAX_CONNECTIONS).contains(&least) || !(least..=MAX_CONNECTIONS).contains(&most) {
             let message =
-                format!("connections: {least}..{most}: must be from 1 to {MOST_CONNECTIONS}");
+                format!("connections: {least}..{most}: must be from 1 to {MAX_CONNECTIONS}");
             return Some(message);
         }
         if !(1.0..=86_400.0).contains(&self.timeout_s) {

@@ -89,13 +89,13 @@ fn ahead_bytes(info: &Info) -> u32 {
 /// Number of keepalive probes without a reply after which an idle connection is closed.
 const PROBES: u32 = 3;
 /// Longest interval between two keepalive probes that Linux accepts.
-const MOST_BETWEEN: Duration = Duration::from_secs(32_767);
+const MAX_BETWEEN: Duration = Duration::from_secs(32_767);
 
 /// Sets the socket options of an established connection between relays. If the other relay vanishes
 /// without a reset, the connection is closed some time after `timeout`, even if no stream makes the
 /// relays send pings.
 pub(crate) fn prepare(socket: &TcpStream, timeout: Duration) -> io::Result<()> {
-    let between = timeout.min(MOST_BETWEEN);
+    let between = timeout.min(MAX_BETWEEN);
     let asks = TcpKeepalive::new()
         .with_time(between)
         .with_interval((between / PROBES).max(Duration::from_secs(1)))

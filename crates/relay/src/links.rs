@@ -13,7 +13,7 @@ use crate::frame;
 use crate::kernel;
 use crate::noise::{Direction, Directions, NoiseError, OVERHEAD};
 use crate::pool::Pool;
-use crate::session::{LinkId, MOST_BLOCK};
+use crate::session::{LinkId, MAX_BLOCK};
 
 /// Maximum number of bytes per read. [bytes]
 const READ_BYTES: usize = 262_144;
@@ -116,7 +116,7 @@ async fn write(
             kernel::be_no_dialogue(&wire.socket)?;
         }
         sealed.clear();
-        if sealed.capacity() > MOST_BLOCK / 8 {
+        if sealed.capacity() > MAX_BLOCK / 8 {
             sealed = Vec::new(); // an idle connection uses no buffer memory
         }
     }

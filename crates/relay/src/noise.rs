@@ -22,7 +22,7 @@ const TAG: usize = 16;
 /// Length of a handshake message without its payload and tag. [bytes]
 const EPHEMERAL: usize = 32;
 /// Longest payload of a handshake message. [bytes]
-pub(crate) const MOST_PAYLOAD: usize = 4096;
+pub(crate) const MAX_PAYLOAD: usize = 4096;
 /// Message with which a client confirms that it could decrypt the server's reply.
 const CONFIRMATION: &[u8] = b"understood";
 
@@ -119,7 +119,7 @@ pub(crate) fn responder(key: &Key) -> Result<HandshakeState, NoiseError> {
 }
 
 /// Returns a handshake message with `payload`, preceded by its length.
-pub(crate) fn say(state: &mut HandshakeState, payload: &[u8]) -> Result<Vec<u8>, NoiseError> {
+pub(crate) fn encrypt(state: &mut HandshakeState, payload: &[u8]) -> Result<Vec<u8>, NoiseError> {
     let mut message = vec![0; LENGTH + EPHEMERAL + TAG + payload.len()];
     let length = state.write_message(payload, &mut message[LENGTH..])?;
     message[..LENGTH].copy_from_slice(&(length as u16).to_be_bytes());
@@ -128,7 +128,7 @@ pub(crate) fn say(state: &mut HandshakeState, payload: &[u8]) -> Result<Vec<u8>,
 }
 
 /// Decrypts a handshake message and returns its payload.
-pub(crate) fn hear(state: &mut HandshakeState, message: &[u8]) -> Result<Vec<u8>, NoiseError> {
+pub(crate) fn decrypt(state: &mut HandshakeState, message: &[u8]) -> Result<Vec<u8>, NoiseError> {
     let mut payload = vec![0; message.len()];
     let length = state.read_message(message, &mut payload)?;
     payload.truncate(length);
@@ -137,14 +137,14 @@ pub(crate) fn hear(state: &mut HandshakeState, message: &[u8]) -> Result<Vec<u8>
 
 /// Performs a handshake as the client. Returns the reply of the server and the ciphers of both
 /// directions.
-pub(crate) async fn ask(
+pub(crate) async fn handshake(
     socket: &mut TcpStream,
     key: &Key,
     payload: &[u8],
 ) -> Result<(Vec<u8>, Directions), NoiseError> {
     let mut state = initiator(key)?;
-    socket.write_all(&say(&mut state, payload)?).await?;
-    let answer = hear(&mut state, &next(socket).await?)?;
+    socket.write_all(&encrypt(&mut state, payload)?).await?;
+    let answer = decrypt(&mut state, &next(socket).await?)?;
     let mut directions = Directions::of(state)?;
     let mut confirmation = Vec::new();
     directions.out.seal(CONFIRMATION, &mut confirmation)?;
@@ -154,12 +154,12 @@ pub(crate) async fn ask(
 
 /// Reads the first message of a client. The server sends nothing before it has verified the
 /// client's key.
-pub(crate) async fn listen(
+pub(crate) async fn read_first(
     socket: &mut TcpStream,
     key: &Key,
 ) -> Result<(Vec<u8>, HandshakeState), NoiseError> {
     let mut state = responder(key)?;
-    let asked = hear(&mut state, &next(socket).await?)?;
+    let asked = decrypt(&mut state, &next(socket).await?)?;
     Ok((asked, state))
 }
 
@@ -170,7 +170,7 @@ pub(crate) async fn answer(
     mut state: HandshakeState,
     payload: &[u8],
 ) -> Result<Directions, NoiseError> {
-    socket.write_all(&say(&mut state, payload)?).await?;
+    socket.write_all(&encrypt(&mut state, payload)?).await?;
     let mut directions = Directions::of(state)?;
     let mut confirmation = [0; LENGTH + CONFIRMATION.len() + TAG];
     socket.read_exact(&mut confirmation).await?;
@@ -184,7 +184,7 @@ pub(crate) async fn answer(
 
 async fn next(socket: &mut TcpStream) -> Result<Vec<u8>, NoiseError> {
     let length = usize::from(socket.read_u16().await?);
-    if !(EPHEMERAL + TAG..=EPHEMERAL + TAG + MOST_PAYLOAD).contains(&length) {
+    if !(EPHEMERAL + TAG..=EPHEMERAL + TAG + MAX_PAYLOAD).contains(&length) {
         return Err(NoiseError::Stranger);
     }
     let mut message = vec![0; length];
@@ -262,19 +262,19 @@ mod tests {
         let [ours, theirs] = [new_key().unwrap(), new_key().unwrap()];
         assert_ne!(ours, theirs);
         let [ours, theirs] = [ours, theirs].map(|text| Key::read(&text).unwrap());
-        let asked = say(&mut initiator(&ours).unwrap(), b"hello").unwrap();
-        let heard = hear(&mut responder(&theirs).unwrap(), &asked[LENGTH..]);
-        assert!(matches!(heard, Err(NoiseError::Stranger)));
-        let heard = hear(&mut responder(&ours).unwrap(), &asked[LENGTH..]);
-        assert_eq!(heard.unwrap(), b"hello");
+        let asked = encrypt(&mut initiator(&ours).unwrap(), b"hello").unwrap();
+        let decrypted = decrypt(&mut responder(&theirs).unwrap(), &asked[LENGTH..]);
+        assert!(matches!(decrypted, Err(NoiseError::Stranger)));
+        let decrypted = decrypt(&mut responder(&ours).unwrap(), &asked[LENGTH..]);
+        assert_eq!(decrypted.unwrap(), b"hello");
     }
 
     #[test]
     fn handshakes_by_who_has_no_key_are_strangers() {
         let [ours, theirs] = [new_key().unwrap(), new_key().unwrap()];
         let [ours, theirs] = [ours, theirs].map(|text| Key::read(&text).unwrap());
-        let asked = say(&mut initiator(&ours).unwrap(), b"hello").unwrap();
-        let strange = say(&mut initiator(&theirs).unwrap(), b"hello").unwrap();
+        let asked = encrypt(&mut initiator(&ours).unwrap(), b"hello").unwrap();
+        let strange = encrypt(&mut initiator(&theirs).unwrap(), b"hello").unwrap();
         let mut bits = 0x2545_f491_4f6c_dd1d_u64;
         for count in 0..200_000 {
             bits ^= bits << 13;
@@ -291,8 +291,8 @@ mod tests {
                 2 => message.truncate(at),
                 _ => message[at] ^= (bits >> 32) as u8 | 1,
             }
-            let heard = hear(&mut responder(&ours).unwrap(), &message);
-            assert!(heard.is_err(), "{count}");
+            let decrypted = decrypt(&mut responder(&ours).unwrap(), &message);
+            assert!(decrypted.is_err(), "{count}");
         }
     }
 
@@ -300,8 +300,8 @@ mod tests {
     fn messages_come_as_they_were_sealed() {
         let key = Key::read(&new_key().unwrap()).unwrap();
         let (mut a, mut b) = (initiator(&key).unwrap(), responder(&key).unwrap());
-        hear(&mut b, &say(&mut a, b"").unwrap()[LENGTH..]).unwrap();
-        hear(&mut a, &say(&mut b, b"").unwrap()[LENGTH..]).unwrap();
+        decrypt(&mut b, &encrypt(&mut a, b"").unwrap()[LENGTH..]).unwrap();
+        decrypt(&mut a, &encrypt(&mut b, b"").unwrap()[LENGTH..]).unwrap();
         let [a, b] = [a, b].map(|state| Directions::of(state).unwrap());
         let (mut to, mut from) = (a.out, b.come);
         let mut wire = Vec::new();

@@ -19,7 +19,7 @@ use crate::session::LinkId;
 /// data sent twice.
 const STUCK: (Duration, u32, u32) = (Duration::from_secs(2), 3, 1);
 /// Maximum of `hold`: the time for which a larger number of connections is kept. [intervals]
-const MOST_HOLD: usize = 100;
+const MAX_HOLD: usize = 100;
 
 /// Rule for the number of connections, and the interval at which it is applied.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
@@ -82,8 +82,8 @@ impl Rule {
             .or_else(|| (!is_interval).then(|| "interval: must be from 0.1 s to 1000 s".into()))
             .or_else(|| (!is_smoothing).then(|| "smoothing: must be from 0 to below 1".into()))
             .or_else(|| {
-                let is_hold = (1..=MOST_HOLD).contains(&self.hold);
-                (!is_hold).then(|| format!("hold: must be from 1 to {MOST_HOLD} intervals"))
+                let is_hold = (1..=MAX_HOLD).contains(&self.hold);
+                (!is_hold).then(|| format!("hold: must be from 1 to {MAX_HOLD} intervals"))
             })
     }
 

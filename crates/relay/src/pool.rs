@@ -244,7 +244,7 @@ impl Pool {
     /// Requests a connection to a target from the server. Returns the stream, or the code of the
     /// failure.
     pub(crate) async fn open(self: &Rc<Self>, host: &str, port: u16) -> Result<StreamId, u8> {
-        if self.is_dead() || host.is_empty() || host.len() > frame::MOST_HOST {
+        if self.is_dead() || host.is_empty() || host.len() > frame::MAX_HOST {
             return Err(frame::FAILED);
         }
         let now = self.now();
@@ -252,8 +252,8 @@ impl Pool {
         let Some(id) = opened else {
             return Err(frame::FAILED);
         };
-        let (tell, reply) = oneshot::channel();
-        self.opening.borrow_mut().insert(id, tell);
+        let (report_opening, reply) = oneshot::channel();
+        self.opening.borrow_mut().insert(id, report_opening);
         self.dispatch();
         // if the task that waits for the reply is aborted, this future is dropped
         let waiting = Opening { pool: self, id };
@@ -387,7 +387,7 @@ impl Pool {
                 let mut connecting = self.connecting.borrow_mut();
                 connecting.insert(stream, task.abort_handle());
             }
-            Event::Opened { stream, code } => self.tell(stream, code),
+            Event::Opened { stream, code } => self.report_opening(stream, code),
             Event::Data(stream) => self.flush(stream),
             Event::Empty(stream) => {
                 if let Some(plug) = self.plugs.borrow().get(&stream) {
@@ -399,7 +399,7 @@ impl Pool {
                     task.abort();
                 }
                 self.unplug(stream, true);
-                self.tell(stream, code);
+                self.report_opening(stream, code);
             }
             Event::Over(stream) => self.unplug(stream, false),
             Event::Wish(peer) => {
@@ -409,7 +409,7 @@ impl Pool {
         }
     }
 
-    fn tell(&self, stream: StreamId, code: u8) {
+    fn report_opening(&self, stream: StreamId, code: u8) {
         if let Some(opening) = self.opening.borrow_mut().remove(&stream) {
             let _ = opening.send(code);
         }

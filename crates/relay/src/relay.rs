@@ -14,7 +14,7 @@ use tokio::task::{LocalSet, spawn_local};
 
 use crate::budget::Budget;
 use crate::client::{Client, Leads};
-use crate::frame::MOST_HOST;
+use crate::frame::MAX_HOST;
 use crate::kernel;
 use crate::metrics::{Metrics, of_client, of_server};
 use crate::noise::Key;
@@ -26,7 +26,7 @@ use crate::settings::{ClientSettings, MemorySettings, Settings};
 /// The memory of a relay divided by this number is the budget for sent and unacknowledged data.
 const KEPT_PART: usize = 3;
 /// Maximum number of unread notes. Later notes are dropped.
-const MOST_NOTES: usize = 256;
+const MAX_NOTES: usize = 256;
 /// Maximum number of TCP connections that the kernel queues until the relay accepts them.
 const BACKLOG: u32 = 1024;
 
@@ -71,7 +71,7 @@ impl Relay {
         let addresses = listeners.iter().map(|(each, _)| each.local_addr());
         let addresses = addresses.collect::<io::Result<Vec<_>>>()?;
         let (ask, asked) = tokio_mpsc::unbounded_channel();
-        let (tell, notes) = mpsc::sync_channel(MOST_NOTES);
+        let (tell, notes) = mpsc::sync_channel(MAX_NOTES);
         let thread = std::thread::Builder::new().name("relay".into());
         let probes = match settings {
             Settings::Server(_) => addresses.first().map(|&at| (at, probe::listen(at))),
@@ -156,9 +156,9 @@ fn check(settings: &Settings) -> Result<(Key, Vec<Listener>), RelayError> {
                 listeners.push((listen(at, false)?, Some(Leads::Socks)));
             }
             for forward in &client.forwards {
-                if forward.host.is_empty() || forward.host.len() > MOST_HOST {
+                if forward.host.is_empty() || forward.host.len() > MAX_HOST {
                     return Err(refuse(&format!(
-                        "a host has from 1 to {MOST_HOST} characters"
+                        "a host has from 1 to {MAX_HOST} characters"
                     )));
                 }
                 let leads = Leads::To(forward.host.clone(), forward.port);

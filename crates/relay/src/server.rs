@@ -43,7 +43,7 @@ const HANDSHAKES: Limits = Limits {
 };
 /// Maximum number of connections of a session, divided by the maximum in the terms of the session.
 /// Connections above that maximum are resting or are being closed.
-const MOST_OVER: usize = 4;
+const MAX_OVER: usize = 4;
 /// Pause after accepting a connection has failed, such as for lack of file descriptors.
 const PAUSE: Duration = Duration::from_millis(50);
 
@@ -135,7 +135,7 @@ impl Server {
     }
 
     async fn talk(&self, mut socket: TcpStream, caller: u64) -> Result<(), NoiseError> {
-        let first = noise::listen(&mut socket, &self.key);
+        let first = noise::read_first(&mut socket, &self.key);
         let first = timeout(FIRST_MESSAGE_PATIENCE, first).await;
         let (asked, state) = first.unwrap_or(Err(NoiseError::TimedOut))?;
         self.callers.borrow_mut().spoke(caller);
@@ -177,7 +177,7 @@ impl Server {
         let pools = self.pools.borrow();
         let known = pools.get(&hello.session);
         match known {
-            Some(pool) if pool.connections() >= MOST_OVER * pool.terms.connections.1 as usize => {
+            Some(pool) if pool.connections() >= MAX_OVER * pool.terms.connections.1 as usize => {
                 refused("too many connections".into())
             }
             Some(pool) if pool.has(hello.link) => refused("a connection that is there".into()),

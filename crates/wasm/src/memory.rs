@@ -127,7 +127,7 @@ impl Desk {
     }
 
     /// Stores the text of a result or of an error. Returns whether there was no error.
-    fn tell(&mut self, answered: Result<String, String>) -> u32 {
+    fn store_answer(&mut self, answered: Result<String, String>) -> u32 {
         let (text, went_well) = match answered {
             Ok(text) => (text, 1),
             Err(message) => (message, 0),
@@ -184,7 +184,7 @@ pub extern "C" fn lasthop_answer_bytes() -> usize {
 /// Stores the JSON schema of scenario files.
 #[unsafe(no_mangle)]
 pub extern "C" fn lasthop_schema() -> u32 {
-    at_desk(|desk| desk.tell(Ok(Bench::schema())))
+    at_desk(|desk| desk.store_answer(Ok(Bench::schema())))
 }
 
 /// Checks the scenario in the input buffer. The first `text_bytes` bytes are its text in TOML or, if `json` is 1, JSON.
@@ -193,7 +193,7 @@ pub extern "C" fn lasthop_schema() -> u32 {
 pub extern "C" fn lasthop_check(json: u32, text_bytes: usize) -> u32 {
     at_desk(|desk| {
         let checked = Bench::check(written(&desk.room, json, text_bytes));
-        desk.tell(checked)
+        desk.store_answer(checked)
     })
 }
 
@@ -244,7 +244,7 @@ pub extern "C" fn lasthop_values(run: u32) -> u32 {
         });
         match values {
             Ok(()) => 1,
-            Err(message) => desk.tell(Err(message)),
+            Err(message) => desk.store_answer(Err(message)),
         }
     })
 }
@@ -256,7 +256,7 @@ pub extern "C" fn lasthop_combine(run: u32) -> u32 {
     at_desk(|desk| {
         let values = numbers(&desk.room);
         let combined = desk.bench.combine(run, &values);
-        desk.tell(combined)
+        desk.store_answer(combined)
     })
 }
 
@@ -266,7 +266,7 @@ pub extern "C" fn lasthop_explain(run: u32) -> u32 {
     at_desk(|desk| {
         let values = numbers(&desk.room);
         let explained = desk.bench.explain(run, &values);
-        desk.tell(explained)
+        desk.store_answer(explained)
     })
 }
 
@@ -275,7 +275,7 @@ pub extern "C" fn lasthop_explain(run: u32) -> u32 {
 pub extern "C" fn lasthop_series(run: u32) -> u32 {
     at_desk(|desk| {
         let series = desk.bench.series(run);
-        desk.tell(series)
+        desk.store_answer(series)
     })
 }
 
@@ -284,7 +284,7 @@ pub extern "C" fn lasthop_series(run: u32) -> u32 {
 pub extern "C" fn lasthop_distributions(run: u32) -> u32 {
     at_desk(|desk| {
         let distributions = desk.bench.distributions(run);
-        desk.tell(distributions)
+        desk.store_answer(distributions)
     })
 }
 
@@ -293,7 +293,7 @@ pub extern "C" fn lasthop_distributions(run: u32) -> u32 {
 pub extern "C" fn lasthop_frames(run: u32, from_s: f64, to_s: f64) -> u32 {
     at_desk(|desk| {
         let frames = desk.bench.frames(run, from_s, to_s);
-        desk.tell(frames)
+        desk.store_answer(frames)
     })
 }
 

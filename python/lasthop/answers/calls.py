@@ -36,7 +36,7 @@ delay from mouth to ear. [s]
 LOSS = _core.CALL_LOSS
 """Largest fraction of lost datagrams of a good call. [-]"""
 
-MOST_CALLS = 2
+MAX_CALLS = 2
 """Maximum number of calls that are shown one by one. If there are more, only the worst call is
 shown.
 """

@@ -43,7 +43,7 @@ PROGRESS = "progress.json"
 MANIFEST = "manifest.json"
 """File with the requested grid points of a sweep, which `lasthop.load` reads."""
 
-MOST_FRAMES = 1_000_000
+MAX_FRAMES = 1_000_000
 """Default maximum number of frames in a packet capture."""
 
 RESULT_FILE, RECORD_FILE = "result.json", "record.json"

@@ -157,7 +157,7 @@ def slurm(folder: Path, options: dict[str, Any], cluster: str = "slurm") -> Iter
         inner.update_parameters(**options)
     except (RuntimeError, ValueError, NameError, TypeError) as error:
         raise UserError(f"slurm: {str(error).splitlines()[0]}") from None
-    count = int(options.get("slurm_array_parallelism", MOST_JOBS))
+    count = int(options.get("slurm_array_parallelism", MAX_JOBS))
     if cluster == "local":
         count = os.cpu_count() or 1
     executor = Jobs(inner.submit)
@@ -167,7 +167,7 @@ def slurm(folder: Path, options: dict[str, Any], cluster: str = "slurm") -> Iter
         executor.shutdown(cancel_futures=True)
 
 
-MOST_JOBS = 64
+MAX_JOBS = 64
 """Default number of Slurm jobs in the queue at the same time."""
 
 

@@ -7,7 +7,7 @@ from math import ceil
 CHUNK_S = 10.0
 """Wanted processor time of a chunk. [s]"""
 
-MOST_TASKS = 2000
+MAX_TASKS = 2000
 """Maximum number of runs in a chunk, because the results of a chunk are collected in memory."""
 
 ROUNDS = 3
@@ -57,7 +57,7 @@ class Sizes:
             return 1
         fair = ceil(left / (ROUNDS * self._workers))
         count, work_s = 0, 0.0
-        for length_s in islice(lengths_s, min(fair, MOST_TASKS)):
+        for length_s in islice(lengths_s, min(fair, MAX_TASKS)):
             if count and work_s >= self._chunk_s:
                 break
             work_s += length_s * self.cost

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 USER_ERROR = 2
 BROKEN_PIPE = 141
 
-MOST_PROBLEMS = 20
+MAX_PROBLEMS = 20
 """Maximum number of printed problems of a scenario. If there are more, their number is printed."""
 
 CLOSE = 0.7
@@ -169,13 +169,13 @@ def report(error: Exception, command: Sequence[str]) -> int:
     name = " ".join(command) or "check"
     match error:
         case ScenarioError(problems=problems):
-            for problem in problems[:MOST_PROBLEMS]:
+            for problem in problems[:MAX_PROBLEMS]:
                 source = source_in_options(problem.source, problem.setting)
                 print_error(
                     str(problem._replace(source=source)), hint_in_options(problem.hint, name)
                 )
-            if len(problems) > MOST_PROBLEMS:
-                print_error(f"{len(problems) - MOST_PROBLEMS} more of the same scenario")
+            if len(problems) > MAX_PROBLEMS:
+                print_error(f"{len(problems) - MAX_PROBLEMS} more of the same scenario")
         case UserError():
             print_error(message_in_options(str(error)), hint_in_options(error.hint, name))
         case typer.TyperException():

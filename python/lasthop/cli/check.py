@@ -18,10 +18,10 @@ from lasthop.scenario.typed import AggregatingCell, Cell, CellScenario, CsmaScen
 from lasthop.warnings.phase_effects import phase_locks
 from lasthop.warnings.settings import cautions
 
-MOST_LINKS = 30
+MAX_LINKS = 30
 """Maximum number of links whose neighbours are printed; --json prints all links."""
 
-MOST_SIGNS = 100_000
+MAX_SIGNS = 100_000
 """Number of JSON tokens per piece of output."""
 
 STANDARD_TXOP_S = 2.528e-3
@@ -37,7 +37,7 @@ NETWORKS = {
 layer.
 """
 
-MOST_NAMES = 12
+MAX_NAMES = 12
 """Maximum number of printed neighbours of a link."""
 
 
@@ -103,7 +103,7 @@ def written(scenario: Scenario) -> Iterator[str]:
         for key, value in scenario.in_pieces().items()
     }
     signs = json.JSONEncoder(indent=2, ensure_ascii=False).iterencode(tree)
-    while text := "".join(islice(signs, MOST_SIGNS)):
+    while text := "".join(islice(signs, MAX_SIGNS)):
         yield text
 
 
@@ -125,19 +125,19 @@ def neighbours(links: Sequence[CsmaLink]) -> Iterator[str]:
     """Yield a line per link: its conflicting links, and the hidden links whose frames it
     destroys.
     """
-    for link in links[:MOST_LINKS]:
+    for link in links[:MAX_LINKS]:
         line = f"  link {link.name} conflicts with {names(link.conflicts)}"
         if link.disturbs:
             line += f"; hidden from {names(link.disturbs)}, whose frames it destroys"
         yield line
-    if len(links) > MOST_LINKS:
-        yield f"  ... and {len(links) - MOST_LINKS} more links, which --json lists"
+    if len(links) > MAX_LINKS:
+        yield f"  ... and {len(links) - MAX_LINKS} more links, which --json lists"
 
 
 def names(links: Sequence[str]) -> str:
     """Return the first few link names, and the number of omitted names."""
-    more = len(links) - MOST_NAMES
-    first = ", ".join(links[:MOST_NAMES]) or "none"
+    more = len(links) - MAX_NAMES
+    first = ", ".join(links[:MAX_NAMES]) or "none"
     return f"{first} and {more} more" if more > 0 else first
 
 

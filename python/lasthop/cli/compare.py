@@ -33,7 +33,7 @@ from lasthop.cli.simulate import finish, print_runs
 from lasthop.cli.tables import print_table
 from lasthop.comparison.compare import OF_MEASURED, Comparison, Row, with_emulation
 from lasthop.comparison.compare import compare as lay_side_by_side
-from lasthop.display.delays import MOST_ROWS, Delays
+from lasthop.display.delays import MAX_ROWS, Delays
 from lasthop.display.stability import stability_lines
 from lasthop.extras import need
 from lasthop.measured import measurements
@@ -79,7 +79,7 @@ OF_DELAYS = ("one_way_delay_s", "loss_probability")
 LAST = ("stations", "flows")
 """Lists whose rows are printed after the rows of all other lists."""
 
-MOST_ITEMS = 12
+MAX_ITEMS = 12
 """Maximum number of rows per quantity in the table; --json prints all rows."""
 
 
@@ -179,7 +179,7 @@ def print_comparison(comparison: Comparison, options: Mapping[str, object]) -> N
         typer.echo(f"emulated {times} in {comparison.emulation.clock}\n")
     for table in delays.tables():
         typer.echo(f"simulated {table.title}:")
-        print_table(table.heads, table.rows, table.names, MOST_ROWS)
+        print_table(table.heads, table.rows, table.names, MAX_ROWS)
     if options and comparison.prediction is not None:
         given = ", ".join(f"{name} {value}" for name, value in options.items())
         model = comparison.prediction.model
@@ -206,7 +206,7 @@ def print_comparison(comparison: Comparison, options: Mapping[str, object]) -> N
         last = LAST if summed else LAST[:1]
         chosen.sort(key=lambda row: last.index(row.list) if row.list in last else -1)
         # Print one extra row instead of a line "... and 1 more".
-        most = MOST_ITEMS + 1 if len(chosen) == MOST_ITEMS + 1 else MOST_ITEMS
+        most = MAX_ITEMS + 1 if len(chosen) == MAX_ITEMS + 1 else MAX_ITEMS
         shown = [[row.name, *numbers(row, scale)] for row in chosen[:most]]
         if quantity == "period_s":
             shown = [[row.name, *periods(row, comparison)] for row in chosen[:most]]
@@ -252,12 +252,12 @@ def periods(row: Row, comparison: Comparison) -> list[str]:
     """Return two periods and their difference: limit cycle of the fluid model, and simulated queue.
 
     If there is no period, the text says so."""
-    [swing] = [each for each in comparison.swings if each.queue == row.name]
+    [oscillation] = [each for each in comparison.oscillations if each.queue == row.name]
     predicted, simulated, difference = numbers(row, 1.0)
-    if swing.stable:
+    if oscillation.stable:
         predicted = "none"
     if row.simulated is None:
-        simulated = f"none to {plain(swing.longest_s)}"
+        simulated = f"none to {plain(oscillation.longest_s)}"
     return [predicted, simulated, difference]
 
 

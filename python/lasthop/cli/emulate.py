@@ -46,7 +46,7 @@ LONGEST_S, MAX_PROCESSOR_S = 3600.0, 3600.0
 [s]
 """
 WITH, LINK, TRACE = "--with", "--link", "--trace"
-MOST_RUNS = 1000
+MAX_RUNS = 1000
 SYSCTL = ("--sysctl", "NAME=VALUE", "net.ipv4.tcp_sack=0")
 """An option with NAME=VALUE pairs: its name, its metavar and an example."""
 WIDTHS = (20, 14, 20, 1)
@@ -55,7 +55,7 @@ WIDTHS = (20, 14, 20, 1)
 
 def run_count(text: str) -> int:
     """Return the number from an option that sets a number of runs."""
-    return whole_number(text, 1, MOST_RUNS, "a number of runs")
+    return whole_number(text, 1, MAX_RUNS, "a number of runs")
 
 
 def deadline_s(text: object) -> float:

@@ -12,10 +12,10 @@ from lasthop.explanation.terms import KINDS, Entry, entries, find
 
 __all__ = ["print_names", "print_term"]
 
-MOST_COLUMNS = 100
+MAX_COLUMNS = 100
 """Largest width to which text is wrapped. [characters]"""
 
-MOST_KEYS = 2
+MAX_KEYS = 2
 """Maximum number of keys that are printed in full. If there are more, one sentence per key is
 printed.
 """
@@ -36,7 +36,7 @@ def print_term(name: str, *, as_json: bool = False) -> None:
         typer.echo(json.dumps([_as_dict(entry) for entry in result], indent=2, ensure_ascii=False))
         return
     keys = [entry for entry in result if entry.kind == "key"]
-    brief = keys if len(keys) > MOST_KEYS else []
+    brief = keys if len(keys) > MAX_KEYS else []
     blocks = [list(_block(entry)) for entry in result if entry not in brief]
     if brief:
         blocks.insert(sum(e.kind in ("term", "quantity") for e in result), list(_keys(brief)))
@@ -108,7 +108,7 @@ def _keys(keys: Sequence[Entry]) -> Iterator[str]:
 
 def _wrapped(text: str) -> list[str]:
     """Return a text as indented lines."""
-    width = min(screen_width() or MOST_COLUMNS, MOST_COLUMNS)
+    width = min(screen_width() or MAX_COLUMNS, MAX_COLUMNS)
     return wrap(
         text,
         width,

@@ -12,7 +12,7 @@ from lasthop.scenario.scenario import Scenario
 
 __all__ = ["print_footer", "print_notes"]
 
-MOST_FACTS = 3
+MAX_FACTS = 3
 """Maximum number of facts, not counting the sentences on the utilisation of the wire."""
 
 WIDEST = 80
@@ -41,7 +41,7 @@ def footer(scenario: Scenario, answer: Answer) -> Iterator[str]:
     from lasthop.explanation.lines import fact_lines
 
     result = read_facts(facts(scenario, answer))
-    lines = list(fact_lines(result, most_delays=2))[:MOST_FACTS]
+    lines = list(fact_lines(result, most_delays=2))[:MAX_FACTS]
     lines += line_use(scenario, answer, result)
     if lines:
         yield "why:"

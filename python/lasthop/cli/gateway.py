@@ -190,11 +190,11 @@ def run(
     gateway = read(file, settings)
     needs_linux("gateway")
     from lasthop.enforce.gateway import operate
-    from lasthop.enforce.gateway.live import MOST_ROWS, tables
+    from lasthop.enforce.gateway.live import MAX_ROWS, tables
 
     warn(*operate.warnings(gateway))
     service(file, settings, state).run(
-        gateway, lambda now, columns: tables(now, MOST_ROWS, columns), live=live, as_json=as_json
+        gateway, lambda now, columns: tables(now, MAX_ROWS, columns), live=live, as_json=as_json
     )
 
 

@@ -28,7 +28,7 @@ from lasthop.scenario.scenario import Scenario
 if TYPE_CHECKING:
     from lasthop.importing.observed import Network
 
-MOST_STATIONS = 1000
+MAX_STATIONS = 1000
 
 OUT = unset(
     "FILE",
@@ -43,7 +43,7 @@ def station_count(text: object) -> int:
     """Return the number from --stations."""
     if isinstance(text, int):  # The default value is a number.
         return text
-    return whole_number(str(text), 1, MOST_STATIONS, "a number of stations")
+    return whole_number(str(text), 1, MAX_STATIONS, "a number of stations")
 
 
 def source(what: str) -> Any:

@@ -68,9 +68,9 @@ SEED = unset("N", "Set the seed of all random streams; by default the scenario's
 
 def thread_count(text: str) -> int:
     """Return the number of threads from --jobs."""
-    from lasthop.simulation.simulate import MOST_JOBS
+    from lasthop.simulation.simulate import MAX_JOBS
 
-    return whole_number(text, 1, MOST_JOBS, "a number of threads")
+    return whole_number(text, 1, MAX_JOBS, "a number of threads")
 
 
 def whole_number(text: str, least: int, most: int, what: str) -> int:

@@ -17,10 +17,10 @@ from lasthop.scenario.scenario import Scenario
 if TYPE_CHECKING:
     from lasthop.enforce.queue.config import LinkQueue
 
-LEAST_HEARD_S, MOST_HEARD_S = 2, 600
+MIN_HEARD_S, MAX_HEARD_S = 2, 600
 """Smallest and largest observation time of --listen. [s]"""
-MOST_FLOWS = 100_000
-LAW = "newreno"
+MAX_FLOWS = 100_000
+DEFAULT_CONGESTION = "newreno"
 """Default congestion control of the flows in the stability check."""
 
 File = Annotated[
@@ -60,19 +60,19 @@ def given(settings: list[str] | None) -> list[tuple[str, str]]:
     return pairs(settings or [], "--set", "PATH=VALUE", "interface.rate=18 Mbps")
 
 
-def said_of_flows(flows: int, rtt: str, law: str) -> str:
+def said_of_flows(flows: int, rtt: str, algorithm: str) -> str:
     """Return a phrase such as ``5 flows of 40 ms under newreno``."""
-    return f"{counted(flows, 'flow')} of {rtt} under {law}"
+    return f"{counted(flows, 'flow')} of {rtt} under {algorithm}"
 
 
 def flow_count(text: str) -> int:
     """Return the number from --flows."""
-    return whole_number(text, 1, MOST_FLOWS, "a number of flows")
+    return whole_number(text, 1, MAX_FLOWS, "a number of flows")
 
 
 def seconds(text: str) -> int:
     """Return the observation time from --listen. [s]"""
-    return whole_number(text, LEAST_HEARD_S, MOST_HEARD_S, "a number of seconds")
+    return whole_number(text, MIN_HEARD_S, MAX_HEARD_S, "a number of seconds")
 
 
 def service(file: str, settings: list[str] | None, state: Path | None) -> Service:
@@ -122,36 +122,41 @@ def check(
         raise UserError("--listen: cannot be combined with --flows or --rtt, which it measures")
     if congestion is not None and flows is None and listen is None:
         raise UserError("--congestion: no flows: expected --flows and --rtt, or --listen")
-    law = congestion or LAW
-    swing = swing_of(wanted, file, settings, flows, rtt, law)
+    algorithm = congestion or DEFAULT_CONGESTION
+    oscillation = oscillation_of(wanted, file, settings, flows, rtt, algorithm)
     if listen is not None:
         # This call reports wrong options before the observation. Its result is ignored.
-        swings.verdict(wanted, 1, "1 s", law)
+        swings.verdict(wanted, 1, "1 s", algorithm)
     needs_linux("queue")
     from lasthop.enforce.queue import operate
 
     warnings, heard = operate.check(wanted, state), None
     if listen is not None:
-        heard, swing = swing_of_heard(wanted, listen, law)
+        heard, oscillation = oscillation_of_heard(wanted, listen, algorithm)
     if as_json:
-        answer = {"name": wanted.name, "warnings": warnings, "heard": heard, "swing": swing}
+        answer = {
+            "name": wanted.name,
+            "warnings": warnings,
+            "heard": heard,
+            "swing": oscillation,
+        }
         typer.echo(json.dumps(answer, indent=2))
         return
     typer.echo(f"{file}: ok: {said_of(wanted)}")
     if heard is not None:
         typer.echo(heard["said"])
-    if swing is not None:
-        typer.echo(swing["said"])
+    if oscillation is not None:
+        typer.echo(oscillation["said"])
     warn(*warnings)
 
 
-def swing_of(
+def oscillation_of(
     wanted: "LinkQueue",
     file: str,
     settings: list[str] | None,
     flows: int | None,
     rtt: str | None,
-    law: str,
+    algorithm: str,
 ) -> dict[str, Any] | None:
     """Return the fluid models' verdict on the stability of the queue; None if its flows are
     unknown.
@@ -161,7 +166,10 @@ def swing_of(
     if (flows is None) != (rtt is None):
         raise UserError("--flows and --rtt: must be given together")
     if flows is not None and rtt is not None:
-        verdict, text = swings.verdict(wanted, flows, rtt, law), said_of_flows(flows, rtt, law)
+        verdict, text = (
+            swings.verdict(wanted, flows, rtt, algorithm),
+            said_of_flows(flows, rtt, algorithm),
+        )
     elif wanted.link is None or file == "-":
         return None
     else:
@@ -170,8 +178,8 @@ def swing_of(
     return {**verdict._asdict(), "said": swings.in_words(verdict, text)}
 
 
-def swing_of_heard(
-    wanted: "LinkQueue", over_s: int, law: str
+def oscillation_of_heard(
+    wanted: "LinkQueue", over_s: int, algorithm: str
 ) -> tuple[dict[str, Any], dict[str, Any] | None]:
     """Observe the interface; return its flows, and the stability of the queue with these flows."""
     from lasthop.enforce.queue import census, swings
@@ -181,8 +189,8 @@ def swing_of_heard(
     seen = {**heard._asdict(), "rtt_s": heard.rtt_s, "said": census.in_words(heard, wanted)}
     if heard.rtt_s is None:
         return seen, None
-    result = swings.verdict(wanted, heard.flows, f"{heard.rtt_s} s", law)
-    text = said_of_flows(heard.flows, f"{1e3 * heard.rtt_s:.3g} ms", law)
+    result = swings.verdict(wanted, heard.flows, f"{heard.rtt_s} s", algorithm)
+    text = said_of_flows(heard.flows, f"{1e3 * heard.rtt_s:.3g} ms", algorithm)
     return seen, {**result._asdict(), "said": swings.in_words(result, text)}
 
 

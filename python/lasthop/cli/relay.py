@@ -26,24 +26,24 @@ if TYPE_CHECKING:
         Target,
     )
 
-MOST_PORT = 65_535
-MOST_STREAMS = 8192
-MOST_HOLD = 100
+MAX_PORT = 65_535
+MAX_STREAMS = 8192
+MAX_HOLD = 100
 MEMORIES = ((1.0, "B"), (2.0**10, "KiB"), (2.0**20, "MiB"), (2.0**30, "GiB"))
-LEAST_MEMORY_BYTES = 1 << 20
-MOST_MEMORY_BYTES = 1 << 34
+MIN_MEMORY_BYTES = 1 << 20
+MAX_MEMORY_BYTES = 1 << 34
 TIMES = ((1e-3, "ms"), (1.0, "s"), (60.0, "min"))
 ECN = Path("/proc/sys/net/ipv4/tcp_ecn")
-MOST_HOST = 255
+MAX_HOST = 255
 FORMS = "HOST:PORT, with an IPv6 address in brackets"
 
 
 def port(text: str, option: str) -> int:
     """Return the port number from a part of an option's value."""
     try:
-        return whole_number(text, 0, MOST_PORT, "a port")
+        return whole_number(text, 0, MAX_PORT, "a port")
     except typer.BadParameter:
-        raise UserError(f'{option}: "{text}" is not a port from 0 to {MOST_PORT}') from None
+        raise UserError(f'{option}: "{text}" is not a port from 0 to {MAX_PORT}') from None
 
 
 def address(text: str, option: str) -> "Address":
@@ -54,8 +54,8 @@ def address(text: str, option: str) -> "Address":
     if not match:
         raise UserError(f'{option}: "{text}" is not {FORMS}')
     host = match[1] or match[2]
-    if len(host) > MOST_HOST:
-        raise UserError(f"{option}: {host[:20]}...: a host has at most {MOST_HOST} characters")
+    if len(host) > MAX_HOST:
+        raise UserError(f"{option}: {host[:20]}...: a host has at most {MAX_HOST} characters")
     return Address(host, port(match[3], option))
 
 
@@ -170,9 +170,9 @@ def bounds_of(streams: str | None, memory: str) -> "Bounds":
     from lasthop.relay.settings import MIB, STREAM_BYTES, Bounds
 
     size = round(measured(memory, MEMORIES, "--memory", "48MiB"))
-    if not LEAST_MEMORY_BYTES <= size <= MOST_MEMORY_BYTES:
+    if not MIN_MEMORY_BYTES <= size <= MAX_MEMORY_BYTES:
         raise UserError(f"--memory: {memory}: must be from 1MiB to 16GiB")
-    most = None if streams is None else count(streams, "--streams", MOST_STREAMS)
+    most = None if streams is None else count(streams, "--streams", MAX_STREAMS)
     if most is not None and most * STREAM_BYTES > size:
         raise UserError(
             f"--streams: {most}: --memory {memory} is sufficient for at most "
@@ -184,12 +184,12 @@ def bounds_of(streams: str | None, memory: str) -> "Bounds":
 
 def connections_of(text: str) -> tuple[int, int]:
     """Return the range of the number of connections, from N or FEWEST..MOST."""
-    from lasthop.relay.settings import MOST_CONNECTIONS
+    from lasthop.relay.settings import MAX_CONNECTIONS
 
     least, dots, most = text.partition("..")
     numbers = (
-        count(least, "--connections", MOST_CONNECTIONS),
-        count(most if dots else least, "--connections", MOST_CONNECTIONS),
+        count(least, "--connections", MAX_CONNECTIONS),
+        count(most if dots else least, "--connections", MAX_CONNECTIONS),
     )
     if numbers[0] > numbers[1]:
         raise UserError(f"--connections: {text}: the first number must not be above the second")
@@ -357,7 +357,7 @@ def connect(
         connections=(least, most),
         interval_s=seconds(interval, "--interval", 0.1, 1000.0),
         smoothing=part(smoothing, "--smoothing"),
-        hold=count(hold, "--hold", MOST_HOLD),
+        hold=count(hold, "--hold", MAX_HOLD),
         congestion=congestion,
         timeout_s=seconds(timeout, "--timeout", 1.0, 86_400.0),
     )

@@ -10,7 +10,7 @@ import typer
 
 from lasthop.answers.digits import span
 from lasthop.answers.overwrite import CAPTURE, refuse_foreign, refuse_if_foreign
-from lasthop.answers.saving import MOST_FRAMES, RESULT_FILES
+from lasthop.answers.saving import MAX_FRAMES, RESULT_FILES
 from lasthop.cli import options
 from lasthop.cli.boundary import Interrupted, print_either, simulating, warn
 from lasthop.cli.footer import print_footer, print_notes
@@ -105,7 +105,7 @@ def simulate(
         writable_file(pcapng, "--pcapng", file)
         refuse_if_foreign(pcapng, CAPTURE)
     if pcapng is not None or shown is not None:
-        frames = scenario.typed.record.frames or MOST_FRAMES
+        frames = scenario.typed.record.frames or MAX_FRAMES
     wall, cpu = time.perf_counter(), time.process_time()
     with simulating() as progress:
         result = run(

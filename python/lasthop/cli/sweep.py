@@ -30,7 +30,7 @@ from lasthop.cli.options import (
 from lasthop.cli.picture import PLOT, changed, picture_path, save_picture, tell
 from lasthop.cli.progress import batch_bar
 from lasthop.cli.report import ANONYMISE, REPORT_FILE, report_path, save_report
-from lasthop.cli.tables import COLUMNS, MOST_ROWS, TITLES, print_table, printed
+from lasthop.cli.tables import COLUMNS, MAX_ROWS, TITLES, print_table, printed
 from lasthop.display.columns import column_of
 from lasthop.display.swept import delay_table
 from lasthop.errors import UserError
@@ -49,10 +49,10 @@ TABLES = "--over 'queue=100,{red={min_th=50,max_th=100}}'"
 GO_ON = "run the same command again to continue"
 """Hint that is printed after Ctrl-C."""
 
-MOST_GROUPS = 5
+MAX_GROUPS = 5
 """Maximum number of tables of stations whose goodput shares are printed."""
 
-MOST_LOOKED_AT = 200
+MAX_LOOKED_AT = 200
 """Maximum number of grid points whose warnings are read."""
 
 
@@ -193,7 +193,7 @@ def sweep_picture(
 
 def first_warning(result: Sweep) -> Iterator[str]:
     """Yield the first warning about the grid points, with the number of further warnings."""
-    warnings = list(result.iter_warnings(MOST_LOOKED_AT))
+    warnings = list(result.iter_warnings(MAX_LOOKED_AT))
     if warnings:
         more = len(warnings) - 1
         rest = f" (and {more} more: `warnings` of the sweep in Python)" if more else ""
@@ -255,12 +255,12 @@ def print_sweep(result: Sweep) -> None:
     cell.
     """
     paths = list(result.paths)
-    seen = result.points[:MOST_ROWS]
+    seen = result.points[:MAX_ROWS]
     late, delays = delay_table(seen)
     if late:
         print_table([*paths, *late], delays, names=len(paths))
     groups = list(dict.fromkeys(group for point in seen for group in members(point)))
-    shown = groups[:MOST_GROUPS]
+    shown = groups[:MAX_GROUPS]
     rows = [
         [*point.settings.values(), *(share(members(point).get(group, [])) for group in shown)]
         for point in seen
@@ -304,7 +304,7 @@ def print_list(list_name: str, points: Sequence[Point], paths: list[str]) -> Non
 def print_quantity(result: Sweep, asked: str) -> None:
     """Print one quantity: a row per grid point, and a column per item that has the quantity."""
     list_name, _, quantity = asked.rpartition(".")
-    seen = result.points[:MOST_ROWS]
+    seen = result.points[:MAX_ROWS]
     for each in [list_name] if list_name else registry()[quantity].lists:
         column = column_of(each, quantity)
         cells = [

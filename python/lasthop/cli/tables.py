@@ -15,7 +15,7 @@ import typer
 
 from lasthop.cli.screen import screen_width
 from lasthop.display.columns import COLUMNS, TITLES, called, of_shares, printed, shown_columns
-from lasthop.display.delays import MOST_ROWS as FEW_ROWS
+from lasthop.display.delays import MAX_ROWS as FEW_ROWS
 from lasthop.display.delays import Delays, unshown_columns
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["COLUMNS", "TITLES", "print_answer", "print_table", "printed"]
 
-MOST_ROWS = 40
+MAX_ROWS = 40
 """Maximum number of printed rows of a table. If there are more, their number is printed."""
 
 GAP = "  "
@@ -64,7 +64,7 @@ def print_table(
     headers: Sequence[str],
     rows: Sequence[Sequence[str]],
     names: int = 1,
-    most: int | None = MOST_ROWS,
+    most: int | None = MAX_ROWS,
 ) -> None:
     """Print a table of at most `most` rows; the first `names` columns are text, the rest are
     numbers.

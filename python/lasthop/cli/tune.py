@@ -73,7 +73,7 @@ LIVED_WITH = ("jain_p05", "longest_starved_s", "sojourn_p99_s", "one_way_delay_p
 LONG_TITLE = 12
 """Width to which a long column title is wrapped. [characters]"""
 
-MOST_LINES = 3
+MAX_LINES = 3
 """Maximum number of words in a title with one word per line."""
 
 
@@ -476,7 +476,7 @@ def head(name: str, before: str = "") -> str:
     """Return a column header: the title on one or several lines, then the unit."""
     shown = SHOWN[name]
     words = f"{before}{shown.title}".split(" ")
-    lines = wrap(" ".join(words), LONG_TITLE) if len(words) > MOST_LINES else words
+    lines = wrap(" ".join(words), LONG_TITLE) if len(words) > MAX_LINES else words
     return "\n".join([*lines, f"[{shown.unit}]"])
 
 

@@ -32,7 +32,7 @@ from lasthop.simulation.simulate import ProgressCallback, replaced, simulate, th
 if TYPE_CHECKING:
     import pandas as pd
 
-    from lasthop.comparison.oscillation import Swing
+    from lasthop.comparison.oscillation import Oscillation
     from lasthop.emulation import Emulation
     from lasthop.plot.figure import Figure, Place
 
@@ -197,18 +197,18 @@ class Comparison(Shown):
         ]
 
     @cached_property
-    def swings(self) -> "list[Swing]":
+    def oscillations(self) -> "list[Oscillation]":
         """Queue lengths of busy routers over time, with the equilibrium of a fluid model."""
-        from lasthop.comparison.oscillation import swings_of
+        from lasthop.comparison.oscillation import oscillations_of
 
-        return swings_of(self.scenario, self.prediction, self.simulation)
+        return oscillations_of(self.scenario, self.prediction, self.simulation)
 
     @property
-    def swing(self) -> "Swing | None":
-        """First item of `swings`: the trace of the predicted queue, or of the busiest link's
+    def oscillation(self) -> "Oscillation | None":
+        """First item of `oscillations`: the trace of the predicted queue, or of the busiest link's
         queue.
         """
-        return self.swings[0] if self.swings else None
+        return self.oscillations[0] if self.oscillations else None
 
     @cached_property
     def table(self) -> "pd.DataFrame":
@@ -299,7 +299,7 @@ class Comparison(Shown):
         with_nodes = self.shown_with_nodes
         for list_name in LISTS:
             if list_name == "stability":
-                yield from self._swing_rows()
+                yield from self._oscillation_rows()
                 continue
             theirs = items_by_name(predicted.get(list_name, ()))
             ours = items_by_name(self.simulation.summary.get(list_name, ()))
@@ -339,12 +339,19 @@ class Comparison(Shown):
                         *(real_one["mean"], real_one["ci95"]),
                     )
 
-    def _swing_rows(self) -> Iterator[Row]:
+    def _oscillation_rows(self) -> Iterator[Row]:
         """Yield one row per router: period of the fluid model's limit cycle, and period of the
         simulated queue.
         """
-        for swing in self.swings:
-            yield Row("stability", swing.queue, "period_s", swing.cycle_s, swing.period_s, None)
+        for oscillation in self.oscillations:
+            yield Row(
+                "stability",
+                oscillation.queue,
+                "period_s",
+                oscillation.cycle_s,
+                oscillation.period_s,
+                None,
+            )
 
 
 def compare(

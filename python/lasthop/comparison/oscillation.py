@@ -18,7 +18,7 @@ from lasthop.scenario.typed import CellScenario
 from lasthop.scenario.typed import Scenario as Typed
 from lasthop.simulation.result import Result
 
-__all__ = ["Swing", "period_of", "sampled", "swings_of"]
+__all__ = ["Oscillation", "oscillations_of", "period_of", "sampled"]
 
 Array = NDArray[np.float64]
 
@@ -32,11 +32,11 @@ AS_GOOD = 0.9
 """Fraction of the largest autocorrelation. The first lag whose autocorrelation reaches this
 fraction is the period. [-]
 """
-LEAST_PERIODS = 8.0
+MIN_PERIODS = 8.0
 """Smallest number of periods that a trace must contain. [-]"""
 COARSEST, FINEST = 4000, 50_000
 """Smallest and largest number of samples of a queue's trace."""
-MOST_VALUES = 400_000
+MAX_VALUES = 400_000
 """Largest product of samples and flows if there is no prediction. Above this product, the sampling
 interval grows.
 """
@@ -44,14 +44,14 @@ BUSY = 0.5
 """Smallest utilisation of a router's link for which the period of its queue is reported. [-]"""
 SAME_RTT = 1.1
 """Ratio of two round-trip times up to which they count as equal. [-]"""
-MOST_RTTS = 8
+MAX_RTTS = 8
 PER_PERIOD = 16
 """Number of samples per predicted period of the oscillation."""
 INTERVAL = "record.series_interval"
 
 
 @dataclass(frozen=True)
-class Swing:
+class Oscillation:
     """Trace of a queue after the warm-up, with the prediction of a fluid model if there is one.
 
     Parameters
@@ -87,8 +87,8 @@ class Swing:
 
     @property
     def longest_s(self) -> float:
-        """Longest detectable period: the trace must contain `LEAST_PERIODS` periods. [s]"""
-        return float(self.times_s[-1] - self.times_s[0]) / LEAST_PERIODS
+        """Longest detectable period: the trace must contain `MIN_PERIODS` periods. [s]"""
+        return float(self.times_s[-1] - self.times_s[0]) / MIN_PERIODS
 
 
 def sampled(scenario: Scenario, prediction: Prediction | None) -> Scenario:
@@ -110,12 +110,14 @@ def sampled(scenario: Scenario, prediction: Prediction | None) -> Scenario:
     if period is not None:
         interval = min(interval, period.mean / PER_PERIOD)
     if not queues:
-        interval = max(interval, duration * flows / MOST_VALUES)
+        interval = max(interval, duration * flows / MAX_VALUES)
     interval = max(interval, duration / FINEST, 1e-6)
     return scenario.with_(INTERVAL, f"{round(1e9 * interval)} ns")
 
 
-def swings_of(scenario: Scenario, prediction: Prediction | None, simulation: Result) -> list[Swing]:
+def oscillations_of(
+    scenario: Scenario, prediction: Prediction | None, simulation: Result
+) -> list[Oscillation]:
     """Return the traces of the queues of busy routers, with the predicted queue first.
 
     Without a prediction, the queue of the busiest link comes first. Queues that were not sampled
@@ -141,18 +143,22 @@ def swings_of(scenario: Scenario, prediction: Prediction | None, simulation: Res
         late = times > known.warmup_s
         rtts = rtts_of(known, simulation, name)
         period = period_of(times[late], packets[late], rtts)
-        swing = Swing(name, times[late], packets[late], period)
+        oscillation = Oscillation(name, times[late], packets[late], period)
         item = items.get(name)
-        results.append(swing if item is None else with_fluid(swing, known, summary, item))
+        results.append(
+            oscillation if item is None else with_fluid(oscillation, known, summary, item)
+        )
     return results
 
 
-def with_fluid(swing: Swing, scenario: Typed, summary: Mapping[str, Any], item: Stability) -> Swing:
+def with_fluid(
+    oscillation: Oscillation, scenario: Typed, summary: Mapping[str, Any], item: Stability
+) -> Oscillation:
     """Return a queue's trace with equilibrium, period and limit cycle of the fluid model."""
     cycle_s, cycle = (None, None) if item.stable else cycle_of(scenario)
     return replace(
-        swing,
-        rest_packets=estimates_of(summary["queues"], "occupancy_packets")[swing.queue].mean,
+        oscillation,
+        rest_packets=estimates_of(summary["queues"], "occupancy_packets")[oscillation.queue].mean,
         predicted_s=None if item.period_s is None else item.period_s.mean,
         stable=item.stable,
         cycle_s=cycle_s,
@@ -169,7 +175,7 @@ def rtts_of(scenario: Typed, simulation: Result, queue: str) -> list[float]:
     for rtt in measured:
         if not results or rtt > SAME_RTT * results[-1]:
             results.append(rtt)
-    return results[:MOST_RTTS]
+    return results[:MAX_RTTS]
 
 
 def period_of(times_s: Array, values: Array, rtts_s: Sequence[float] = ()) -> float | None:
@@ -177,7 +183,7 @@ def period_of(times_s: Array, values: Array, rtts_s: Sequence[float] = ()) -> fl
 
     Only maxima after the first zero count. The period is the lag of the first maximum that is at
     least `AS_GOOD` times the largest. The period is None if no maximum exceeds `LIKE_ITSELF`, or if
-    the trace is shorter than `LEAST_PERIODS` periods.
+    the trace is shorter than `MIN_PERIODS` periods.
 
     Parameters
     ----------
@@ -228,7 +234,7 @@ def likeness(values: Array) -> Array | None:
     if like[0] <= 1e-12 * max(1.0, float(np.abs(values).max()) ** 2):
         return None
     like = like / (like[0] * (1.0 - np.arange(len(values)) / len(values)))
-    return np.asarray(like[: int(len(values) / LEAST_PERIODS)])
+    return np.asarray(like[: int(len(values) / MIN_PERIODS)])
 
 
 def cycle_of(

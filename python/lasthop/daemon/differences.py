@@ -23,7 +23,7 @@ Body: TypeAlias = tuple[int, bytes]
 EVERYTHING: Name = ("everything",)
 """Name in a difference that can only be repaired by setting up everything again. It stands for all
 objects."""
-MOST_NAMED = 3
+MAX_NAMED = 3
 """Largest number of classes whose differences are reported in separate messages. Further classes
 are only counted."""
 
@@ -146,19 +146,19 @@ def in_words(ifb: Device, name: Name, what: str, spreads: dict[int, str]) -> str
 
 
 def summarised(differences: Iterable[Difference]) -> list[str]:
-    """Return the messages of the differences. If more than `MOST_NAMED` classes and queues differ,
+    """Return the messages of the differences. If more than `MAX_NAMED` classes and queues differ,
     one message contains the number of the others."""
     lines = list(dict.fromkeys(difference.message for difference in differences))
     gone = next((line for line in lines if line.startswith("the classes of ")), None)
     if gone is not None:
         return [gone, *(line for line in lines if line.startswith(("interface ", "the clsact ")))]
     named = [line for line in lines if " of class " in line or line.startswith("class ")]
-    more = len(named) - MOST_NAMED
+    more = len(named) - MAX_NAMED
     if more <= 0:
         return lines
     rest = [line for line in lines if line not in set(named)]
     return [
         *rest,
-        *named[:MOST_NAMED],
+        *named[:MAX_NAMED],
         f"{more} more classes and queues differ from their settings",
     ]

@@ -1,7 +1,7 @@
 """Server of one page over HTTP for few clients, in a thread that never blocks.
 
 A connection has `PATIENCE_S` for its request and the reply. If there are more than
-`MOST_CONNECTIONS`, the oldest connection is closed. Idle clients therefore never delay the requests
+`MAX_CONNECTIONS`, the oldest connection is closed. Idle clients therefore never delay the requests
 of other clients.
 """
 
@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
-MOST_CONNECTIONS = 32
+MAX_CONNECTIONS = 32
 PATIENCE_S = 5.0
 PAUSE_S = 0.05
 """Pause after a failure to accept a connection. [s]"""
@@ -92,7 +92,7 @@ class Server:
             time.sleep(PAUSE_S)
             return
         item.setblocking(False)
-        if len(self.open) >= MOST_CONNECTIONS:
+        if len(self.open) >= MAX_CONNECTIONS:
             self.close(next(iter(self.open.values())))
         self.open[item] = Conversation(item)
         self.selector.register(item, selectors.EVENT_READ)

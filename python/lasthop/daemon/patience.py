@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from lasthop.linux.described import Name
 
-MOST_AT_ONCE = 5
+MAX_AT_ONCE = 5
 """Number of immediate repairs of a part of the kernel's state. Later repairs are delayed."""
 CALM_S = 10.0
 """Time without repairs after which repairs of a part of the kernel's state are immediate again.
@@ -43,7 +43,7 @@ class Patience:
         if now_s - tries.last_s > CALM_S + tries.wait_s:
             tries.count, tries.wait_s = 0, 0.0
         has_waited = tries.until_s > tries.last_s
-        if tries.count >= MOST_AT_ONCE and not has_waited:
+        if tries.count >= MAX_AT_ONCE and not has_waited:
             self.wait(tries, now_s, LONGEST_WAIT_S)
             return False
         tries.count += 1
@@ -69,7 +69,7 @@ class Patience:
     def fights(self, name: Name) -> bool:
         """Return whether a part of the kernel's state has had so many repairs that another program
         seems to revert them."""
-        return name in self.tries and self.tries[name].count >= MOST_AT_ONCE
+        return name in self.tries and self.tries[name].count >= MAX_AT_ONCE
 
     def forget(self, now_s: float) -> None:
         """Delete the records of parts of the kernel's state that have needed no repair for a long

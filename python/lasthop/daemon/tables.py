@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 GAP = 2
 """Distance between two columns. [characters]"""
-LEAST_NAME = 8
+MIN_NAME = 8
 """Smallest number of characters to which a name is shortened. [-]"""
 
 Row: TypeAlias = Mapping[str, Any]
@@ -73,7 +73,7 @@ def fitted(
     for title in drop:
         if spare() < 0 and titles.index(title) in remaining:
             remaining.remove(titles.index(title))
-    longest = max(widths()[0] + min(spare(), 0), LEAST_NAME)
+    longest = max(widths()[0] + min(spare(), 0), MIN_NAME)
     table = Table(box=None, pad_edge=False)
     for k in remaining:
         side = "left" if columns[k].is_text else "right"

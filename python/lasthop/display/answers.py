@@ -16,7 +16,7 @@ from lasthop.display.columns import (
     shown_columns,
 )
 from lasthop.display.delays import Delays, unshown_columns
-from lasthop.display.page import MOST_ROWS, Page, Table
+from lasthop.display.page import MAX_ROWS, Page, Table
 from lasthop.display.stability import stability_lines
 from lasthop.display.swept import delay_table
 from lasthop.display.text import counted
@@ -46,7 +46,7 @@ open; the others are folded.
 OF_SWEEP = ("cells", "classes", "flows", "links", "queues")
 """Lists that the table of a sweep may show; the first list with values is shown."""
 
-MOST_POINTS = 500
+MAX_POINTS = 500
 """Maximum number of grid points for which a notebook draws a picture of a sweep."""
 
 OF_COMPARISON = ("goodput_share", "goodput_bps", "queue_packets", "occupancy_packets")
@@ -212,13 +212,13 @@ def sweep_page(sweep: "Sweep") -> Page:
     ]
     heads = [*paths, *([TITLES[name]] if many else []), *(column.header for column in columns)]
     names = len(paths) + many
-    late, delays = delay_table(sweep.points[: MOST_ROWS + 1])
+    late, delays = delay_table(sweep.points[: MAX_ROWS + 1])
     delayed = [Table("delays", [*paths, *late], delays, len(paths))] if late else []
     return Page(
         sweep.scenario.typed.name,
         f"sweep of {counted(len(sweep.points), 'point')}; ± is a 95 % interval",
         [*delayed, *([Table(LISTS[name], heads, rows, names)] if heads else [])],
-        picture=sweep.plot if 1 < len(sweep.points) <= MOST_POINTS else None,
+        picture=sweep.plot if 1 < len(sweep.points) <= MAX_POINTS else None,
         alt=f"sweep of {sweep.scenario.typed.name}",
     )
 

@@ -22,7 +22,7 @@ __all__ = [
     "shown_with_nodes",
 ]
 
-MOST_FLOWS = 12
+MAX_FLOWS = 12
 """Maximum number of flows with a row of their own if the result also has classes of flows."""
 
 
@@ -209,7 +209,7 @@ def of_shares(column: Column, scenario: Scenario) -> Column:
 def printed(summary: Mapping[str, Any], list_name: str) -> list[Mapping[str, Any]]:
     """Return the items of a list that are printed, each with the quantities that are printed."""
     items = list(summary.get(list_name, ()))
-    if list_name == "flows" and "classes" in summary and len(items) > MOST_FLOWS:
+    if list_name == "flows" and "classes" in summary and len(items) > MAX_FLOWS:
         return []
     # Queues of stations and access points are columns of the node tables, not rows.
     if list_name == "queues" and "stations" in summary:

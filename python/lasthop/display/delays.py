@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from lasthop.answers.calls import (
     DELAY_P99_S,
     LOSS,
-    MOST_CALLS,
+    MAX_CALLS,
     RANKS,
     Call,
     CallFacts,
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from lasthop.scenario.scenario import Scenario
 
 __all__ = [
-    "MOST_ROWS",
+    "MAX_ROWS",
     "OF_DATAGRAMS",
     "OF_REPORTS",
     "DelayTable",
@@ -48,7 +48,7 @@ __all__ = [
 
 Item = Mapping[str, Any]
 
-MOST_ROWS = 12
+MAX_ROWS = 12
 """Maximum number of rows of a table. If there are more items, only the worst are shown."""
 
 LOST = replace(LOSS_COLUMN, title="lost", zero_says=True)
@@ -248,7 +248,7 @@ class Delays:
 
     def _call_table(self) -> DelayTable:
         calls: Sequence[Call] = self.calls
-        if len(calls) > MOST_ROWS:
+        if len(calls) > MAX_ROWS:
             calls = sorted(calls, key=lambda call: call.badness, reverse=True)
         waits = any(call.waits_at for call in calls)
         heads = ["call", "verdict", *([WAITS] if waits else [])]
@@ -271,7 +271,7 @@ class Delays:
         self, title: str, list_name: str, items: Sequence[Item], columns: Sequence[Column]
     ) -> DelayTable:
         of_reports = any(column in OF_REPORTS for column in columns)
-        if len(items) > MOST_ROWS:
+        if len(items) > MAX_ROWS:
             items = sorted(items, key=_delay_s, reverse=True)
         waits = any(item["name"] in self.facts.waits for item in items)
         rows = []
@@ -338,7 +338,7 @@ def verdict_by_name(calls: Sequence[Call]) -> dict[str, str]:
 def verdicts(calls: Sequence[Call]) -> str:
     """Return the verdicts on calls in one line; empty if there are no calls."""
     names = list(dict.fromkeys(call.name for call in calls))
-    if len(names) <= MOST_CALLS:
+    if len(names) <= MAX_CALLS:
         by_name = {
             name: [f"{call.direction} {call.verdict}" for call in calls if call.name == name]
             for name in names
@@ -353,7 +353,7 @@ def headlines(calls: Sequence[Call]) -> Iterator[str]:
     """Yield one sentence per direction of a call; if there are many calls, a summary and the worst
     direction.
     """
-    if len({call.name for call in calls}) <= MOST_CALLS:
+    if len({call.name for call in calls}) <= MAX_CALLS:
         yield from map(sentence, calls)
         return
     yield f"{verdicts(calls)}; the worst direction of a call:"

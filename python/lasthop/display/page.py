@@ -12,7 +12,7 @@ from lasthop.errors import UserError
 if TYPE_CHECKING:
     from lasthop.plot.figure import Figure
 
-MOST_ROWS = 12
+MAX_ROWS = 12
 """Maximum number of rows of a table. If there are more, their number is shown."""
 
 DPI = 110
@@ -110,8 +110,8 @@ def _table(table: Table) -> str:
 
 def _lines(table: Table) -> Iterator[str]:
     # Show one extra row instead of a row with the number of omitted rows.
-    few = len(table.rows) <= MOST_ROWS + 1
-    shown = table.rows if few else table.rows[:MOST_ROWS]
+    few = len(table.rows) <= MAX_ROWS + 1
+    shown = table.rows if few else table.rows[:MAX_ROWS]
     yield f'<div style="overflow-x:auto"><table style="{TABLE}"><thead><tr>'
     for index, head in enumerate(table.heads):
         yield f'<th style="{_look(index, table.names)};{LINE}">{_broken(head)}</th>'

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 __all__ = ["delay_table"]
 
-MOST_ITEMS = 6
+MAX_ITEMS = 6
 """Maximum number of items with columns of their own: directions of calls, or flows of one kind."""
 
 DELAY = OF_DATAGRAMS[0]
@@ -29,7 +29,7 @@ def delay_table(points: Sequence["Point"]) -> tuple[list[str], list[list[str]]]:
     calls and the worst call.
     """
     every = [Delays.of_summary(point.summary, point.scenario) for point in points]
-    is_folded = max((len(delays.calls) for delays in every), default=0) > MOST_ITEMS
+    is_folded = max((len(delays.calls) for delays in every), default=0) > MAX_ITEMS
     rows = [dict(_cells(delays, is_folded=is_folded)) for delays in every]
     heads = list(dict.fromkeys(head for row in rows for head in row))
     heads = [head for head in heads if any(row.get(head, "-") not in ("-", "0") for row in rows)]
@@ -60,7 +60,7 @@ def _cells(delays: Delays, *, is_folded: bool) -> Iterator[tuple[str, str]]:
         (delays.reports, (OF_REPORTS[0], OF_REPORTS[2])),
         (delays.transfers, completion_columns(delays.transfers)),
     ):
-        for item in items[:MOST_ITEMS]:
+        for item in items[:MAX_ITEMS]:
             yield from _of_item(item, columns)
 
 

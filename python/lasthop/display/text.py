@@ -22,16 +22,16 @@ if TYPE_CHECKING:
     from lasthop.sweep import Sweep
     from lasthop.tuning.tune import Tuning
 
-MOST_LINES = 4
+MAX_LINES = 4
 """Maximum number of lines of a short text. Further lines are cut off."""
 
-MOST_WIDE = 100
+MAX_WIDE = 100
 """Maximum length of a line; the rest of a longer line is cut off. [characters]"""
 
-MOST_STABILITY = 2
+MAX_STABILITY = 2
 """Maximum number of queues whose stability is printed."""
 
-MOST_VALUES = 4
+MAX_VALUES = 4
 """Maximum number of printed values per swept path."""
 
 BACK = "/back"
@@ -82,7 +82,7 @@ def comparison_text(comparison: "Comparison") -> str:
         head = f"Comparison({name!r}: simulated{emulated}, no prediction)"
         return cut([head, f"the scenario {comparison.refusal}"])
     head = f"Comparison({name!r}: predicted by {comparison.prediction.model}, simulated{emulated})"
-    simulated = list(_numbers(comparison.simulation))[: MOST_LINES - 2]
+    simulated = list(_numbers(comparison.simulation))[: MAX_LINES - 2]
     return cut([head, *simulated, *_furthest(comparison)])
 
 
@@ -92,8 +92,8 @@ def sweep_text(sweep: "Sweep") -> str:
     paths = list(dict.fromkeys(path for point in sweep.points for path in point.settings))
     for path in paths:
         every = list(dict.fromkeys(str(point.settings.get(path, "")) for point in sweep.points))
-        more = f", ... {every[-1]}" if len(every) > MOST_VALUES else ""
-        lines.append(f"{path}: {', '.join(every[: MOST_VALUES - bool(more)])}{more}")
+        more = f", ... {every[-1]}" if len(every) > MAX_VALUES else ""
+        lines.append(f"{path}: {', '.join(every[: MAX_VALUES - bool(more)])}{more}")
     return cut(lines)
 
 
@@ -182,7 +182,7 @@ def _numbers(answer: "Answer") -> Iterator[str]:
         yield total
     if extremes := _extremes(summary):
         yield extremes
-    for queue in stabilities(summary)[:MOST_STABILITY]:
+    for queue in stabilities(summary)[:MAX_STABILITY]:
         swing = "" if queue.period_s is None else f", period {queue.period_s.text()} s"
         state = "stable" if queue.stable else "unstable"
         yield f"queue {queue.name}: equilibrium {state}{swing}"
@@ -281,8 +281,8 @@ def _furthest(comparison: "Comparison") -> Iterator[str]:
 
 
 def cut(lines: Sequence[str]) -> str:
-    """Return the first `MOST_LINES` lines as one text. Long lines are cut off, and all lines but
+    """Return the first `MAX_LINES` lines as one text. Long lines are cut off, and all lines but
     the first are indented.
     """
-    first, *rest = (line if len(line) <= MOST_WIDE else f"{line[:MOST_WIDE]}…" for line in lines)
-    return "\n  ".join([first, *rest[: MOST_LINES - 1]])
+    first, *rest = (line if len(line) <= MAX_WIDE else f"{line[:MAX_WIDE]}…" for line in lines)
+    return "\n  ".join([first, *rest[: MAX_LINES - 1]])

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from lasthop.answers.calls import BAD, MOST_CALLS, Call
+from lasthop.answers.calls import BAD, MAX_CALLS, Call
 from lasthop.answers.digits import decimals, estimate, signed, span
 from lasthop.display.columns import Column, column_of
 from lasthop.display.page import Page, Table
@@ -47,7 +47,7 @@ CHANGES = ("case", "column", "verdict", "difference")
 MORE = 4
 """Factor of the number of replications that halves the intervals. [-]"""
 
-MOST_COLUMNS = 4
+MAX_COLUMNS = 4
 """Maximum number of quantities that the conclusion names."""
 
 OF_PERCENTILES = {
@@ -111,7 +111,7 @@ def verdicts(what_if: "WhatIf") -> Iterator[tuple[str, list[str]]]:
     """
     runs = what_if.runs
     labels = list(dict.fromkeys(call.label for run in runs for call in run.calls))
-    if len({call.name for run in runs for call in run.calls}) > MOST_CALLS:
+    if len({call.name for run in runs for call in run.calls}) > MAX_CALLS:
         yield "good call\ndirections", [good_directions(run) for run in runs]
         return
     for label in labels:
@@ -221,9 +221,9 @@ def conclusion(what_if: "WhatIf") -> Iterator[str]:
     """
     base, *others = what_if.runs
     result = what_if.advice
-    parts = [purpose(what_if, advice) for advice in result[:MOST_COLUMNS]]
-    if len(result) > MOST_COLUMNS:
-        parts.append(f"{counted(len(result) - MOST_COLUMNS, 'more column')} with a best case")
+    parts = [purpose(what_if, advice) for advice in result[:MAX_COLUMNS]]
+    if len(result) > MAX_COLUMNS:
+        parts.append(f"{counted(len(result) - MAX_COLUMNS, 'more column')} with a best case")
     if base.calls and base.has_good_calls:
         bad = [run.case.name for run in others if any(call.verdict == BAD for call in run.calls)]
         parts.insert(0, "The calls are good as it is" + (f", bad with {listed(bad)}" * bool(bad)))
@@ -239,7 +239,7 @@ def conclusion(what_if: "WhatIf") -> Iterator[str]:
     lost = what_if.costs(names)
     if lost:
         phrases = [f"{phrase(measure)} with {listed(cases)}" for measure, cases in lost.items()]
-        yield f"Worse than the scenario as it is: {'; '.join(phrases[:MOST_COLUMNS])}."
+        yield f"Worse than the scenario as it is: {'; '.join(phrases[:MAX_COLUMNS])}."
     if len(result) > 1:
         for name in names:
             is_always_named = all(name in advice.cases for advice in result)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lasthop.answers.saving import MOST_FRAMES, in_place_of, naming
+from lasthop.answers.saving import MAX_FRAMES, in_place_of, naming
 from lasthop.errors import UserError
 from lasthop.scenario.from_json import read_as
 from lasthop.scenario.scenario import Scenario
@@ -67,7 +67,7 @@ def capturing(scenario: Scenario, name: str) -> dict[str, int]:
     """
     if not isinstance(scenario.typed, CellScenario):
         raise UserError(f"{name} has no cell, and therefore no frames to capture")
-    return {"record.frames": scenario.typed.record.frames or MOST_FRAMES}
+    return {"record.frames": scenario.typed.record.frames or MAX_FRAMES}
 
 
 @contextmanager

@@ -223,12 +223,12 @@ def _carried_out(request: Request, progress: Progress | None, watch: Watch) -> E
         )
         places.follow(initial_window="initial_window" in request.follow)
         carriers = [flow.transport for flow in known.flows]
-        laws = [each.congestion for each in carriers if isinstance(each, Tcp)]
-        algorithms = CONGESTION | stack.enter_context(loaded(laws))
+        named = [each.congestion for each in carriers if isinstance(each, Tcp)]
+        algorithms = CONGESTION | stack.enter_context(loaded(named))
         if "initial_rto" in request.follow:
             stack.enter_context(first_timeouts(initial_rto_s(checked)))
-        law = algorithms.get(law_of_programs(checked, places))
-        is_preferred = places.prefer(law)
+        algorithm = algorithms.get(algorithm_of_programs(checked, places))
+        is_preferred = places.prefer(algorithm)
         flows = make_flows(
             checked,
             places,
@@ -255,12 +255,12 @@ def _carried_out(request: Request, progress: Progress | None, watch: Watch) -> E
         if request.foreground is not None and programs.exit_code is None:
             answer.exit_code, answer.is_cut = BY_DEADLINE, True
         answer.followed = request.follow
-        answer.refused_law = None if is_preferred else law
+        answer.refused_congestion = None if is_preferred else algorithm
         answer.captured = captured
         return answer
 
 
-def law_of_programs(scenario: Scenario, places: Places) -> str:
+def algorithm_of_programs(scenario: Scenario, places: Places) -> str:
     """Return the default congestion control for the sockets of programs.
 
     If all flows of the scenario have the same congestion control, the result is this congestion

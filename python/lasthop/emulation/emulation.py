@@ -36,7 +36,7 @@ class Emulation(Answer):
     not_saved: tuple[str, ...] = ()
     """Messages about files that programs wrote in simulated time and that could not be saved. A
     message contains the reason."""
-    refused_law: str | None = None
+    refused_congestion: str | None = None
     """Congestion control that the kernel did not permit for programs; None if it was permitted."""
     followed: tuple[str, ...] = ()
     """Settings of the scenario's table `tcp` that were applied to the kernel."""
@@ -54,10 +54,11 @@ class Emulation(Answer):
             *cautions(self.scenario.typed, programs_run=True),
             *unfollowed(known, self.followed),
         ]
-        if self.refused_law is not None:
+        if self.refused_congestion is not None:
             results.append(
-                f"programs use this machine's congestion control, not {self.refused_law}, which "
-                "users may not select: add it to net.ipv4.tcp_allowed_congestion_control"
+                "programs use this machine's congestion control, not "
+                f"{self.refused_congestion}, which users may not select: add it to "
+                "net.ipv4.tcp_allowed_congestion_control"
             )
         if self.is_cut:
             results.append(

@@ -42,19 +42,19 @@ CAN_FOLLOW = ("initial_rto", "initial_window")
 LONGEST_S = 3600.0
 """Longest duration of an emulation. [s]"""
 
-MOST_STATIONS = 1000
-MOST_FLOWS = 4000
-MOST_DATAGRAMS = 10_000
+MAX_STATIONS = 1000
+MAX_FLOWS = 4000
+MAX_DATAGRAMS = 10_000
 """Largest number of datagrams that all sources together may send per second. [1/s]"""
 
-MOST_WEB_CONNECTIONS = 500
+MAX_WEB_CONNECTIONS = 500
 """Largest number of web connections that all sources together may begin per second. [1/s]"""
 
-LEAST_MSS = 88
+MIN_MSS = 88
 """Smallest MSS that the kernel accepts from a user (linux/tcp.h). [bytes]"""
 UDP_HEADER = 28
 """Length of the IPv4 and UDP headers. [bytes]"""
-LEAST_REPORT = 4
+MIN_REPORT = 4
 """Shortest payload of a sensor's report over UDP, which contains only the number of the report.
 [bytes]"""
 
@@ -100,18 +100,18 @@ def _refused(scenario: Typed) -> Iterator[str]:
     duration_s, flows = scenario.duration_s, scenario.flows
     if duration_s > LONGEST_S:
         yield f"`duration`: {duration_s:g} s is too long: expected up to {LONGEST_S:g} s"
-    if len(scenario.stations) > MOST_STATIONS:
-        yield f"{len(scenario.stations)} stations: expected up to {MOST_STATIONS}"
-    if len(flows) > MOST_FLOWS:
-        yield f"{len(flows)} flows: expected up to {MOST_FLOWS}"
+    if len(scenario.stations) > MAX_STATIONS:
+        yield f"{len(scenario.stations)} stations: expected up to {MAX_STATIONS}"
+    if len(flows) > MAX_FLOWS:
+        yield f"{len(flows)} flows: expected up to {MAX_FLOWS}"
     for flow in flows:
         yield from _refused_of(flow)
     total = sum(datagrams_per_second(flow, scenario) for flow in scenario.udp_flows)
-    if total > MOST_DATAGRAMS:
-        yield f"{total:.0f} datagrams per second: expected up to {MOST_DATAGRAMS}"
+    if total > MAX_DATAGRAMS:
+        yield f"{total:.0f} datagrams per second: expected up to {MAX_DATAGRAMS}"
     begun = sum(flow.web.connections_per_s for flow in scenario.tcp_flows if flow.web)
-    if begun > MOST_WEB_CONNECTIONS:
-        yield f"{begun:.0f} web connections per second: expected up to {MOST_WEB_CONNECTIONS}"
+    if begun > MAX_WEB_CONNECTIONS:
+        yield f"{begun:.0f} web connections per second: expected up to {MAX_WEB_CONNECTIONS}"
 
 
 def _refused_of(flow: Flow) -> Iterator[str]:
@@ -122,17 +122,17 @@ def _refused_of(flow: Flow) -> Iterator[str]:
                 f"flow {flow.name}: headers of {carrier.header_bytes} B: expected {UDP_HEADER} B, "
                 "those of IPv4 and UDP"
             )
-        if isinstance(flow, SensorFlow) and carrier.payload_bytes < LEAST_REPORT:
+        if isinstance(flow, SensorFlow) and carrier.payload_bytes < MIN_REPORT:
             yield (
                 f"flow {flow.name}: reports of {carrier.payload_bytes} B: expected at least "
-                f"{LEAST_REPORT} B"
+                f"{MIN_REPORT} B"
             )
     elif carrier.congestion not in KNOWN:
         known = ", ".join(KNOWN)
         yield f"flow {flow.name}: congestion {carrier.congestion}: expected one of {known}"
-    elif carrier.mss_bytes < LEAST_MSS:
+    elif carrier.mss_bytes < MIN_MSS:
         yield (
-            f"flow {flow.name}: mss of {carrier.mss_bytes} B: expected at least {LEAST_MSS} B, the "
+            f"flow {flow.name}: mss of {carrier.mss_bytes} B: expected at least {MIN_MSS} B, the "
             "minimum of the kernel's TCP"
         )
 

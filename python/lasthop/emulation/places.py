@@ -46,7 +46,7 @@ with index k in the scenario has this port number plus k."""
 
 MASK = "255.0.0.0"
 INTERFACE = "lasthop"
-LEAST_MTU = 576
+MIN_MTU = 576
 """Length of a packet that every host accepts (RFC 791), which is the smallest MTU. [bytes]"""
 USUAL_MTU = 1500
 """MTU of the interfaces if programs run. [bytes]"""
@@ -160,7 +160,7 @@ class Places:
         """File descriptors of the nodes' TUN interfaces, in the order of the nodes' indices in
         crates/emulator."""
         lengths = [flow.transport.packet_bytes for flow in scenario.flows]
-        least = USUAL_MTU if self.wanted else LEAST_MTU
+        least = USUAL_MTU if self.wanted else MIN_MTU
         self.mtu = max([least, *lengths])
         self.server = self.node(SERVER)
         self.stations: dict[str, Host] = {}

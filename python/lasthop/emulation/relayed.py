@@ -21,7 +21,7 @@ from lasthop.linux.links import set_up
 from lasthop.relay import Client, Server
 from lasthop.relay.settings import (
     LOOPBACK,
-    MOST_CONNECTIONS,
+    MAX_CONNECTIONS,
     Address,
     Forward,
     Terms,
@@ -168,7 +168,7 @@ def terms_of(csma: Csma, index: int, algorithm: str) -> Terms:
         smoothing=csma.smoothing,
         rounding=csma.rounding,
         hold=1,
-        connections=(1, MOST_CONNECTIONS),
+        connections=(1, MAX_CONNECTIONS),
     )
     match csma.connections:
         case "one":

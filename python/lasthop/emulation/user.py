@@ -25,7 +25,7 @@ from lasthop.emulation.traffic import LOOK_S, Traffic
 from lasthop.linux.tcp import limit_unsent, tcp_info
 from lasthop.scenario.typed import TcpFlow
 
-MOST_WAITING = 4096
+MAX_WAITING = 4096
 """Largest number of connections that may wait to be accepted."""
 UNSENT_SEGMENTS = 4
 """Largest amount of unsent data of a connection in the kernel. A small amount ensures that a closed
@@ -262,5 +262,5 @@ def user(
     quick_acks : bool
         Whether receivers may acknowledge each segment for a short time.
     """
-    listener = listening(flow.tcp, ends, algorithms, MOST_WAITING)
+    listener = listening(flow.tcp, ends, algorithms, MAX_WAITING)
     return User(flow, ends, algorithms, listener, rule, interval_s, quick_acks)

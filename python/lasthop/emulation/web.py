@@ -27,7 +27,7 @@ from lasthop.linux.descriptors import raise_descriptors
 from lasthop.linux.tcp import clamp_window, forbid_quick_acks
 from lasthop.scenario.typed import TcpFlow
 
-MOST_WAITING = 4096
+MAX_WAITING = 4096
 """Largest number of connections that may wait to be accepted."""
 AT_ONCE = 64
 """Number of sockets that the thread creates each time that it enters a namespace."""
@@ -329,7 +329,7 @@ def web(
     quick_acks : bool
         Whether receivers may acknowledge each segment for a short time.
     """
-    listener = listening(flow.tcp, ends, algorithms, MOST_WAITING)
+    listener = listening(flow.tcp, ends, algorithms, MAX_WAITING)
     listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     asked = (Asked(*each) for each in plan)
     return Web(flow, ends, algorithms, listener, asked, room, quick_acks)
@@ -343,5 +343,5 @@ def room_for(sources: int) -> int:
     """
     most = raise_descriptors()
     if most == resource.RLIM_INFINITY:
-        return _core.MOST_OPEN
-    return min(_core.MOST_OPEN, max(1, (most - KEPT_DESCRIPTORS) // (2 * sources)))
+        return _core.MAX_OPEN
+    return min(_core.MAX_OPEN, max(1, (most - KEPT_DESCRIPTORS) // (2 * sources)))

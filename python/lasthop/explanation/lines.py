@@ -7,7 +7,7 @@ from lasthop.explanation.facts import Facts
 
 __all__ = ["fact_lines"]
 
-MOST_DELAYS = 4
+MAX_DELAYS = 4
 """Maximum number of flows whose delays are printed."""
 
 LIMITED_BY = {
@@ -17,7 +17,7 @@ LIMITED_BY = {
 }
 
 
-def fact_lines(facts: Facts, *, most_delays: int = MOST_DELAYS) -> Iterator[str]:
+def fact_lines(facts: Facts, *, most_delays: int = MAX_DELAYS) -> Iterator[str]:
     """Yield lines on where packets wait, what limits each flow, and which station costs most air
     time.
 

@@ -23,7 +23,7 @@ __all__ = ["KINDS", "Entry", "Term", "entries", "find", "glossary"]
 CLOSE = 0.72
 """Smallest similarity between an unknown name and a proposed name, as measured by `difflib`. [-]"""
 
-MOST_PROPOSED = 3
+MAX_PROPOSED = 3
 """Maximum number of names that an error message proposes."""
 
 ALL_NAMES = "`lasthop explain --terms` lists all names"
@@ -156,7 +156,7 @@ def find(name: str) -> list[Entry]:
         return sorted(dict.fromkeys(results), key=lambda entry: order.index(entry.kind))
     near = {
         index[form][0].name: None
-        for form in get_close_matches(_form(name), index, n=MOST_PROPOSED, cutoff=CLOSE)
+        for form in get_close_matches(_form(name), index, n=MAX_PROPOSED, cutoff=CLOSE)
     }
     raise UserError(
         f'"{name}": no such name: expected a term, a quantity, a key, an assumption, a claim or a '

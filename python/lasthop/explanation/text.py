@@ -43,12 +43,12 @@ PURPOSES = {
 UNEQUAL = 0.8
 """Jain's index below which goodputs are called unequal. [-]"""
 
-LEAST_LOST = 0.2
+MIN_LOST = 0.2
 """Smallest loss of goodput of a table of stations that is printed, as a fraction of this goodput.
 [-]
 """
 
-LEAST_EFFECT = 0.05
+MIN_EFFECT = 0.05
 """Smallest change of the goodput of all flows that is printed, as a fraction of this goodput.
 [-]
 """
@@ -223,12 +223,12 @@ def side_effects(explanation: "Explanation", gain: "Gain") -> str:
     lost = {
         name: each
         for name, each in changes.items()
-        if each and each[1] < (1.0 - LEAST_LOST) * each[0]
+        if each and each[1] < (1.0 - MIN_LOST) * each[0]
     }
     words = []
     if explanation.objective.name != "throughput":
         total = goodput_change(explanation, gain, flows)
-        if total and abs(total[1] - total[0]) >= LEAST_EFFECT * total[0]:
+        if total and abs(total[1] - total[0]) >= MIN_EFFECT * total[0]:
             words.append(f"goodput of all flows {arrow(*total)}")
     if lost:
         name = min(lost, key=lambda each: lost[each][1] / lost[each][0])

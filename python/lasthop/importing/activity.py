@@ -12,7 +12,7 @@ from lasthop.importing.segments import ACK, SYN, Segment
 
 __all__ = ["Activity", "Handshake"]
 
-LEAST_PAUSE_S, PAUSE_TRIPS = 0.25, 4.0
+MIN_PAUSE_S, PAUSE_TRIPS = 0.25, 4.0
 """Shortest gap that counts as a pause: as a time, and as a number of round trips of the handshake.
 A pause exceeds both. [s], [-]"""
 UNKNOWN_PAUSE_S = 0.5
@@ -179,5 +179,5 @@ class Activity:
 
 
 def _shortest_pause_s(trip_s: float | None, losses: int) -> float:
-    known_s = UNKNOWN_PAUSE_S if trip_s is None else max(LEAST_PAUSE_S, PAUSE_TRIPS * trip_s)
+    known_s = UNKNOWN_PAUSE_S if trip_s is None else max(MIN_PAUSE_S, PAUSE_TRIPS * trip_s)
     return max(known_s, TIMEOUT_S) if losses > 1 else known_s

@@ -22,7 +22,7 @@ from lasthop.importing.ppdu import (
 
 __all__ = ["Channel", "Place", "channel", "keys", "notes", "place", "sighting_text", "streams"]
 
-LEAST_PART = 1e-3
+MIN_PART = 1e-3
 """Fraction of all frames below which a Wi-Fi generation or a channel width is ignored. [-]"""
 WIDEST_MHZ = {"2.4 GHz": 40, "5 GHz": 160, "6 GHz": 160}
 OLDER = {"2.4 GHz": "802.11g", "5 GHz": "802.11a"}
@@ -110,7 +110,7 @@ def channel(
         `weights`.
     """
     total = sum(weights.values())
-    known = {each: weight for each, weight in weights.items() if weight >= LEAST_PART * total}
+    known = {each: weight for each, weight in weights.items() if weight >= MIN_PART * total}
     seen = [each.modulation for each in known if each.modulation is not None]
     if not seen and newest is None:
         return None

@@ -14,7 +14,7 @@ __all__ = ["read_rate"]
 
 RATE = re.compile(r"(\d+(?:\.\d+)?) ?([MG]?)Bit/s\b(.*)", re.IGNORECASE)
 SCALE = {"": 1.0, "M": 1e6, "G": 1e9}
-MOST_BPS = 1e12
+MAX_BPS = 1e12
 
 INDEX = re.compile(r"\b(EHT-|HE-|VHT-)?MCS (\d{1,3})")
 STREAMS = re.compile(r"\b(?:EHT|HE|VHT)-NSS (\d{1,2})")
@@ -41,7 +41,7 @@ def read_rate(text: str) -> Sighting | None:
     if match is None:
         return None
     rate_bps, words = float(match[1]) * SCALE[match[2].upper()], match[3]
-    if not 0 < rate_bps < MOST_BPS:
+    if not 0 < rate_bps < MAX_BPS:
         return None
     index = INDEX.search(words)
     if index is None:

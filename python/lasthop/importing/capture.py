@@ -14,7 +14,7 @@ from pathlib import Path
 
 from lasthop.errors import UserError
 from lasthop.importing import frames
-from lasthop.importing.counters import MOST_CONNECTIONS, QUIC, Connection, StationCounters
+from lasthop.importing.counters import MAX_CONNECTIONS, QUIC, Connection, StationCounters
 from lasthop.importing.frames import Frame, Radio
 from lasthop.importing.packets import Packet, Progress, packets
 from lasthop.importing.round_trips import ETHERNET_MSS
@@ -29,8 +29,8 @@ from lasthop.importing.segments import (
 
 __all__ = ["Capture", "Cell", "read"]
 
-MOST_STATIONS = 1000
-MOST_CELLS = 100
+MAX_STATIONS = 1000
+MAX_CELLS = 100
 """Maximum number of stations per cell, and of cells. Further stations and cells are only
 counted.
 """
@@ -75,7 +75,7 @@ class Cell:
         """Return the counters of a station; None if the cell already has too many stations."""
         known = self.stations.get(address)
         if known is None:
-            if len(self.stations) >= MOST_STATIONS:
+            if len(self.stations) >= MAX_STATIONS:
                 self.left_out += 1
                 return None
             known = self.stations[address] = StationCounters(name)
@@ -283,7 +283,7 @@ class Reader:
 
     def _cell(self, access_point: bytes) -> Cell | None:
         known = self.capture.cells.get(access_point)
-        if known is None and len(self.capture.cells) < MOST_CELLS:
+        if known is None and len(self.capture.cells) < MAX_CELLS:
             known = self.capture.cells[access_point] = Cell()
         return known
 
@@ -314,7 +314,7 @@ class Reader:
     def _is_lan(self, address: bytes) -> bool:
         known = self.sides.get(address)
         if known is None:
-            if len(self.sides) > MOST_CONNECTIONS:
+            if len(self.sides) > MAX_CONNECTIONS:
                 self.sides.clear()
             parsed = ipaddress.ip_address(address)
             known = parsed in self.lan if self.lan is not None else parsed.is_private
@@ -335,7 +335,7 @@ class Reader:
         key = (seen.tcp, *(near if way == "up" else near[::-1]))
         connection = station.connections.get(key)
         if connection is None:
-            if self.capture.connections >= MOST_CONNECTIONS:
+            if self.capture.connections >= MAX_CONNECTIONS:
                 cell.left_out += 1
                 return
             self.capture.connections += 1

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lasthop.importing import phy
-from lasthop.importing.capture import MOST_STATIONS, Capture, Cell, choose, others, read
-from lasthop.importing.counters import MOST_CONNECTIONS, Connection, StationCounters, Way
+from lasthop.importing.capture import MAX_STATIONS, Capture, Cell, choose, others, read
+from lasthop.importing.counters import MAX_CONNECTIONS, Connection, StationCounters, Way
 from lasthop.importing.hostapd import quoted
 from lasthop.importing.layer import Layer, keys, layer, notes, place
 from lasthop.importing.observed import Connections, Network, Note, Station
@@ -18,16 +18,16 @@ from lasthop.scenario.access_points import FACTS
 
 __all__ = ["Choices", "network"]
 
-LEAST_FRAMES = 100
+MIN_FRAMES = 100
 """Minimum number of data frames for an estimate of a station's fraction of retries. [frames]"""
-LEAST_ERROR = 0.1
+MIN_ERROR = 0.1
 """Smallest frame error rate that is imported. Below this rate, noise cannot be distinguished from
 collisions. [-]
 """
 SERVICES = 2.0
 """Minimum ratio of a server's response time to the service time of the packets in between. Only a
 larger response time is the delay of the wired path. [-]"""
-LEAST_WIRE_S = 1e-3
+MIN_WIRE_S = 1e-3
 FULL_SHARE = 0.9
 """At least this fraction of segments finds no more packets in the queue than the estimated limit.
 [-]
@@ -35,7 +35,7 @@ FULL_SHARE = 0.9
 HEADER_PROTECTED, HEADER_QOS, HEADER = 16, 2, 28
 """Lengths of the CCMP fields, of the QoS field, and of a data frame's plain header with FCS.
 [bytes]"""
-MOST_WINDOW = 65535
+MAX_WINDOW = 65535
 
 
 @dataclass(frozen=True)
@@ -141,7 +141,7 @@ def _remarks(known: Capture, cell: Cell, address: bytes) -> Iterator[Note]:
         yield Note("frames without radiotap: their rates are unknown and assumed", warns=True)
     if cell.left_out:
         yield Note(
-            f"only the first {MOST_STATIONS} stations and {MOST_CONNECTIONS} connections are "
+            f"only the first {MAX_STATIONS} stations and {MAX_CONNECTIONS} connections are "
             f"followed: {cell.left_out} packets of others are left out",
             warns=True,
         )
@@ -179,7 +179,7 @@ def _least_repeats(tallies: Sequence[StationCounters], name: str) -> float:
 
 def _repeats(way: Way) -> float | None:
     """Return the fraction of frames that were retries; None if there were too few frames."""
-    return way.repeats / way.frames if way.frames >= LEAST_FRAMES else None
+    return way.repeats / way.frames if way.frames >= MIN_FRAMES else None
 
 
 def _noise(way: Way, least: float) -> float | None:
@@ -189,7 +189,7 @@ def _noise(way: Way, least: float) -> float | None:
     if part is None:
         return None
     error = 1.0 - (1.0 - part) / (1.0 - least)
-    return round(error, 2) if error >= LEAST_ERROR else None
+    return round(error, 2) if error >= MIN_ERROR else None
 
 
 def _station(
@@ -233,7 +233,7 @@ def _by_bytes(tally: StationCounters) -> tuple[Connections | None, Connections |
     up, down = tally.up.payload_bytes, tally.down.payload_bytes
     text = f"{down / 1e6:.3g} MB down, {up / 1e6:.3g} MB up, encrypted"
     most = max(up, down)
-    if most < LEAST_FRAMES * 100:
+    if most < MIN_FRAMES * 100:
         return None, None
     results = [Connections(1, False, text) if each >= most / 4 else None for each in (up, down)]
     return results[0], results[1]
@@ -250,7 +250,7 @@ def _far_s(known: Capture, cell: Cell) -> float:
     service_s = known.span_s / max(sum(cell.passed.values()), 1)
     if known.radio and far_s < SERVICES * (between + 1) * service_s:
         return 0.0
-    return far_s if LEAST_WIRE_S < far_s < 10.0 else 0.0
+    return far_s if MIN_WIRE_S < far_s < 10.0 else 0.0
 
 
 def _wire(far_s: float) -> Iterator[tuple[str, tuple[str, str]]]:
@@ -270,7 +270,7 @@ def _tcp(tallies: Sequence[StationCounters]) -> Iterator[tuple[str, tuple[str, s
     if window is not None:
         yield (
             "window",
-            (str(min(window, MOST_WINDOW)), "window that receivers announce, in segments"),
+            (str(min(window, MAX_WINDOW)), "window that receivers announce, in segments"),
         )
     segments = sum(each.main.segments for each in every)
     acks = sum(each.back.pure_acks for each in every)
@@ -306,7 +306,7 @@ def _queue(cell: Cell, far_s: float, span_s: float) -> int | None:
             if each.tcp and each.direction == "down" and each.trips.retransmitted:
                 counts.update(each.trips.backlog)
     total = sum(counts.values())
-    if total < LEAST_FRAMES:
+    if total < MIN_FRAMES:
         return None
     below = 0
     for packets in sorted(counts):

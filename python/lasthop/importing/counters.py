@@ -13,18 +13,18 @@ from lasthop.importing.window_limit import Evidence, is_window_limited
 
 __all__ = ["Connection", "Datagrams", "StationCounters", "Way", "most_at_once"]
 
-MOST_CONNECTIONS = 20_000
+MAX_CONNECTIONS = 20_000
 """Maximum number of connections that are followed. A last hop has fewer active connections."""
 
-LEAST_SEGMENTS, LEAST_BYTES = 20, 20_000
+MIN_SEGMENTS, MIN_BYTES = 20, 20_000
 """Minimum number of segments and bytes of a connection that is imported. Windows do not limit
 shorter connections."""
 
 QUIC = 443
 """UDP port of QUIC, whose congestion control is similar to that of TCP (RFC 9002)."""
 
-LEAST_DATAGRAMS = 10
-LEAST_RATE_BPS = 500.0
+MIN_DATAGRAMS = 10
+MIN_RATE_BPS = 500.0
 """Smallest rate of datagrams that is imported as UDP traffic. [bit/s]"""
 
 
@@ -76,7 +76,7 @@ class Datagrams:
         """Whether there are enough datagrams at a high enough rate to be imported as UDP
         traffic.
         """
-        return sum(self.lengths.values()) >= LEAST_DATAGRAMS and self.rate_bps >= LEAST_RATE_BPS
+        return sum(self.lengths.values()) >= MIN_DATAGRAMS and self.rate_bps >= MIN_RATE_BPS
 
 
 @dataclass
@@ -221,7 +221,7 @@ class Connection:
     def counts(self) -> bool:
         """Whether the connection sent enough data to be imported."""
         main = self.main
-        return main.segments >= LEAST_SEGMENTS and main.payload_bytes >= LEAST_BYTES
+        return main.segments >= MIN_SEGMENTS and main.payload_bytes >= MIN_BYTES
 
     def is_window_limited(self, radio: bool) -> bool:
         """Return whether the window limited the connection; if False, its application limited

@@ -44,7 +44,7 @@ SPLIT = 135
 SECRET = re.compile(r"(psk|passphrase|password|secret|key|wep|sae|pin)", re.IGNORECASE)
 """Pattern of the names of settings whose values are secret and must not appear in errors."""
 
-MOST_CW, MOST_AIFSN = 32767, 15
+MAX_CW, MAX_AIFSN = 32767, 15
 
 
 def _default(edca: Edca) -> Access:
@@ -219,7 +219,7 @@ def filled(access: Access | None, default: Access) -> Access:
 def _own(settings: Section, name: str) -> Access | None:
     """Return the EDCA parameters of one queue of the access point; None if the file sets none."""
     aifsn = settings.number(f"{name}_aifs", 1, 255)
-    cwmin, cwmax = (settings.number(f"{name}_{key}", 0, MOST_CW) for key in ("cwmin", "cwmax"))
+    cwmin, cwmax = (settings.number(f"{name}_{key}", 0, MAX_CW) for key in ("cwmin", "cwmax"))
     burst_s = None
     if (burst := f"{name}_burst") in settings.options:
         text = settings.text(burst)
@@ -248,8 +248,8 @@ def _checked(settings: Section, name: str, access: Access) -> Access | None:
         return None
     if access.cwmin is not None and access.cwmax is not None and access.cwmin > access.cwmax:
         raise settings.wrong(f"{name}_cwmin", f"above {name}_cwmax")
-    if access.aifsn is not None and access.aifsn > MOST_AIFSN:
-        why = f"{access.aifsn}: expected an AIFSN from 1 to {MOST_AIFSN}"
+    if access.aifsn is not None and access.aifsn > MAX_AIFSN:
+        why = f"{access.aifsn}: expected an AIFSN from 1 to {MAX_AIFSN}"
         raise settings.wrong(f"{name}_aifs", why)
     return access
 

@@ -28,10 +28,10 @@ BOTH_WAYS = 0.25
 ratio, the smaller direction contains only TCP ACKs. [-]
 """
 
-MOST_WRONG = 0.05
+MAX_WRONG = 0.05
 """Largest relative error of a rate that the choice of the channel width may cause. [-]"""
 
-LEAST_REPEATS = 0.01
+MIN_REPEATS = 0.01
 """Smallest fraction of retries for which a channel error is suggested. [-]"""
 
 WIDEST_MHZ = 160
@@ -197,7 +197,7 @@ def _channel(
     if narrow is None or wide is None or wide.width_mhz != min(width_mhz or 0, WIDEST_MHZ):
         return narrow
     wrong = _wrong(dumped, wide)
-    return narrow if wrong > MOST_WRONG and wrong > _wrong(dumped, narrow) else wide
+    return narrow if wrong > MAX_WRONG and wrong > _wrong(dumped, narrow) else wide
 
 
 def _wrong(dumped: Sequence[Dumped], channel: aggregating.Channel) -> float:
@@ -337,11 +337,11 @@ def _remarks(dumped: Dumped, of_rates: Sequence[str]) -> Iterator[str]:
 def _repeats(dumped: Dumped) -> str:
     """Return a phrase with the fraction of retries."""
     part = dumped.repeats / (dumped.repeats + dumped.packets)
-    shown = f"{part:.0%}" if part >= LEAST_REPEATS else f"{part:.2%}"
+    shown = f"{part:.0%}" if part >= MIN_REPEATS else f"{part:.2%}"
     if part < 5e-5:
         shown = "fewer than 0.01%"
     text = f"{shown} of {'its frames' if dumped.ours else 'the frames to it'} were repeats"
-    if part < LEAST_REPEATS:
+    if part < MIN_REPEATS:
         return text
     both = f"{text}, collisions and noise together"
     return both if dumped.ours else f"{both}; error_down = {part:.2f} would be all noise"

@@ -42,7 +42,7 @@ NONE = {"", "NONE", "NOHT", "AUTO"}
 MAC80211 = ("", "mac80211")
 """Radio types whose driver uses mac80211. A radio without a type is assumed to use mac80211."""
 
-MOST_BURST_MS = 8.16
+MAX_BURST_MS = 8.16
 """Longest TXOP of a burst: 255 units of 32 us (IEEE 802.11-2020, 9.4.2.28). [ms]"""
 
 MODES_OF_OTHERS = {
@@ -309,8 +309,8 @@ def _burst(radio: Section, band: str, generation: str | None) -> tuple[float, Fa
         if not text:
             continue
         fits = re.fullmatch(r"\d{1,3}(\.\d{1,3})?", text)
-        if fits is None or float(text) > MOST_BURST_MS:
-            raise radio.wrong(name, f'"{text[:20]}" is not a time from 0 to {MOST_BURST_MS} ms')
+        if fits is None or float(text) > MAX_BURST_MS:
+            raise radio.wrong(name, f'"{text[:20]}" is not a time from 0 to {MAX_BURST_MS} ms')
         if float(text):  # OpenWrt treats 0 as a missing option (mac80211.sh).
             return float(text) / 1e3, name
     fact = burst(band, generation)

@@ -27,7 +27,7 @@ __all__ = ["Packet", "Progress", "packets"]
 Progress = Callable[[float, float], None]
 """Callback with the number of bytes read so far and the total number of bytes."""
 
-MOST_PACKET_BYTES = 1 << 18
+MAX_PACKET_BYTES = 1 << 18
 """Largest accepted length of a packet or block, as in libpcap. [bytes]"""
 
 EVERY = 2000
@@ -160,14 +160,14 @@ def _records(path: Path, file: BinaryIO, magic: bytes) -> Iterator[Packet]:
 def missing(total: int, length: int) -> int:
     """Return the number of bytes of a packet that were not captured. Return 0 if the length field
     of the packet is impossible. [bytes]"""
-    return total - length if length < total <= MOST_PACKET_BYTES else 0
+    return total - length if length < total <= MAX_PACKET_BYTES else 0
 
 
 def _check(path: Path, what: str, length: int) -> None:
-    if length > MOST_PACKET_BYTES:
+    if length > MAX_PACKET_BYTES:
         raise UserError(
             f"{path}: {what} claims {length} bytes, more than the "
-            f"{MOST_PACKET_BYTES} of any capture: the file is damaged"
+            f"{MAX_PACKET_BYTES} of any capture: the file is damaged"
         )
 
 

@@ -24,8 +24,8 @@ SUBCARRIERS = {
 }
 """Number of data subcarriers by physical layer and channel width. [-], [MHz]"""
 
-MOST_MCS = {"802.11n": 7, "802.11ac": 9, "802.11ax": 11}
-MOST_STREAMS = {"802.11n": 4, "802.11ac": 8, "802.11ax": 8}
+MAX_MCS = {"802.11n": 7, "802.11ac": 9, "802.11ax": 11}
+MAX_STREAMS = {"802.11n": 4, "802.11ac": 8, "802.11ax": 8}
 
 NOT_IN_VHT = {
     (20, 9): (1, 2, 4, 5, 7, 8),
@@ -103,8 +103,8 @@ class Sighting(NamedTuple):
 def is_allowed(modulation: Modulation) -> bool:
     """Return whether the standard permits this combination of MCS, streams and width."""
     return (
-        0 <= modulation.mcs <= MOST_MCS[modulation.phy]
-        and 1 <= modulation.streams <= MOST_STREAMS[modulation.phy]
+        0 <= modulation.mcs <= MAX_MCS[modulation.phy]
+        and 1 <= modulation.streams <= MAX_STREAMS[modulation.phy]
         and modulation.width_mhz in SUBCARRIERS[modulation.phy]
         and not (
             modulation.phy == "802.11ac"
@@ -115,7 +115,7 @@ def is_allowed(modulation: Modulation) -> bool:
 
 def highest_mcs(phy: str, width_mhz: int, streams: int) -> int:
     """Return the highest MCS that the standard permits for this width and number of streams."""
-    every = (Modulation(phy, mcs, streams, width_mhz) for mcs in range(MOST_MCS[phy] + 1))
+    every = (Modulation(phy, mcs, streams, width_mhz) for mcs in range(MAX_MCS[phy] + 1))
     return max(each.mcs for each in every if is_allowed(each))
 
 
@@ -146,14 +146,14 @@ def fitting(seen: Sighting, phy: str, width_mhz: int, guard_interval_ns: int) ->
     def apart(modulation: Modulation) -> float:
         return abs(log(modulation.rate_bps / seen.rate_bps)) if seen.rate_bps else 0.0
 
-    streams = min(max(own.streams, 1), MOST_STREAMS[phy])
+    streams = min(max(own.streams, 1), MAX_STREAMS[phy])
     remaining = of(min(own.mcs, highest_mcs(phy, width_mhz, streams)), streams)
     if is_allowed(remaining) and apart(remaining) <= NEAR:
         return remaining
     every = (
         of(mcs, count)
-        for count in range(1, MOST_STREAMS[phy] + 1)
-        for mcs in range(MOST_MCS[phy] + 1)
+        for count in range(1, MAX_STREAMS[phy] + 1)
+        for mcs in range(MAX_MCS[phy] + 1)
     )
     return min(
         filter(is_allowed, every),

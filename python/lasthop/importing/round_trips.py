@@ -44,14 +44,14 @@ KEEP_ALIVE_BYTES = 1
 INITIAL_WINDOW = 10
 """Largest initial window [segments] (RFC 6928). The window in a capture may be smaller."""
 DUPACKS = 3
-LEAST_SSTHRESH = 2
-MOST_EDGES = 20_000
+MIN_SSTHRESH = 2
+MAX_EDGES = 20_000
 """Maximum number of ACKs that are stored per connection. The oldest ACKs are deleted. The number
 exceeds the window on any last hop.
 """
 AFTER_LOSS = 0.5
 """Factor by which a loss reduces the window in Reno, NewReno and Compound. [-]"""
-LEAST_GROWTH = 2.0
+MIN_GROWTH = 2.0
 """Smallest window growth between two losses from which the growth rate is estimated. [segments]"""
 SPEEDS = (1.0, 6.0)
 """Range of the sender's window growth relative to Reno's growth per ACK. Some senders count
@@ -242,11 +242,11 @@ class RoundTrips:
         self.losses += 1
         lost = max(ahead(self._next, seq) / max(self.mss_bytes, 1), 1.0)
         fast = self._dupacks >= DUPACKS
-        if fast and self._expected >= LEAST_GROWTH:
+        if fast and self._expected >= MIN_GROWTH:
             self._seen += max(lost - self._after_loss, 0.0)
             self._would += self._expected
             self._speed = min(max(self._seen / self._would, SPEEDS[0]), SPEEDS[1])
-        self._ssthresh = max(AFTER_LOSS * lost, LEAST_SSTHRESH)
+        self._ssthresh = max(AFTER_LOSS * lost, MIN_SSTHRESH)
         self._cwnd = self._ssthresh if fast else 1.0
         self._expected, self._after_loss = 0.0, self._ssthresh
         self._recover, self._fast, self._begun = self._next, fast, True
@@ -255,7 +255,7 @@ class RoundTrips:
         """Process the retransmission of acknowledged data: a spurious timeout reduced the sender's
         window."""
         if self._recover < 0 and (self._repeated < 0 or ahead(self._una, self._repeated) >= 0):
-            self._ssthresh = max(AFTER_LOSS * self._cwnd, LEAST_SSTHRESH)
+            self._ssthresh = max(AFTER_LOSS * self._cwnd, MIN_SSTHRESH)
             self._cwnd = self._ssthresh
             self._repeated = self._next
 
@@ -350,9 +350,9 @@ class RoundTrips:
         if not self._edges or ahead(edge, self._edges[-1][0]) > 0:
             self._edges.append((edge, at_s, passed))
             self._unseen.append((edge, passed, at_s))
-        if len(self._edges) > MOST_EDGES:
+        if len(self._edges) > MAX_EDGES:
             self._edges.popleft()
-        if len(self._unseen) > MOST_EDGES:
+        if len(self._unseen) > MAX_EDGES:
             self._unseen.popleft()
 
     @property

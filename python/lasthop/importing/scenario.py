@@ -14,7 +14,7 @@ WIDTH = 98
 AT = 34
 """Column of a value's comment, if the value is short enough."""
 
-LEAST_S, MOST_S = 30.0, 300.0
+MIN_S, MAX_S = 30.0, 300.0
 """Shortest and longest simulated duration in an imported scenario. [s]"""
 USUAL_S = 60.0
 """Simulated duration if the imported file contains no times. [s]"""
@@ -22,7 +22,7 @@ WARMUP_S, WARMUP_TRIPS = 10.0, 15.0
 """Shortest warm-up: as a time, and as a multiple of the longest round-trip time. [s], [-]"""
 AMPLE_QUEUE = 1000
 """Queue limit of a cell that aggregates, if the file does not contain the limit. [packets]"""
-MOST_ALONE = 50
+MAX_ALONE = 50
 """Maximum number of equal stations with separate tables. If there are more, they share one table.
 """
 
@@ -122,7 +122,7 @@ def commented(words: str) -> list[str]:
 def _run(network: Network) -> Iterator[str]:
     span_s = network.duration_s
     message = "as long as the capture, within 30 s and 5 min" if span_s else "assumed"
-    chosen = min(max(span_s, LEAST_S), MOST_S) if span_s else USUAL_S
+    chosen = min(max(span_s, MIN_S), MAX_S) if span_s else USUAL_S
     trips = [flow.rtt_s or 0.0 for each in network.stations for flow in each.flows]
     warmup = min(max(WARMUP_S, WARMUP_TRIPS * max(trips, default=0.0)), chosen / 2)
     yield entry("duration", text(f"{chosen:.0f} s"), message)
@@ -182,7 +182,7 @@ def _stations(network: Network, addresses: bool) -> Iterator[str]:
     stations = network.stations
     alike = len({_settings(each) for each in stations}) == 1
     unmeasured = not any(each.flows or each.up_bps or each.notes for each in stations)
-    if len(stations) > 1 and alike and (unmeasured or len(stations) > MOST_ALONE):
+    if len(stations) > 1 and alike and (unmeasured or len(stations) > MAX_ALONE):
         yield ""
         yield "[station.sta]"
         yield entry("count", str(len(stations)), f"sta-1 to sta-{len(stations)}")

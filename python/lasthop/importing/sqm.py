@@ -20,13 +20,13 @@ __all__ = ["Line", "line"]
 
 DEFAULTS_KBPS = {"download": 14698, "upload": 2302}
 """Default rates of sqm-scripts. [kbit/s]"""
-MOST_KBPS = 100_000_000
-MOST_OVERHEAD = 4096
+MAX_KBPS = 100_000_000
+MAX_OVERHEAD = 4096
 FULL_BYTES = 1500
 """Length of a full-size packet. [bytes]"""
 CELL_BYTES, CELL_PAYLOAD = 53, 48
 """Lengths of an ATM cell and of its payload. [bytes]"""
-MOST_WORDS = 60
+MAX_WORDS = 60
 
 CAKES = ("piece_of_cake.qos", "layer_cake.qos")
 """Scripts that always use CAKE, whatever ``qdisc`` is."""
@@ -147,7 +147,7 @@ def _shaper(section: Section, interface: str) -> Shaper:
     rates = [
         DEFAULTS_KBPS[name] if value is None else value
         for name in ("download", "upload")
-        for value in [section.number(name, 0, MOST_KBPS)]
+        for value in [section.number(name, 0, MAX_KBPS)]
     ]
     return Shaper(section, interface, *rates)
 
@@ -222,15 +222,15 @@ def _remarks(shaper: Shaper) -> Iterator[Note]:
     yield from _overhead(shaper)
     for name in ("iqdisc_opts", "eqdisc_opts"):
         if words := section.text(name).strip():
-            shown = words if len(words) <= MOST_WORDS else f"{words[:MOST_WORDS]}..."
+            shown = words if len(words) <= MAX_WORDS else f"{words[:MAX_WORDS]}..."
             yield Note(f'{name} "{shown}" is left out', True)
 
 
 def _overhead(shaper: Shaper) -> Iterator[Note]:
     """Yield notes on the overhead that the shaper adds to each packet."""
     section = shaper.section
-    overhead = section.number("overhead", -MOST_OVERHEAD, MOST_OVERHEAD) or 0
-    least = section.number("tcMPU", 0, MOST_OVERHEAD) or 0
+    overhead = section.number("overhead", -MAX_OVERHEAD, MAX_OVERHEAD) or 0
+    least = section.number("tcMPU", 0, MAX_OVERHEAD) or 0
     layer = section.word("linklayer") or "none"
     if layer == "none":
         if overhead:

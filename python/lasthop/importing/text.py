@@ -7,7 +7,7 @@ from pathlib import Path
 from lasthop.errors import UserError
 from lasthop.scenario.files import opened
 
-MOST_BYTES = 4 << 20
+MAX_BYTES = 4 << 20
 """Largest accepted file. A dump of ten thousand stations is smaller. [bytes]"""
 
 MARKS = (
@@ -50,7 +50,7 @@ def read_lines(path: Path, what: str) -> list[str]:
     what : str
         Expected kind of file, for the error message: ``"hostapd.conf"``.
     """
-    return lines_of(read_bytes(path, MOST_BYTES), path, what)
+    return lines_of(read_bytes(path, MAX_BYTES), path, what)
 
 
 def lines_of(content: bytes, source: Path | str, what: str) -> list[str]:

@@ -40,8 +40,8 @@ RATES_MBPS = {
 }
 """Data rates of each physical layer. [Mb/s]"""
 
-LEAST_DB, MOST_DB = 8.0, 60.0
-"""Range of accepted signal-to-noise ratios. Below `LEAST_DB`, no frame with two streams arrives.
+MIN_DB, MAX_DB = 8.0, 60.0
+"""Range of accepted signal-to-noise ratios. Below `MIN_DB`, no frame with two streams arrives.
 [dB]
 """
 
@@ -50,9 +50,9 @@ CLOSE = 0.7
 [-]
 """
 
-MOST_STATIONS, MOST_CONNECTIONS, MOST_CALLS, MOST_QUEUE = 200, 1000, 100, 1_000_000
-LEAST_MBPS = 1e-6
-MOST_MBPS, MOST_RTT_MS = 100_000.0, 10_000.0
+MAX_STATIONS, MAX_CONNECTIONS, MAX_CALLS, MAX_QUEUE = 200, 1000, 100, 1_000_000
+MIN_MBPS = 1e-6
+MAX_MBPS, MAX_RTT_MS = 100_000.0, 10_000.0
 NUMBER = r"\d{1,6}(?:\.\d{1,6})?"
 RATE = r"\d{1,12}(?:\.\d{1,6})?"
 PREFIXES_MBPS = {"": 1e-6, "k": 1e-3, "m": 1.0, "g": 1e3}
@@ -140,8 +140,8 @@ def read_stations(text: str, known: Answers) -> list[Group]:
     groups = [_by_ratio(part) if hop in AGGREGATING else _by_rate(part, hop) for part in parts]
     if hop == "router" and len(groups) > 1:
         raise UserError(f'"{text}": expected one rate for all hosts of a router, such as 10 at 100')
-    if sum(group.count for group in groups) > MOST_STATIONS:
-        raise UserError(f'"{text}": expected at most {MOST_STATIONS} stations in total')
+    if sum(group.count for group in groups) > MAX_STATIONS:
+        raise UserError(f'"{text}": expected at most {MAX_STATIONS} stations in total')
     return groups
 
 
@@ -150,17 +150,17 @@ def _by_rate(part: str, hop: str) -> Group:
     rate.
     """
     match = re.fullmatch(rf"(\d{{1,4}})(?: (?:at|x|@) ({NUMBER}) ?(?:Mbps)?)?", part)
-    if match is None or not 1 <= int(match[1]) <= MOST_STATIONS:
+    if match is None or not 1 <= int(match[1]) <= MAX_STATIONS:
         raise UserError(
-            f'"{part}": expected a number from 1 to {MOST_STATIONS}, such as 4, or '
+            f'"{part}": expected a number from 1 to {MAX_STATIONS}, such as 4, or '
             "several with their rates in Mb/s, such as 3 at 54, 1 at 6"
         )
     rates = RATES_MBPS.get(hop)
     rate = float(match[2]) if match[2] else (max(rates) if rates else 100.0)
     if rates and rate not in rates:
         raise UserError(f'"{part}": rates of {hop} are {", ".join(f"{r:g}" for r in rates)} Mb/s')
-    if not 0 < rate <= MOST_MBPS:
-        raise UserError(f'"{part}": a rate is above 0 and up to {MOST_MBPS:g} Mb/s')
+    if not 0 < rate <= MAX_MBPS:
+        raise UserError(f'"{part}": a rate is above 0 and up to {MAX_MBPS:g} Mb/s')
     return Group(int(match[1]), rate)
 
 
@@ -174,16 +174,16 @@ def _by_ratio(part: str) -> Group:
         re.IGNORECASE,
     )
     count, old, place, decibels = match.groups() if match else ("0", None, None, None)
-    if not 1 <= int(count) <= MOST_STATIONS:
+    if not 1 <= int(count) <= MAX_STATIONS:
         raise UserError(
-            f'"{part}": expected a number from 1 to {MOST_STATIONS}, such as 4, or several by '
+            f'"{part}": expected a number from 1 to {MAX_STATIONS}, such as 4, or several by '
             "their distance, such as 3 near, 1 far, or 3 at 35 dB, 1 at 12 dB",
             f"1 old far is a distant {OLD_PHY} device; dB is the ratio of signal to noise",
         )
     is_far = (place or "").lower() == "far"
     ratio = FAR_DB if is_far else float(decibels or NEAR_DB)
-    if not LEAST_DB <= ratio <= MOST_DB:
-        raise UserError(f'"{part}": a ratio is from {LEAST_DB:g} to {MOST_DB:g} dB')
+    if not MIN_DB <= ratio <= MAX_DB:
+        raise UserError(f'"{part}": a ratio is from {MIN_DB:g} to {MAX_DB:g} dB')
     return Group(int(count), None, ratio, bool(old))
 
 
@@ -199,7 +199,7 @@ def read_traffic(text: str, known: Answers) -> list[Traffic]:
         match = re.fullmatch(
             r"(?:(\d{1,4}|rest|all)(?: ?x ?| ))?(\d{1,4}) (up|down|call)s?", part.strip().lower()
         )
-        most = MOST_CALLS if match and match[3] == "call" else MOST_CONNECTIONS
+        most = MAX_CALLS if match and match[3] == "call" else MAX_CONNECTIONS
         if match is None or not 1 <= int(match[2]) <= most:
             raise UserError(
                 f'"{part.strip()}": expected stations x connections up or down, such as '
@@ -249,10 +249,10 @@ def read_wire(text: str, known: Answers) -> Wire:
     up = _rate_mbps(match, "up")
     rtt = float(match["rtt"] or 0.0)
     rates = [rate for rate in (down, up) if rate is not None]
-    if not all(LEAST_MBPS <= rate <= MOST_MBPS for rate in rates) or rtt > MOST_RTT_MS:
+    if not all(MIN_MBPS <= rate <= MAX_MBPS for rate in rates) or rtt > MAX_RTT_MS:
         raise UserError(
-            f'"{text}": expected rates from 1 bps to {MOST_MBPS / 1e3:g} Gbps '
-            f"({MOST_MBPS:g} Mbps), round trips up to {MOST_RTT_MS:g} ms"
+            f'"{text}": expected rates from 1 bps to {MAX_MBPS / 1e3:g} Gbps '
+            f"({MAX_MBPS:g} Mbps), round trips up to {MAX_RTT_MS:g} ms"
         )
     if router and up not in (None, down):
         raise UserError(
@@ -278,9 +278,7 @@ def read_queue(text: str, known: Answers) -> str:
     word = text.strip().lower()
     named = disciplines(known.hop)
     kinds = tuple(KINDS) if known.aggregates else ()
-    if word in (*named, *kinds) or (
-        re.fullmatch(r"\d{1,7}", word) and 1 <= int(word) <= MOST_QUEUE
-    ):
+    if word in (*named, *kinds) or (re.fullmatch(r"\d{1,7}", word) and 1 <= int(word) <= MAX_QUEUE):
         return word
     if word in (*KINDS, *disciplines(HOP_ALIASES["wifi"])):
         raise UserError(
@@ -289,7 +287,7 @@ def read_queue(text: str, known: Answers) -> str:
         )
     of_kinds = f", or a kind of access point: {', '.join(kinds)}" if kinds else ""
     raise UserError(
-        f'"{text}": expected packets from 1 to {MOST_QUEUE}, or {", ".join(named)}{of_kinds}',
+        f'"{text}": expected packets from 1 to {MAX_QUEUE}, or {", ".join(named)}{of_kinds}',
         _meant(word, (*named, *KINDS)),
     )
 

@@ -17,7 +17,7 @@ SHAPER_PART = 0.9
 DEFAULT_SHAPER_MBPS = 100.0
 """Rate of a shaper if the line has no rate limit. [Mb/s]"""
 
-LEAST_SHARING = 2
+MIN_SHARING = 2
 """Minimum number of stations with connections for which a command has the objective fairness."""
 
 WIDTH_MHZ = {"802.11n": 20, "802.11ac": 80, "802.11ax": 80}
@@ -99,7 +99,7 @@ def _filled_in(words: str, answers: Answers, name: str) -> str:
     ]
     for part in refused:
         words = re.sub(rf' --case "[^"]*{part}[^"]*"', "", words)
-    if sum(bool(own.up or own.down) for own in answers.traffic) < LEAST_SHARING:
+    if sum(bool(own.up or own.down) for own in answers.traffic) < MIN_SHARING:
         words = words.replace(" --for fairness", "")
     values = {
         "FILE": name,

@@ -19,7 +19,7 @@ interface (linux/tc_mirred.h)."""
 CLASS = struct.Struct("=8xI8xIIIIII")
 """Layout of an HTB class: rate and ceiling in byte/s, bucket depths of the rate and of the ceiling
 in ticks, quantum, level, priority (tc_htb_opt)."""
-MOST_SFQ = 127 * 128
+MAX_SFQ = 127 * 128
 """Largest packet limit of the queueing discipline SFQ. The kernel reduces a larger limit to this
 number. [packets]"""
 
@@ -93,7 +93,7 @@ def queue_options(kind: str, options: bytes) -> tuple[int, ...]:
             return (*parameters, number_in(has.get(disciplines.RED_MAX_P)))
         case "sfq":
             _, perturb_s, limit = struct.unpack_from("=IiI", options)
-            return perturb_s, min(limit, MOST_SFQ)
+            return perturb_s, min(limit, MAX_SFQ)
     return ()
 
 

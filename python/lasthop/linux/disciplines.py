@@ -36,7 +36,7 @@ PIE_UNIT_PER_S = 16
 in units of 1/16 per second."""
 RED_PARMS, RED_TABLE, RED_MAX_P = 1, 2, 3
 RED_ECN, RED_HARD_DROP = 1, 2
-MOST_BURST = 100_000
+MAX_BURST = 100_000
 """Number of burst lengths that are tried to find the burst that matches RED's averaging weight.
 [-]"""
 
@@ -166,11 +166,11 @@ def burst_of(weight_log: int, min_packets: float) -> int:
     length that starts at 0 is at most `min` after a burst.
     """
     least = math.ceil(min_packets)
-    for burst in range(least, least + MOST_BURST):
+    for burst in range(least, least + MAX_BURST):
         over = burst + 1 - min_packets
         if all(over > means(log, burst) for log in range(1, weight_log)):
             return burst
-    return least + MOST_BURST
+    return least + MAX_BURST
 
 
 def means(weight_log: int, burst: int) -> float:

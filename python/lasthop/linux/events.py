@@ -30,7 +30,7 @@ OF_TRAFFIC = (tc.NEWQDISC, tc.DELQDISC, tc.NEWCLASS, tc.DELCLASS, *OF_FILTERS)
 OF_ACTIONS = (48, 49)
 """Message types of events about actions: RTM_NEWACTION, RTM_DELACTION."""
 BUFFER_BYTES = 1 << 20
-MOST_AT_ONCE = 1000
+MAX_AT_ONCE = 1000
 """Largest number of events that one call of `read` reads, so that a flood of events does not stop
 the gateway's other work."""
 SUBJECT = struct.Struct("=4xiII")
@@ -83,7 +83,7 @@ class Events:
         """Return the events since the last call. Return None if events were lost, or if there are
         too many events to read."""
         results: set[Event] = set()
-        for _ in range(MOST_AT_ONCE):
+        for _ in range(MAX_AT_ONCE):
             try:
                 results.update(events_in(self.socket.recv(1 << 16)))
             except BlockingIOError:

@@ -23,7 +23,7 @@ GROUP = 3
 NEWNEIGH = 28
 STATE = INTERFACE + 4
 ANY_OF = 0x45
-MOST_AT_ONCE = 1000
+MAX_AT_ONCE = 1000
 
 
 class Newcomers:
@@ -51,7 +51,7 @@ class Newcomers:
         """Return the addresses of neighbours that were reported since the last call. Events that
         did not fit into the buffer are lost."""
         results: set[Address] = set()
-        for _ in range(MOST_AT_ONCE):
+        for _ in range(MAX_AT_ONCE):
             try:
                 results.update(addresses_in(self.socket.recv(1 << 16)))
             except BlockingIOError:

@@ -3,7 +3,7 @@
 Packets are captured after every queue of the gateway, with time stamps of the kernel. For each
 station, a probe first records a few segments, and then waits for the ACKs that cover these
 segments. The filter program in the kernel accepts no other packets. A probe receives at most
-`MOST_SEEN` packets until its segments are recorded, then at most `MOST_SEEN` ACKs or
+`MAX_SEEN` packets until its segments are recorded, then at most `MAX_SEEN` ACKs or
 retransmissions. With one probe every 100 ms, at most 640 packets per second are captured, for any
 rate of the flow. All packets between two reads fit into a buffer of 1 MB. While no station is
 observed, the filter program accepts no packets, and after `KEPT_S` the socket is closed.
@@ -14,9 +14,9 @@ import socket
 import time
 from collections.abc import Collection, Iterator, Mapping
 
-from lasthop.linux.packets import MOST_AT_ONCE, Instruction, attach, packet_socket
+from lasthop.linux.packets import MAX_AT_ONCE, Instruction, attach, packet_socket
 from lasthop.linux.ping import SO_TIMESTAMPNS, Clock, arrival_s
-from lasthop.linux.segments import LARGEST_WINDOW, MOST_SEEN, RoundTrip, RoundTripProbe, parsed
+from lasthop.linux.segments import LARGEST_WINDOW, MAX_SEEN, RoundTrip, RoundTripProbe, parsed
 from lasthop.linux.tc import Address
 
 OUTGOING = 4
@@ -24,7 +24,7 @@ OUTGOING = 4
 HEADERS_BYTES = 128
 """Number of bytes of a packet that are read, enough for the longest IP and TCP headers. [bytes]"""
 BUFFER_BYTES = 1 << 20
-MOST_INSTRUCTIONS = 4096
+MAX_INSTRUCTIONS = 4096
 """Largest number of instructions in a program that the kernel accepts (BPF_MAXINSNS)."""
 KEPT_S = 10.0
 """Time for which an unused socket stays open, since closing a socket blocks until the kernel has
@@ -52,14 +52,14 @@ class Overhearing:
 
     def __init__(self, interface: str, clock: Clock | None = None) -> None:
         self.clock = Clock() if clock is None else clock
-        self.looks: dict[str, RoundTripProbe] = {}
+        self.probes: dict[str, RoundTripProbe] = {}
         """Probe of each observed station, by the station's name."""
         self.addresses: dict[str, Collection[Address]] = {}
         self.needed_s = time.monotonic()
         """Time on the monotonic clock at which a probe was last active, so that the socket was
         used. [s]"""
         self.program: list[Instruction] = [REFUSE]
-        self.most = MOST_INSTRUCTIONS
+        self.most = MAX_INSTRUCTIONS
         """Largest number of instructions in the filter program. The kernel also limits the
         program's memory (net.core.optmem_max)."""
         self.socket = packet_socket(interface, self.program, BUFFER_BYTES)
@@ -74,22 +74,22 @@ class Overhearing:
         already wait for ACKs continue.
         """
         now_s = time.time()  # the clock of the kernel's time stamps
-        for name, look in list(self.looks.items()):
+        for name, probe in list(self.probes.items()):
             if name not in stations:
-                look.close()
-            if look.is_over or look.is_late(now_s):
-                del self.looks[name]
+                probe.close()
+            if probe.is_over or probe.is_late(now_s):
+                del self.probes[name]
         for name in stations:
-            self.looks.setdefault(name, RoundTripProbe())
-        self.addresses = {name: stations.get(name) or self.addresses[name] for name in self.looks}
+            self.probes.setdefault(name, RoundTripProbe())
+        self.addresses = {name: stations.get(name) or self.addresses[name] for name in self.probes}
         self.attach()
 
     def attach(self) -> None:
         """Set the filter program, so that the kernel delivers only packets for which a probe
         waits."""
-        if self.looks:
+        if self.probes:
             self.needed_s = time.monotonic()
-        while (program := program_for(self.looks, self.addresses, self.most)) != self.program:
+        while (program := program_for(self.probes, self.addresses, self.most)) != self.program:
             try:
                 attach(self.socket, program)
             except OSError as error:
@@ -102,7 +102,7 @@ class Overhearing:
     @property
     def is_idle(self) -> bool:
         """Return whether the socket has been unused for `KEPT_S`."""
-        return not self.looks and time.monotonic() - self.needed_s > KEPT_S
+        return not self.probes and time.monotonic() - self.needed_s > KEPT_S
 
     def heard(self) -> Iterator[tuple[str, RoundTrip]]:
         """Yield each measured round trip with the name of its station. Times are on the monotonic
@@ -113,7 +113,7 @@ class Overhearing:
         """
         by_address = {a: name for name, each in self.addresses.items() for a in each}
         results = []
-        for _ in range(MOST_AT_ONCE):
+        for _ in range(MAX_AT_ONCE):
             try:
                 packet, ancillary, _, (_, _, kind, *_) = self.socket.recvmsg(HEADERS_BYTES, 64)
             except OSError:
@@ -122,37 +122,37 @@ class Overhearing:
                 continue
             leaves = kind == OUTGOING
             name = by_address.get(segment.destination if leaves else segment.source)
-            look = self.looks.get(name or "")
-            if name is None or look is None or look.is_over:
+            probe = self.probes.get(name or "")
+            if name is None or probe is None or probe.is_over:
                 continue
             at_s = arrival_s(ancillary)
             if leaves:
-                look.leaves(segment, at_s)
-            elif (trip := look.returns(segment, at_s)) is not None:
+                probe.leaves(segment, at_s)
+            elif (trip := probe.returns(segment, at_s)) is not None:
                 results.append((name, trip))
         self.attach()
-        if self.clock.look():
-            self.looks.clear()
+        if self.clock.compare():
+            self.probes.clear()
             return
         for name, trip in results:
             yield name, trip._replace(sent_s=self.clock.monotonic_s(trip.sent_s))
 
 
 def program_for(
-    looks: Mapping[str, RoundTripProbe],
+    probes: Mapping[str, RoundTripProbe],
     addresses: Mapping[str, Collection[Address]],
-    most: int = MOST_INSTRUCTIONS,
+    most: int = MAX_INSTRUCTIONS,
 ) -> list[Instruction]:
     """Return the filter program that accepts the packets of these probes. Probes that exceed the
     kernel's limit of instructions are left out."""
     program: list[Instruction] = []
-    for name, look in looks.items():
-        if look.is_over or look.seen >= 2 * MOST_SEEN:
+    for name, probe in probes.items():
+        if probe.is_over or probe.seen >= 2 * MAX_SEEN:
             continue
-        if look.is_open:
+        if probe.is_open:
             blocks = [all_of(address) for address in addresses[name]]
         else:
-            blocks = [ack_of(look), again_of(look)]
+            blocks = [ack_of(probe), again_of(probe)]
         more = [each for block in blocks for each in placed(block)]
         if len(program) + len(more) < most:
             program += more
@@ -219,12 +219,12 @@ def all_of(address: Address) -> Block:
     ]
 
 
-def is_flow(look: RoundTripProbe, *, leaves: bool) -> Block:
+def is_flow(probe: RoundTripProbe, *, leaves: bool) -> Block:
     """Return the instructions that continue if the packet belongs to a probe's flow, in one
     direction. If `leaves` is true, this is the direction to the station. Register X then contains
     the offset of the TCP header."""
-    assert look.flow is not None
-    station, station_port, _, other_port = look.flow
+    assert probe.flow is not None
+    station, station_port, _, other_port = probe.flow
     at, ports = 8 if station.version == 6 else 12, [station_port, other_port]
     if leaves:
         at += len(station.packed)
@@ -241,22 +241,22 @@ def is_flow(look: RoundTripProbe, *, leaves: bool) -> Block:
     return block
 
 
-def ack_of(look: RoundTripProbe) -> Block:
+def ack_of(probe: RoundTripProbe) -> Block:
     """Return the instructions that continue if the packet acknowledges the first recorded segment
     of a probe."""
     return [
-        *is_flow(look, leaves=False),
+        *is_flow(probe, leaves=False),
         (0x40, 0, 0, 8),
-        (0x14, 0, 0, look.taken[0].end),
+        (0x14, 0, 0, probe.taken[0].end),
         (0x25, NEXT, 0, LARGEST_WINDOW),
     ]
 
 
-def again_of(look: RoundTripProbe) -> Block:
+def again_of(probe: RoundTripProbe) -> Block:
     """Return the instructions that continue if the packet is a retransmission in a probe's flow."""
     return [
-        *is_flow(look, leaves=True),
+        *is_flow(probe, leaves=True),
         (0x40, 0, 0, 4),
-        (0x14, 0, 0, look.highest),
+        (0x14, 0, 0, probe.highest),
         (0x45, 0, NEXT, 1 << 31),
     ]

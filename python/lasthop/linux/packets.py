@@ -21,7 +21,7 @@ SO_RCVBUFFORCE = 33
 ETH_P_ALL = 0x0003
 HEADER_BYTES = 40
 """Number of bytes that are read from a packet, starting with its IP header. [bytes]"""
-MOST_AT_ONCE = 5000
+MAX_AT_ONCE = 5000
 """Largest number of packets that one call reads, so that a flood of packets does not stop the
 gateway's other work."""
 
@@ -46,11 +46,11 @@ def received(sample: socket.socket) -> Iterator[tuple[bytes, Any]]:
     """Yield the packets in a socket's buffer, each with the link-layer address of its sender. A
     packet starts with the IP header.
 
-    The iteration ends when the buffer is empty, after `MOST_AT_ONCE` packets, or if the interface
+    The iteration ends when the buffer is empty, after `MAX_AT_ONCE` packets, or if the interface
     was removed. The gateway detects a removed interface elsewhere.
     """
     with suppress(OSError):
-        for _ in range(MOST_AT_ONCE):
+        for _ in range(MAX_AT_ONCE):
             yield sample.recvfrom(HEADER_BYTES)
 
 

@@ -21,7 +21,7 @@ from ipaddress import ip_address
 from typing import NamedTuple
 
 from lasthop.errors import UserError
-from lasthop.linux.packets import MOST_AT_ONCE
+from lasthop.linux.packets import MAX_AT_ONCE
 from lasthop.linux.tc import Address
 
 REQUEST = {4: 8, 6: 128}
@@ -76,19 +76,19 @@ class Clock:
 
     def __init__(self, read: Callable[[], tuple[float, float]] = both_clocks) -> None:
         self.read = read
-        self.ahead_s = self.looked_s = 0.0
-        self.look()
+        self.ahead_s = self.compared_s = 0.0
+        self.compare()
 
-    def look(self) -> bool:
+    def compare(self) -> bool:
         """Read both clocks. Return whether the wall clock was set since the last call."""
         clock_s, now_s = self.read()
-        moved_s, passed_s = clock_s - now_s - self.ahead_s, now_s - self.looked_s
-        self.ahead_s, self.looked_s = clock_s - now_s, now_s
+        moved_s, passed_s = clock_s - now_s - self.ahead_s, now_s - self.compared_s
+        self.ahead_s, self.compared_s = clock_s - now_s, now_s
         return abs(moved_s) > STEP_S + SLEW * passed_s
 
     def monotonic_s(self, stamp_s: float) -> float:
         """Convert a time stamp of the wall clock to a time of the monotonic clock. The time stamp
-        must be more recent than the second-last call of `look`. [s]"""
+        must be more recent than the second-last call of `compare`. [s]"""
         return stamp_s - self.ahead_s
 
 
@@ -159,7 +159,7 @@ class Pinger:
         packet = HEADER.pack(kind, 0, 0, self.identifier, sequence) + payload
         if address.version == 4:  # the kernel computes the ICMPv6 checksum
             packet = HEADER.pack(kind, 0, checksum(packet), self.identifier, sequence) + payload
-        self.clock.look()
+        self.clock.compare()
         try:
             raw.sendto(packet, (str(address), 0))
         except OSError:
@@ -175,7 +175,7 @@ class Pinger:
         """
         results = []
         for version, raw in self.sockets.items():
-            for _ in range(MOST_AT_ONCE):
+            for _ in range(MAX_AT_ONCE):
                 try:
                     data, ancillary, _, (source, *_) = raw.recvmsg(2048, 64)
                 except (BlockingIOError, InterruptedError):
@@ -192,7 +192,7 @@ class Pinger:
                 address = ip_address(source.partition("%")[0])
                 if self.secret.knows(data[HEADER.size :], address, sequence):
                     results.append((sequence, arrival_s(ancillary)))
-        if self.clock.look():
+        if self.clock.compare():
             return []
         return [Answer(sequence, self.clock.monotonic_s(stamp_s)) for sequence, stamp_s in results]
 

@@ -8,7 +8,7 @@ from pathlib import Path
 FIRST = 10
 """Priority among real-time threads (sched(7)). Few other threads on a machine are real-time
 threads."""
-MOST_NICE = -20
+MAX_NICE = -20
 
 
 def real_time() -> None:
@@ -27,7 +27,7 @@ def preferred() -> Iterator[None]:
     before = os.getpriority(os.PRIO_PROCESS, 0)
     with suppress(OSError):
         os.sched_setscheduler(0, os.SCHED_OTHER | os.SCHED_RESET_ON_FORK, os.sched_param(0))
-        os.setpriority(os.PRIO_PROCESS, 0, MOST_NICE)
+        os.setpriority(os.PRIO_PROCESS, 0, MAX_NICE)
     try:
         yield
     finally:

@@ -23,7 +23,7 @@ HEAD = struct.Struct("!HHIIBB")
 
 TAKEN = 4
 """Number of segments of a flow that a probe records."""
-MOST_SEEN = 32
+MAX_SEEN = 32
 """Largest number of packets of a station that one probe examines before all its segments are
 recorded."""
 PATIENCE_S = 3.0
@@ -217,9 +217,9 @@ class RoundTripProbe:
         return self.least
 
     def count(self) -> None:
-        """Count an examined packet. After `MOST_SEEN` packets, stop recording segments."""
+        """Count an examined packet. After `MAX_SEEN` packets, stop recording segments."""
         self.seen += 1
-        if self.seen >= MOST_SEEN and self.is_open:
+        if self.seen >= MAX_SEEN and self.is_open:
             self.close()
 
     def is_late(self, now_s: float) -> bool:

@@ -52,7 +52,7 @@ def kernel_types() -> Btf:
         ) from None
 
 
-def load(data: bytes, name: str, law: str) -> int:
+def load(data: bytes, name: str, algorithm: str) -> int:
     """Register a TCP congestion control in the kernel under a name.
 
     Parameters
@@ -61,7 +61,7 @@ def load(data: bytes, name: str, law: str) -> int:
         Content of the object file.
     name : str
         Name in the kernel; at most 15 characters.
-    law : str
+    algorithm : str
         Name of the algorithm in messages.
 
     Returns
@@ -79,10 +79,10 @@ def load(data: bytes, name: str, law: str) -> int:
     try:
         return _load(Object(data), kernel, name)
     except bpf.BpfError as error:
-        raise refusal(error, name, law) from None
+        raise refusal(error, name, algorithm) from None
     except KeyError as error:
         raise UserError(
-            f"congestion control {law}: the kernel has no {error.args[0]}", NEEDS
+            f"congestion control {algorithm}: the kernel has no {error.args[0]}", NEEDS
         ) from None
 
 
@@ -137,22 +137,22 @@ def opened(stack: ExitStack, descriptor: int) -> int:
     return descriptor
 
 
-def refusal(error: bpf.BpfError, name: str, law: str) -> UserError:
+def refusal(error: bpf.BpfError, name: str, algorithm: str) -> UserError:
     """Return the error for a congestion control that the kernel refused."""
     if error.errno == errno.EPERM:
         return UserError(
-            f"congestion control {law}: this process may not load BPF programs",
+            f"congestion control {algorithm}: this process may not load BPF programs",
             "needs CAP_BPF, CAP_NET_ADMIN and CAP_PERFMON: be root, not in a user namespace",
         )
     if error.errno == errno.EEXIST:
         return UserError(
-            f"congestion control {law}: the kernel has one called {name}",
+            f"congestion control {algorithm}: the kernel has one called {name}",
             "run `lasthop congestion list` to see its origin",
         )
     if error.errno == errno.ENOSYS:
-        return UserError(f"congestion control {law}: this kernel has no BPF", NEEDS)
+        return UserError(f"congestion control {algorithm}: this kernel has no BPF", NEEDS)
     message = f": {error.log.strip().splitlines()[-1]}" if error.log.strip() else ""
-    return UserError(f"congestion control {law}: {error.strerror}{message}", NEEDS)
+    return UserError(f"congestion control {algorithm}: {error.strerror}{message}", NEEDS)
 
 
 def named(value: bytes, kernel: Btf) -> str:

@@ -58,7 +58,7 @@ OWN = ("", "localhost", "127.0.0.1", "::1")
 """Names by which flent refers to the machine that ran it."""
 DELAYS = ("Ping", "HTTP", "UDP RTT", "TCP RTT")
 """Prefixes of the names of delay series that belong to no stream."""
-MOST_NAMED = 6
+MAX_NAMED = 6
 """Maximum number of series that a message lists."""
 ANY = -1e18
 """Lower limit of accepted delays. It is negative, because a delay between two machines may be
@@ -280,6 +280,6 @@ def left_out(series: Tree, meta: Tree, result: list[Stream]) -> Iterator[str]:
         and not is_computed(name, meta.at(name))
     ]
     if names:
-        more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
-        listed = ", ".join(names[:MOST_NAMED]) + more
+        more = f" and {len(names) - MAX_NAMED} more" if len(names) > MAX_NAMED else ""
+        listed = ", ".join(names[:MAX_NAMED]) + more
         yield f"left out, since no flow is of their kind or direction: {listed}"

@@ -26,7 +26,7 @@ __all__ = ["Flow", "Measured", "match"]
 TRANSPORTS = ("tcp", "udp")
 """Transport protocols of measured streams."""
 
-MOST_NAMED = 8
+MAX_NAMED = 8
 """Maximum number of names in one message."""
 
 ITEMS = ("flows", "stations", "cells", "classes", "links", "queues", "aps")
@@ -373,9 +373,9 @@ def _ratio(flows: Sequence[Flow], means: Mapping[str, float], samples: Samples) 
 
 
 def _listed(names: Sequence[str]) -> str:
-    if len(names) <= MOST_NAMED:
+    if len(names) <= MAX_NAMED:
         return ", ".join(names)
-    return f"{', '.join(names[:MOST_NAMED])} and {len(names) - MOST_NAMED} more"
+    return f"{', '.join(names[:MAX_NAMED])} and {len(names) - MAX_NAMED} more"
 
 
 def _counted(number: int, transport: str = "tcp") -> str:

@@ -17,10 +17,10 @@ from lasthop.scenario.files import opened
 
 __all__ = ["Tree", "read_documents"]
 
-MOST_BYTES = 64 << 20
+MAX_BYTES = 64 << 20
 """Largest accepted size of a file after decompression. [bytes]"""
 GZIP = b"\x1f\x8b"
-MOST_SHOWN = 30
+MAX_SHOWN = 30
 
 
 def read_documents(path: Path) -> tuple[list[Any], list[str]]:
@@ -30,7 +30,7 @@ def read_documents(path: Path) -> tuple[list[Any], list[str]]:
     Raises
     ------
     UserError
-        If the file contains no document, or if it exceeds `MOST_BYTES`.
+        If the file contains no document, or if it exceeds `MAX_BYTES`.
     """
     text = _text(path, _content(path))
     try:
@@ -54,13 +54,13 @@ def _content(path: Path) -> bytes:
             file: io.BufferedIOBase | gzip.GzipFile = raw
             if start == GZIP:
                 file = gzip.GzipFile(fileobj=raw)
-            content = file.read(MOST_BYTES + 1)
+            content = file.read(MAX_BYTES + 1)
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise UserError(f"{path}: compressed, and damaged: {error}") from None
     except OSError as error:
         raise UserError(f"{path}: cannot be read: {error.strerror or error}") from None
-    if len(content) > MOST_BYTES:
-        most = MOST_BYTES / 1e6
+    if len(content) > MAX_BYTES:
+        most = MAX_BYTES / 1e6
         raise UserError(
             f"{path}: has more than {most:.0f} MB, which is too large for a measurement"
         )
@@ -102,7 +102,7 @@ class Tree:
 
     def wrong(self, what: str) -> UserError:
         """Return an error that names the file and the position of this value."""
-        shown = json.dumps(self.value, ensure_ascii=False, default=str)[:MOST_SHOWN]
+        shown = json.dumps(self.value, ensure_ascii=False, default=str)[:MAX_SHOWN]
         return UserError(f"{self.path}: `{self.place}`: {shown} is not {what}")
 
     def table(self) -> Mapping[str, Any]:

@@ -50,12 +50,12 @@ OF_MPDUS = {"data": "data, with number of MPDUs"}
 CROSS: dict[str, Any] = {"marker": "x", "color": "black", "markersize": 4, "linestyle": "none"}
 """Style of the mark at the end of a frame that was discarded after its last attempt."""
 
-MOST_ROWS = 20
+MAX_ROWS = 20
 """Maximum number of senders that are drawn. If there are more, the senders with most frames are
 drawn.
 """
 
-MOST_FRAMES = 4000
+MAX_FRAMES = 4000
 """Maximum number of frames in a picture; with more frames, a frame would be narrower than a
 line.
 """
@@ -131,9 +131,9 @@ def frames_of(result: "Result", from_s: float, to_s: float) -> list[Frame]:
             f"no frames from {stretch}: {ends}",
             f"increase record.frames; {result.frame_count} frames were recorded",
         )
-    if count > MOST_FRAMES:
+    if count > MAX_FRAMES:
         raise UserError(
-            f"{count} frames from {stretch}: at most {MOST_FRAMES} are drawn",
+            f"{count} frames from {stretch}: at most {MAX_FRAMES} are drawn",
             "use a shorter time range",
         )
     return every
@@ -144,7 +144,7 @@ def rows_of(frames: Sequence[Frame], nodes: Sequence[str]) -> list[str]:
     counts: dict[str, int] = {}
     for frame in frames:
         counts[frame.sender] = counts.get(frame.sender, 0) + 1
-    most = sorted(counts, key=lambda name: -counts[name])[:MOST_ROWS]
+    most = sorted(counts, key=lambda name: -counts[name])[:MAX_ROWS]
     return [name for name in nodes if name in most]
 
 

@@ -32,7 +32,7 @@ def comparison_figure(comparison: "Comparison", place: Place | None = None) -> F
     )
     name, note = comparison.scenario.typed.name, message_of(comparison)
     if "stations" not in comparison.simulation.summary:
-        return network_figure(others, name, place, swing=comparison.swing, note=note)
+        return network_figure(others, name, place, oscillation=comparison.oscillation, note=note)
     return cell_figure(others, name, place, note=note)
 
 

@@ -42,7 +42,7 @@ Floats = NDArray[np.float64]
 LARGEST_AREA = 500.0
 """Area of the disc of a link that transmits all the time, in graphs with few links. [points^2]"""
 
-MOST_NAMED = 30
+MAX_NAMED = 30
 """Maximum number of links for which names, air times and throughputs are written."""
 
 WIDTH = 72.0 * COLUMN_INCHES
@@ -210,7 +210,7 @@ def draw_conflicts(axes: Axes, answer: "Answer", at: Mapping[str, Point]) -> Non
     carried = throughputs(answer)
     color = MODEL if answer.heading.kind == "prediction" else SIMULATION
     csma = network(answer)
-    area = LARGEST_AREA * (1.0 if len(at) <= MOST_NAMED else 10.0 / len(at))
+    area = LARGEST_AREA * (1.0 if len(at) <= MAX_NAMED else 10.0 / len(at))
     for csma_link in csma.links:
         for other in csma_link.conflicts:
             if other < csma_link.name:  # Both links list the conflict; draw it once.
@@ -232,7 +232,7 @@ def draw_conflicts(axes: Axes, answer: "Answer", at: Mapping[str, Point]) -> Non
         if idle:
             axes.scatter([x], [y], s=area * airtime, color=color, alpha=0.4, linewidth=0, zorder=3)
         axes.scatter([x], [y], s=area * (airtime - idle), color=color, linewidth=0, zorder=3)
-        if len(at) <= MOST_NAMED:
+        if len(at) <= MAX_NAMED:
             text = f"{link.name}: {100 * (airtime - idle):.0f} %"
             if idle:
                 text += f" + {100 * idle:.0f} %"
@@ -274,7 +274,7 @@ def places(links: Sequence[CsmaLink], nodes: Sequence[CsmaNode]) -> tuple[dict[s
     where = {node.name: (node.x_m, node.y_m) for node in nodes}
     ends = [(where[link.from_node], where[link.to_node]) for link in links]
     middles = np.array([np.add(item, other) / 2.0 for item, other in ends])
-    is_named = len(links) <= MOST_NAMED
+    is_named = len(links) <= MAX_NAMED
     box = np.array(BOX if is_named else DOT)
     scale = to_paper(middles, WIDTH - box[0])
     at = (middles - middles.min(axis=0)) * scale

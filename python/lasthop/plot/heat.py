@@ -16,10 +16,10 @@ from lasthop.plot.swept import Axis, Swept
 if TYPE_CHECKING:
     from lasthop.plot.layout import Layout
 
-MOST_NUMBERED = (9, 14)
+MAX_NUMBERED = (9, 14)
 """Maximum numbers of columns and rows of a map for which values are written into the cells."""
 
-MOST_TICKS = 10
+MAX_TICKS = 10
 """Maximum number of ticks on a side of a map. If there are more values, some have no tick."""
 
 COLORS = "viridis"
@@ -28,7 +28,7 @@ DARK = 0.55
 """Brightness of a cell's colour below which its number is white. [-]"""
 
 
-MOST_DECIMALS = 4
+MAX_DECIMALS = 4
 """Maximum number of decimals in a cell. If more are needed, scientific notation is used."""
 
 
@@ -60,7 +60,7 @@ class Scale:
 
     def text_of(self, value: float) -> str:
         """Return a value as text for a cell."""
-        if self.decimals > MOST_DECIMALS:
+        if self.decimals > MAX_DECIMALS:
             return f"{value:.1e}"
         return f"{value:.{self.decimals}f}"
 
@@ -82,13 +82,13 @@ def draw_map(axes: Axes, drawn: tuple[Swept, str], how: "Layout", scale: Scale) 
     bar = axes.figure.colorbar(image, ax=axes, pad=0.02)
     bar.set_label(result.quantity.label)
     bar.outline.set_visible(False)
-    if len(how.x.texts) <= MOST_NUMBERED[0] and len(lines.texts) <= MOST_NUMBERED[1]:
+    if len(how.x.texts) <= MAX_NUMBERED[0] and len(lines.texts) <= MAX_NUMBERED[1]:
         write_numbers(axes, values, scale)
 
 
 def name_side(axes: Axes, side: str, axis: Axis) -> None:
     """Write ticks at all or some of the values on a side of a map."""
-    step = -(-len(axis.texts) // MOST_TICKS)
+    step = -(-len(axis.texts) // MAX_TICKS)
     places = range(0, len(axis.texts), step)
     labels = [axis.text_of(axis.texts[place]) for place in places]
     if side == "x":

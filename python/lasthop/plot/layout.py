@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 from lasthop.errors import UserError
 from lasthop.plot.about import cut
-from lasthop.plot.swept import MOST_LINES, Axis
-from lasthop.plot.ticks import MOST_POINTS, Ticks, ticks_beside
+from lasthop.plot.swept import MAX_LINES, Axis
+from lasthop.plot.ticks import MAX_POINTS, Ticks, ticks_beside
 
 if TYPE_CHECKING:
     from lasthop.sweep import Sweep
     from lasthop.sweep.grid import Grid
 
-MOST_CATEGORIES = 40
+MAX_CATEGORIES = 40
 """Maximum number of categories on the abscissa, each with a row. More categories are an error."""
 
 FEW_FOR_LINES = 6
@@ -114,7 +114,7 @@ def of_table(points: "Grid", axes: Sequence[Axis]) -> Layout:
             continue
         others = (*axes[:k], *axes[k + 1 :])
         ticks = ticks_beside(axis, others, {row[k]: row[:k] + row[k + 1 :] for row in rows})
-        if ticks is not None or len(rows) > MOST_POINTS:
+        if ticks is not None or len(rows) > MAX_POINTS:
             return Layout(axis, (k,), others=others, ticks=ticks)
     every = tuple(range(len(axes)))
     return Layout(joined(axes, rows, every), every)
@@ -129,16 +129,16 @@ def joined(axes: Sequence[Axis], rows: Sequence[tuple[str, ...]], paths: Sequenc
 def checked(layout: Layout) -> Layout:
     """Return the layout; raise an error if it has too many lines or rows to distinguish."""
     lines = layout.lines
-    if lines is not None and not layout.is_map and len(lines.texts) > MOST_LINES:
+    if lines is not None and not layout.is_map and len(lines.texts) > MAX_LINES:
         raise UserError(
             f"a picture of {len(lines.texts)} lines, one for each of {lines.path}: at most "
-            f"{MOST_LINES} can be distinguished",
+            f"{MAX_LINES} can be distinguished",
             "use fewer values, or sweep only one or two paths",
         )
-    if not layout.x.is_numeric and len(layout.x.texts) > MOST_CATEGORIES:
+    if not layout.x.is_numeric and len(layout.x.texts) > MAX_CATEGORIES:
         raise UserError(
             f"a picture of {len(layout.x.texts)} values of {layout.x.path} that are not numbers: "
-            f"at most {MOST_CATEGORIES} have a row each"
+            f"at most {MAX_CATEGORIES} have a row each"
         )
     return layout
 

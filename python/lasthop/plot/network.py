@@ -22,7 +22,7 @@ from lasthop.plot.rows import HEADS_MM, NumberColumns, rows_height
 from lasthop.plot.side_by_side import COLORS, Row, SideBySide, explain
 
 if TYPE_CHECKING:
-    from lasthop.comparison.oscillation import Swing
+    from lasthop.comparison.oscillation import Oscillation
 
 TRACE_MM = 58.0
 """Height of the panel that shows a queue over time. [mm]"""
@@ -55,7 +55,7 @@ def network_figure(
     name: str,
     place: Place | None = None,
     *,
-    swing: "Swing | None" = None,
+    oscillation: "Oscillation | None" = None,
     note: str | None = None,
 ) -> Figure:
     """Draw three panels: goodput per class of flows, utilisation per link, and mean queue per link.
@@ -72,7 +72,7 @@ def network_figure(
         Headline of the picture.
     place : Figure or SubFigure, optional
         Figure or subfigure to draw into.
-    swing : Swing, optional
+    oscillation : Oscillation, optional
         Length of a queue over time.
     note : str, optional
         Note above the legend.
@@ -88,7 +88,7 @@ def network_figure(
         ]
         if rows and above not in [panel[0] for panel in shown]:
             shown.append((above, quantity, scale, label, rows))
-    traced = [] if swing is None else [TRACE_MM]
+    traced = [] if oscillation is None else [TRACE_MM]
     heights = [rows_height(len(panel.rows)) for panel in delays]
     heights += [*traced, *(rows_height(len(panel[-1])) for panel in shown)]
     columns = in_columns(heights)
@@ -104,8 +104,8 @@ def network_figure(
         for axes, panel in zip(every, delays, strict=False):
             panel.draw(axes, sides, numbers)
         rest = every[len(delays) :]
-        if swing is not None:
-            draw_swing(rest[0], swing)
+        if oscillation is not None:
+            draw_oscillation(rest[0], oscillation)
         for axes, (above, quantity, scale, label, rows) in zip(
             rest[len(traced) :], shown, strict=True
         ):
@@ -113,7 +113,7 @@ def network_figure(
             sides.draw(axes, rows, quantity, scale, numbers)
             axes.set_xlabel(label)
         firsts = [every[column[0]] for column in columns]
-        heads_of = [axes for axes in firsts if swing is None or axes is not rest[0]]
+        heads_of = [axes for axes in firsts if oscillation is None or axes is not rest[0]]
         numbers.write(heads_of=heads_of or rest[1:2])
         headline(figure, name, about)
         first, *others = sides.legend
@@ -122,38 +122,46 @@ def network_figure(
     return figure
 
 
-def draw_swing(axes: Axes, swing: "Swing") -> None:
+def draw_oscillation(axes: Axes, oscillation: "Oscillation") -> None:
     """Draw the last periods of a queue over time, with equilibrium and limit cycle of the fluid
     model.
     """
-    known = [p for p in (swing.period_s, swing.cycle_s, swing.predicted_s) if p is not None]
-    span = swing.times_s[-1] - swing.times_s[0]
+    known = [
+        p
+        for p in (oscillation.period_s, oscillation.cycle_s, oscillation.predicted_s)
+        if p is not None
+    ]
+    span = oscillation.times_s[-1] - oscillation.times_s[0]
     length = min(span, SWINGS_SHOWN * max(known)) if known else span
-    start = swing.times_s[-1] - length
-    late = swing.times_s >= start
-    title(axes, f"Queue over time: {swing.queue}")
+    start = oscillation.times_s[-1] - length
+    late = oscillation.times_s >= start
+    title(axes, f"Queue over time: {oscillation.queue}")
     seen: dict[str, Any] = {"color": SIMULATION, "linewidth": 0.8, "label": TRACE}
-    axes.plot(swing.times_s[late], swing.packets[late], **seen)
-    if swing.rest_packets is not None:
-        kind = REST[bool(swing.stable)]
-        axes.axhline(swing.rest_packets, color=MODEL, linestyle="--", linewidth=1.1, label=kind)
-    if swing.cycle is not None:
-        times, queue = swing.cycle
+    axes.plot(oscillation.times_s[late], oscillation.packets[late], **seen)
+    if oscillation.rest_packets is not None:
+        kind = REST[bool(oscillation.stable)]
+        axes.axhline(
+            oscillation.rest_packets, color=MODEL, linestyle="--", linewidth=1.1, label=kind
+        )
+    if oscillation.cycle is not None:
+        times, queue = oscillation.cycle
         turns = int(np.ceil(length / (times[-1] + times[1])))
         total = np.concatenate([times + k * (times[-1] + times[1]) for k in range(turns)]) + start
-        shown = total <= swing.times_s[-1]
+        shown = total <= oscillation.times_s[-1]
         axes.plot(total[shown], np.tile(queue, turns)[shown], color=MODEL, label=CYCLE)
-    axes.set_xlim(start, swing.times_s[-1])
+    axes.set_xlim(start, oscillation.times_s[-1])
     axes.set_ylim(bottom=0)
-    axes.set_xlabel(period_text(swing))
+    axes.set_xlabel(period_text(oscillation))
     axes.set_ylabel("queue [packets]")
 
 
-def period_text(swing: "Swing") -> str:
+def period_text(oscillation: "Oscillation") -> str:
     """Return the label of the time axis, with a second line on the periods."""
-    cycle = "" if swing.cycle_s is None else f"fluid model: cycle {plain(swing.cycle_s)} s"
-    if swing.period_s is None:  # No steady period, or one too long to detect.
-        none = f"no steady period up to {plain(swing.longest_s)} s"
+    cycle = (
+        "" if oscillation.cycle_s is None else f"fluid model: cycle {plain(oscillation.cycle_s)} s"
+    )
+    if oscillation.period_s is None:  # No steady period, or one too long to detect.
+        none = f"no steady period up to {plain(oscillation.longest_s)} s"
         return "\n".join(filter(None, ("time [s]", f"simulation: {none}, 1/8 of the trace", cycle)))
-    seen = f"period {plain(swing.period_s)} s"
+    seen = f"period {plain(oscillation.period_s)} s"
     return f"time [s]\nsimulation: {'; '.join(filter(None, (seen, cycle)))}"

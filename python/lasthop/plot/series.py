@@ -18,10 +18,10 @@ from lasthop.plot.sharers import title_of
 if TYPE_CHECKING:
     from lasthop.simulation.result import Result
 
-MOST_PANELS = 12
+MAX_PANELS = 12
 """Maximum number of panels with one item each. If there are more items, their number is written."""
 
-MOST_NAMES = 5
+MAX_NAMES = 5
 """Maximum number of labels in a legend."""
 
 LINE, MARK = 64, 5
@@ -178,7 +178,7 @@ def draw_items(
         handles.append(Line2D([], [], label=said_of(group, way, names), linewidth=1.2, **look))
     axes.set_ylim(bottom=0.0)
     looks = {(str(handle.get_color()), handle.get_linestyle()) for handle in handles}
-    if len(looks) > 1 and len(split) <= MOST_NAMES:
+    if len(looks) > 1 and len(split) <= MAX_NAMES:
         axes.legend(
             handles=handles,
             loc="lower right",
@@ -236,7 +236,7 @@ def series_figure(result: "Result", quantity: str, place: Place | None = None) -
             f"no series of {quantity}; there are {near}", f"sampled: {', '.join(known)}"
         )
     unit, scale = unit_of(quantity)
-    shown = tracks[:MOST_PANELS]
+    shown = tracks[:MAX_PANELS]
     name, text = result.heading.scenario, about(result)
     height = 24 + 11 * len(shown) + headline_mm(name, text)
     with house_style(height, place=place) as figure:

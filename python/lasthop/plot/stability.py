@@ -237,22 +237,24 @@ def branch_figure(branches: Sequence[Branch], name: str | None = None, about: st
     case = branches[0].form.point.case
     above = name or case.model.title
     with house_style(94.0 + headline_mm(above, about)) as figure:
-        swing, period = figure.subplots(2, 1, sharex=True)
+        amplitudes, period = figure.subplots(2, 1, sharex=True)
         for branch in branches:
             point = branch.form.point
-            draw_branch(swing, branch, [cycle.amplitude for cycle in branch.cycles], at_hopf=0.0)
+            draw_branch(
+                amplitudes, branch, [cycle.amplitude for cycle in branch.cycles], at_hopf=0.0
+            )
             periods = [cycle.period for cycle in branch.cycles]
             draw_branch(period, branch, periods, at_hopf=point.period)
             values = near_hopf(point.value, branch.values)
             near = [branch.form.amplitude(float(value)) for value in values]
             curve = [np.nan if height is None else height for height in near]
-            swing.plot(values, curve, color=QUIET, linewidth=0.8, linestyle="--")
-            for axes, height in ((swing, 0.0), (period, point.period)):
+            amplitudes.plot(values, curve, color=QUIET, linewidth=0.8, linestyle="--")
+            for axes, height in ((amplitudes, 0.0), (period, point.period)):
                 axes.plot(point.value, height, clip_on=False, zorder=6, **BIRTH)
-        swing.set_ylabel("amplitude of the\nwindow [packets]")
-        swing.set_ylim(bottom=0.0)
+        amplitudes.set_ylabel("amplitude of the\nwindow [packets]")
+        amplitudes.set_ylim(bottom=0.0)
         period.set_ylabel("period [s]")
-        swing.locator_params(axis="x", nbins=6)
+        amplitudes.locator_params(axis="x", nbins=6)
         name_axis(period.xaxis, case, branches[0].parameter)
         headline(figure, above, about)
         kinds = {cycle.stable for branch in branches for cycle in branch.cycles}
@@ -272,7 +274,7 @@ def sweep_figure(sweep: Sweep, name: str | None = None, about: str = "") -> Figu
     """Draw amplitude and period over a parameter that first increases and then decreases."""
     above = name or sweep.case.model.title
     with house_style(94.0 + headline_mm(above, about)) as figure:
-        swing, period = figure.subplots(2, 1, sharex=True)
+        amplitudes, period = figure.subplots(2, 1, sharex=True)
         looks = (
             (sweep.down, MODEL, "<", "parameter decreasing"),
             (sweep.up, SIMULATION, ">", "parameter increasing"),
@@ -282,16 +284,16 @@ def sweep_figure(sweep: Sweep, name: str | None = None, about: str = "") -> Figu
             times = [np.nan if end is None or end.period is None else end.period for end in ends]
             look: dict[str, Any] = {"color": color, "marker": marker, "markersize": 3.5}
             look["clip_on"] = False  # Marks at 0 extend below the axis.
-            swing.plot(sweep.values, heights, label=label, **look)
+            amplitudes.plot(sweep.values, heights, label=label, **look)
             period.plot(sweep.values, times, **look)
-        swing.set_ylabel("amplitude of the\nwindow [packets]")
+        amplitudes.set_ylabel("amplitude of the\nwindow [packets]")
         period.set_ylabel("period [s]")
-        for axes in (swing, period):  # The axis begins at 0.
+        for axes in (amplitudes, period):  # The axis begins at 0.
             axes.set_ylim(0.0, 1.08 * axes.dataLim.ymax or None)
-        swing.locator_params(axis="x", nbins=5)
+        amplitudes.locator_params(axis="x", nbins=5)
         name_axis(period.xaxis, sweep.case, sweep.parameter)
         headline(figure, above, about)
-        figure.legend(*swing.get_legend_handles_labels(), loc="outside lower center", ncols=2)
+        figure.legend(*amplitudes.get_legend_handles_labels(), loc="outside lower center", ncols=2)
         return figure
 
 
@@ -333,25 +335,25 @@ def draw_branch(
         axes.plot(branch.values[k : k + 2], heights[k : k + 2], color=MODEL, linestyle=line)
 
 
-def motion_figure(
-    motion: Trajectory, name: str | None = None, about: str = "", late: float = 0.0
+def trajectory_figure(
+    trajectory: Trajectory, name: str | None = None, about: str = "", late: float = 0.0
 ) -> Figure:
     """Draw windows and queues of a trajectory over time, and the phase portrait of the window."""
-    end = float(motion.starts[-1])
+    end = float(trajectory.starts[-1])
     times = np.linspace(late * end, end, 4001)
-    states = motion.at(times)
-    names = motion.case.model.states
+    states = trajectory.at(times)
+    names = trajectory.case.model.states
     kinds: dict[str, list[str]] = {}
     for state in names:
         word = state.partition("_")[0]
         kinds.setdefault("queue" if word == "average" else word, []).append(state)
-    above = name or motion.case.model.title
+    above = name or trajectory.case.model.title
     with house_style(78.0 + 31.0 * len(kinds) + headline_mm(above, about)) as figure:
         grid = figure.add_gridspec(len(kinds) + 1, 1, height_ratios=[1.0] * len(kinds) + [1.3])
         first: Axes | None = None
         for place, (what, kind) in enumerate(kinds.items()):
             axes = figure.add_subplot(grid[place], sharex=first)
-            scale, whose = whole_queue(motion) if what == "queue" else (1.0, "of a flow")
+            scale, whose = whole_queue(trajectory) if what == "queue" else (1.0, "of a flow")
             for state in kind:
                 row = scale * states[names.index(state)]
                 axes.plot(times, row, label=state.replace("_", " "), linewidth=0.9)
@@ -367,30 +369,30 @@ def motion_figure(
                 )
             first = first or axes
         axes.set_xlabel("time [s]")
-        draw_portrait(figure.add_subplot(grid[-1]), motion)
+        draw_portrait(figure.add_subplot(grid[-1]), trajectory)
         headline(figure, above, about)
         return figure
 
 
-def whole_queue(motion: Trajectory) -> tuple[float, str]:
+def whole_queue(trajectory: Trajectory) -> tuple[float, str]:
     """Return the factor from one flow's queue to the queue to which the thresholds of the case
     apply, and a phrase for this queue.
     """
-    values = motion.case.values
+    values = trajectory.case.values
     if values.get("queue") == "total":
         return float(values["flows"]), "of all flows"
     return 1.0, "of a flow"
 
 
-def draw_portrait(axes: Axes, motion: Trajectory, until: float | None = None) -> None:
+def draw_portrait(axes: Axes, trajectory: Trajectory, until: float | None = None) -> None:
     """Draw the window against the window one delay earlier, as in the phase portraits of the
     papers.
     """
-    delay = motion.case.delays[0]
-    end = float(motion.starts[-1]) if until is None else until
+    delay = trajectory.case.delays[0]
+    end = float(trajectory.starts[-1]) if until is None else until
     times = np.linspace(delay, end, 8001)
-    axes.plot(motion.at(times)[0], motion.at(times - delay)[0], linewidth=0.6, color=MODEL)
-    rest = float(motion.case.equilibrium[0])
+    axes.plot(trajectory.at(times)[0], trajectory.at(times - delay)[0], linewidth=0.6, color=MODEL)
+    rest = float(trajectory.case.equilibrium[0])
     axes.plot(rest, rest, "+", color="black", markersize=7)
     axes.set_xlabel("window [packets]")
     axes.set_ylabel("window one delay earlier [packets]")
@@ -417,12 +419,12 @@ def chart_panels(
         return figure
 
 
-def portraits(motions: Sequence[Trajectory], names: Sequence[str], until: float) -> Figure:
+def portraits(trajectories: Sequence[Trajectory], names: Sequence[str], until: float) -> Figure:
     """Draw phase portraits of the window one above the other, up to the time `until`. [s]"""
-    with house_style(62.0 * len(motions)) as figure:
-        column = figure.subplots(len(motions), 1, squeeze=False, sharex=True)[:, 0]
-        for axes, motion, name in zip(column, motions, names, strict=True):
-            draw_portrait(axes, motion, until)
+    with house_style(62.0 * len(trajectories)) as figure:
+        column = figure.subplots(len(trajectories), 1, squeeze=False, sharex=True)[:, 0]
+        for axes, trajectory, name in zip(column, trajectories, names, strict=True):
+            draw_portrait(axes, trajectory, until)
             title(axes, name)
         return figure
 
@@ -443,11 +445,11 @@ def threshold_figure(
         rest, _ = chart.case.over(**{chart.x.name: quiet})
         lower.plot(quiet, rest[0], color=QUIET)
         phase = np.linspace(0.0, 1.0, 801)
-        swings = [cycle.at(phase)[0] for cycle in branch.cycles]
+        windows = [cycle.at(phase)[0] for cycle in branch.cycles]
         start = float(branch.form.point.case.equilibrium[0])
         values = [branch.form.point.value, *branch.values]
-        lower.plot(values, [start, *(w.max() for w in swings)], color=MODEL)
-        lower.plot(values, [start, *(w.min() for w in swings)], color=MODEL)
+        lower.plot(values, [start, *(w.max() for w in windows)], color=MODEL)
+        lower.plot(values, [start, *(w.min() for w in windows)], color=MODEL)
         lower.set_xlabel(axis_label(branch.parameter, "packets"))
         lower.set_ylabel("window [packets]")
         title(lower, "b")

@@ -29,7 +29,7 @@ from lasthop.plot.palette import Style, styles
 from lasthop.plot.rows import Spread, half_widths, label_rows, rows_height
 from lasthop.plot.side_by_side import CALL_LIMIT
 from lasthop.plot.swept import (
-    MOST_LINES,
+    MAX_LINES,
     NONE,
     Axis,
     Quantity,
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 PANEL_MM = 50.0
 """Height of a panel with lines. [mm]"""
 
-MOST_PANELS = 6
+MAX_PANELS = 6
 """Maximum number of panels. If there are more, a note contains their number."""
 
 ROOM = 1.025
@@ -55,7 +55,7 @@ ROOM = 1.025
 [-]
 """
 
-MOST_TICKS = 8
+MAX_TICKS = 8
 """Maximum number of values for which each value has a tick."""
 
 WIDEST = 20
@@ -88,9 +88,9 @@ def sweep_figure(sweep: "Sweep", quantity: str | None = None, place: Place | Non
     how = layout(sweep)
     results = [each for each in swept(sweep, quantities_of(sweep, quantity)) if not is_idle(each)]
     panels = panels_of(results, how)
-    if len(panels) > MOST_PANELS:  # Panels at the end are omitted.
+    if len(panels) > MAX_PANELS:  # Panels at the end are omitted.
         panels.sort(key=lambda panel: rank(panel, sweep.paths))
-    shown = panels[:MOST_PANELS]
+    shown = panels[:MAX_PANELS]
     note = note_of(results, panels, shown, how)
     keys = keys_of(shown, how)
     text = changes_text(changes(sweep.scenario))
@@ -163,7 +163,7 @@ def panels_of(swepts: Sequence[Swept], how: Layout) -> list[Panel]:
     panels = []
     for each in swepts:
         names = tuple(each.items)
-        if how.lines is None and len(names) <= MOST_LINES:
+        if how.lines is None and len(names) <= MAX_LINES:
             panels.append(Panel(each, "", names))
         else:
             several = len(names) > 1
@@ -237,7 +237,7 @@ def draw_lines(axes: Axes, panel: Panel, how: Layout, every: Mapping[str, Style]
         axes.set_xscale("log")
     if how.ticks is not None:
         name_ticks(axes, how.x, how.ticks)
-    elif len(how.x.texts) <= MOST_TICKS:
+    elif len(how.x.texts) <= MAX_TICKS:
         axes.xaxis.set_major_locator(FixedLocator(list(how.x.numbers)))
         axes.set_xticks(list(how.x.numbers), [how.x.text_of(text) for text in how.x.texts])
         axes.xaxis.set_minor_locator(NullLocator())

@@ -421,7 +421,7 @@ def swept(sweep: "Sweep", quantities: Sequence[Quantity]) -> list[Swept]:
     ]
 
 
-MOST_LINES = 8
+MAX_LINES = 8
 """Maximum number of lines in a panel that a reader can distinguish."""
 
 Items = Mapping[str, Mapping[tuple[str, ...], Spread]]
@@ -430,7 +430,7 @@ Items = Mapping[str, Mapping[tuple[str, ...], Spread]]
 def drawn(items: Items, paths: Sequence[str]) -> tuple[Items, tuple[str, ...], tuple[str, ...]]:
     """Divide the items into three groups: to draw, too small to draw, and without a value.
 
-    Items with small values are omitted only if there are more than `MOST_LINES` items. Items that a
+    Items with small values are omitted only if there are more than `MAX_LINES` items. Items that a
     swept path names are never omitted.
     """
     known = {
@@ -439,7 +439,7 @@ def drawn(items: Items, paths: Sequence[str]) -> tuple[Items, tuple[str, ...], t
         if not all(isnan(value.value) for value in points.values())
     }
     lacking = tuple(name for name in items if name not in known)
-    if len(known) <= MOST_LINES:
+    if len(known) <= MAX_LINES:
         return known, (), lacking
     tops = {name: largest_of(iter(points.values())) for name, points in known.items()}
     least = SMALL_PART * max(tops.values(), default=0.0)

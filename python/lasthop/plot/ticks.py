@@ -7,10 +7,10 @@ from math import log
 
 from lasthop.plot.swept import Axis
 
-MOST_POINTS = 10
+MAX_POINTS = 10
 """Maximum number of points for which all ticks are written."""
 
-MOST_BESIDE = 3
+MAX_BESIDE = 3
 """Maximum number of additional paths whose values are written at a tick."""
 
 WIDTH_MM = 54.0
@@ -56,7 +56,7 @@ def ticks_beside(
     at : mapping
         Values of the other paths by the value of `axis`.
     """
-    if len(axis.texts) > MOST_POINTS or len(others) > MOST_BESIDE:
+    if len(axis.texts) > MAX_POINTS or len(others) > MAX_BESIDE:
         return None
     lines = [
         (axis.text_of(text), *(o.text_of(value) for o, value in zip(others, at[text], strict=True)))

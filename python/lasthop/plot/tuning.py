@@ -42,7 +42,7 @@ CALLS = ("calls", 1.0, "Calls", "most calls with the other traffic")
 ROW_MM = 4.2
 """Height of the row of one setting. [mm]"""
 
-MOST_TICKS = 5
+MAX_TICKS = 5
 """Maximum number of intervals on an axis, so that tick labels of six digits do not overlap."""
 
 FAIRNESS = "jain"
@@ -204,4 +204,4 @@ def _name_rows(axes: Axes, tuning: "Tuning") -> None:
     axes.set_ylim(len(trials) - 0.4, -0.6)
     axes.grid(visible=False, axis="y")
     axes.tick_params(axis="y", length=0, pad=5)
-    axes.locator_params(axis="x", nbins=MOST_TICKS)
+    axes.locator_params(axis="x", nbins=MAX_TICKS)

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 COLORS = (SIMULATION, MODEL, EMULATION, MEASUREMENT)
 """Colours of the bars in a row, one per item."""
 
-MOST_PANELS = 8
+MAX_PANELS = 8
 """Maximum number of panels. If there are more, the headline contains their number."""
 
 BAR_MM = 3.1
@@ -73,7 +73,7 @@ def what_if_figure(what_if: "WhatIf", place: Place | None = None) -> Figure:
     dashed line is the limit of a good call.
     """
     every = list(panels(what_if.measures))
-    shown = every[:MOST_PANELS]
+    shown = every[:MAX_PANELS]
     rows = len(what_if.runs)
     name = what_if.scenario.typed.name
     more = len(every) - len(shown)

@@ -16,7 +16,7 @@ SERVER_PORT = 4700
 SOCKS_PORT = 1080
 KEY_MODE = 0o600
 KEY_BYTES = 32
-MOST_KEY_BYTES = 1024
+MAX_KEY_BYTES = 1024
 """Largest size of a key file that is accepted. [bytes]"""
 MIB = 1 << 20
 STREAMS = 2048
@@ -32,7 +32,7 @@ RULES = ("rtt", "utility", "marks")
 """Rules that adapt the number of connections."""
 FIXED = "fixed"
 """Rule that keeps the number of connections fixed."""
-MOST_CONNECTIONS = 128
+MAX_CONNECTIONS = 128
 
 
 class Address(NamedTuple):
@@ -99,12 +99,12 @@ class Terms:
         if self.rule not in (*RULES, FIXED):
             raise UserError(f'rule: "{self.rule}" is not {", ".join(RULES)} or {FIXED}')
         match self.connections:
-            case (int(least), int(most)) if 1 <= least <= most <= MOST_CONNECTIONS:
+            case (int(least), int(most)) if 1 <= least <= most <= MAX_CONNECTIONS:
                 pass
             case other:
                 raise UserError(
                     f"connections: {other}: must be a pair of fewest and most, "
-                    f"from 1 to {MOST_CONNECTIONS}"
+                    f"from 1 to {MAX_CONNECTIONS}"
                 )
 
     def as_json(self) -> dict[str, Any]:
@@ -283,7 +283,7 @@ def read_key(path: Path) -> str:
     try:
         with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:
             mode = os.fstat(file.fileno()).st_mode
-            text = file.read(MOST_KEY_BYTES) if stat.S_ISREG(mode) else b""
+            text = file.read(MAX_KEY_BYTES) if stat.S_ISREG(mode) else b""
     except OSError as error:
         hint = f"run `lasthop relay key {path}` to make one" if not path.exists() else None
         raise UserError(f"{path}: {os.strerror(error.errno or 0)}", hint) from None

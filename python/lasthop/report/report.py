@@ -37,7 +37,7 @@ Reported: TypeAlias = "Answer | Comparison | Sweep | Tuning | WhatIf"
 NEUTRAL_TITLE = "a network"
 """Title of an anonymous report."""
 
-MOST_BYTES = 1_000_000
+MAX_BYTES = 1_000_000
 """Maximum size of a report, except that tables are never shortened. [bytes]"""
 
 
@@ -103,7 +103,7 @@ class Report:
     def html(self) -> str:
         """Return the report as the text of one HTML file.
 
-        Time series are thinned until the file has at most `MOST_BYTES`. If this is not enough, time
+        Time series are thinned until the file has at most `MAX_BYTES`. If this is not enough, time
         series and distributions are left out with a note.
 
         Raises
@@ -114,7 +114,7 @@ class Report:
         page = ""
         for report in self._smaller():
             page = report._html()
-            if len(page.encode()) <= MOST_BYTES:
+            if len(page.encode()) <= MAX_BYTES:
                 return page
         return page
 

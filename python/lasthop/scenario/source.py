@@ -28,7 +28,7 @@ __all__ = [
     "named_files",
 ]
 
-MOST_BYTES = 1 << 24
+MAX_BYTES = 1 << 24
 """Maximum number of bytes that are read from a file. The engine's own limit is much smaller.
 [bytes]
 """
@@ -131,7 +131,7 @@ def contents(source: str | PathLike[str] | Mapping[str, Any]) -> tuple[bytes, st
         if "\n" in source or source.lstrip().startswith("{"):
             return source.encode(), "<text>"
         if source == "-":
-            return sys.stdin.buffer.read(MOST_BYTES), "<stdin>"
+            return sys.stdin.buffer.read(MAX_BYTES), "<stdin>"
         if not source.strip():
             raise ScenarioError([Problem(f'"{source}"', None, "", "the name is empty", None)])
     path = Path(source)
@@ -139,7 +139,7 @@ def contents(source: str | PathLike[str] | Mapping[str, Any]) -> tuple[bytes, st
         raise ScenarioError([Problem(f'"{path}"', None, "", "the name is empty", None)])
     try:
         with opened(path, or_input=True) as file:
-            return file.read(MOST_BYTES), str(path)
+            return file.read(MAX_BYTES), str(path)
     except UnreadableError as error:
         problem = Problem(error.path, None, "", error.what, error.hint)
     except OSError as error:
@@ -162,7 +162,7 @@ def _named(name: str, path: Path) -> File:
         return name, None, "a scenario of a page has no files"
     try:
         with path.open("rb") as file:
-            return name, file.read(MOST_BYTES + 1), ""
+            return name, file.read(MAX_BYTES + 1), ""
     except FileNotFoundError:
         return name, None, "no such file"
     except OSError as error:

@@ -15,9 +15,9 @@ from typing import NamedTuple
 from lasthop import _core
 from lasthop.errors import UserError
 
-__all__ = ["MOST_VALUES", "Quantity", "Range", "in_si", "parts", "values_of"]
+__all__ = ["MAX_VALUES", "Quantity", "Range", "in_si", "parts", "values_of"]
 
-MOST_VALUES = 1_000_000
+MAX_VALUES = 1_000_000
 """Maximum number of values in a range. A larger range is an error."""
 
 DIGITS = 6
@@ -192,7 +192,7 @@ def steps(given: Range, what: str) -> list[str]:
     with localcontext() as context:
         context.clear_traps()
         count = (high - low) / step
-    check_count(int(count) + 1 if count < MOST_VALUES else MOST_VALUES + 1, given.text, what)
+    check_count(int(count) + 1 if count < MAX_VALUES else MAX_VALUES + 1, given.text, what)
     return [written(low + index * step, unit) for index in range(int(count) + 1)]
 
 
@@ -222,9 +222,9 @@ def ratios(given: Range, what: str) -> list[str]:
 
 
 def check_count(count: int, text: str, what: str) -> None:
-    """Raise an error if a range has more than `MOST_VALUES` values."""
-    if count > MOST_VALUES:
-        raise UserError(f"{what}: {text} has more than {MOST_VALUES:,} values")
+    """Raise an error if a range has more than `MAX_VALUES` values."""
+    if count > MAX_VALUES:
+        raise UserError(f"{what}: {text} has more than {MAX_VALUES:,} values")
 
 
 def is_whole(number: Decimal) -> bool:

@@ -15,10 +15,10 @@ from lasthop.simulation.simulate import replaced
 
 __all__ = ["Change", "Changeable", "Session", "seconds_of"]
 
-MOST_LISTED = 4
+MAX_LISTED = 4
 """Maximum number of changeable keys that an error message lists in full."""
 
-MOST_REPLICATION = 2**32 - 1
+MAX_REPLICATION = 2**32 - 1
 """Largest accepted number of a replication."""
 
 
@@ -119,7 +119,7 @@ class Session:
         tails: bool = False,
         settings: Mapping[str, object] | Sequence[tuple[str, object]] = (),
     ) -> None:
-        if not isinstance(replication, int) or not 0 <= replication <= MOST_REPLICATION:
+        if not isinstance(replication, int) or not 0 <= replication <= MAX_REPLICATION:
             raise UserError(f"replication={replication!r}: expected a whole number from 0 on")
         self.scenario = replaced(
             scenario, settings, replications=1, seed=seed, series=series, frames=frames
@@ -284,7 +284,7 @@ class Session:
             raise UserError(
                 f"`{path}`: {text} cannot be set during a simulation; {_instead(path, present)}",
                 f"Session.changeable() lists all {len(present)}"
-                if len(present) > MOST_LISTED
+                if len(present) > MAX_LISTED
                 else None,
             )
         self.changes.append(Change(self.now_s, path, text))
@@ -361,7 +361,7 @@ def _instead(path: str, present: Sequence[str]) -> str:
     """
     if not present:
         return "nothing of this scenario can"
-    if len(present) <= MOST_LISTED:
+    if len(present) <= MAX_LISTED:
         return f"what can change is {', '.join(present)}"
     return f"other keys can, such as {', '.join(nearest(path, present))}"
 

@@ -12,9 +12,9 @@ from lasthop.scenario.scenario import Scenario, ScenarioLike, blaming
 from lasthop.simulation.result import Result
 from lasthop.simulation.series_memory import need_room
 
-__all__ = ["MOST_JOBS", "Progress", "ProgressCallback", "replaced", "simulate", "threads_asked"]
+__all__ = ["MAX_JOBS", "Progress", "ProgressCallback", "replaced", "simulate", "threads_asked"]
 
-MOST_JOBS = 1024
+MAX_JOBS = 1024
 """Largest accepted number of threads (`jobs`)."""
 
 
@@ -182,8 +182,8 @@ def threads_asked(jobs: int | None) -> int:
     """Return the number of threads for `jobs`; by default one for each available processor."""
     if jobs is not None and (not isinstance(jobs, int) or jobs < 1):
         raise UserError(f"jobs={jobs!r}: must be a whole number of threads from 1")
-    if jobs is not None and jobs > MOST_JOBS:
-        raise UserError(f"jobs={jobs}: at most {MOST_JOBS} threads are possible")
+    if jobs is not None and jobs > MAX_JOBS:
+        raise UserError(f"jobs={jobs}: at most {MAX_JOBS} threads are possible")
     return available_jobs() if jobs is None else jobs
 
 

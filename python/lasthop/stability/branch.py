@@ -79,7 +79,7 @@ def branch(
     *,
     cycles: int = 40,
     intervals: int = INTERVALS,
-    swing: float = SMALL,
+    amplitude: float = SMALL,
     progress: Progress | None = None,
 ) -> Branch:
     """Return the branch of limit cycles that begins at a Hopf point, while the parameter is in its
@@ -95,7 +95,7 @@ def branch(
         Largest number of cycles. [-]
     intervals : int
         Number of intervals of the mesh. [-]
-    swing : float
+    amplitude : float
         Amplitude of the window on the first cycle, divided by the window at equilibrium. [-]
     progress : callable, optional
         Function that is called with the number of finished cycles and the largest number of cycles.
@@ -109,7 +109,7 @@ def branch(
         raise ParameterError(
             f"`{point.parameter}`: the Hopf point {point.value:g} is not in {low:g}..{high:g}"
         )
-    return _Continuation(point, low, high, intervals).run(cycles, swing, progress)
+    return _Continuation(point, low, high, intervals).run(cycles, amplitude, progress)
 
 
 class _Continuation:
@@ -130,9 +130,9 @@ class _Continuation:
         """Return the case with a value of the varied parameter."""
         return self.point.case.with_(**{self.point.parameter: value})
 
-    def run(self, most: int, swing: float, progress: Progress | None) -> Branch:
+    def run(self, most: int, amplitude: float, progress: Progress | None) -> Branch:
         """Return the branch, computed by continuation from the Hopf point."""
-        first, second = self.near(0.5 * swing), self.near(swing)
+        first, second = self.near(0.5 * amplitude), self.near(amplitude)
         result, values = [], []
         before, last = first, second
         ended = f"it is followed for {most} cycles at most"
@@ -159,15 +159,15 @@ class _Continuation:
             before, (last, step) = last, onwards
         return Branch(self.form, self.point.parameter, np.array(values), result, ended)
 
-    def near(self, swing: float) -> Array:
+    def near(self, amplitude: float) -> Array:
         """Return a cycle of small amplitude; the guess follows from the normal form of the Hopf
         point.
         """
         point, form = self.point, self.form
         phase = 2.0 * np.pi * self.mesh.points[:-1]
         wave = (form.vector[:, None] * np.exp(1j * phase)).real
-        values = self.rest[:, None] + swing * self.rest[0] * wave
-        value = point.value + form.mu2 * (0.5 * swing * self.rest[0]) ** 2
+        values = self.rest[:, None] + amplitude * self.rest[0] * wave
+        value = point.value + form.mu2 * (0.5 * amplitude * self.rest[0]) ** 2
         guess = np.concatenate([values.ravel(), [point.period, value]])
         direction = np.concatenate([wave.ravel() * self.rest[0], [0.0, 0.0]])
         result = self.corrected(guess, direction)

@@ -87,7 +87,7 @@ def loop_coefficients(case: Case) -> tuple[float, float, float, float]:
     alpha, k = (case.values[name] for name in ("alpha", "k"))
     [tau], gain = p.rtts, p.gamma * p.capacity
     grow = alpha * w ** (k - 1.0)
-    rho = float(p.law.slope)
+    rho = float(p.drop_curve.slope)
     ease = (2.0 - k) * grow * (1.0 - loss)
     return (
         gain + ease / tau,
@@ -178,7 +178,7 @@ def averaged(case: Case) -> list[Condition]:
     """
     (w, loss), p = _rest(case), _red(case)
     alpha, k, beta = (case.values[name] for name in ("alpha", "k", "beta"))
-    [tau], slope = p.rtts, p.law.slope
+    [tau], slope = p.rtts, p.drop_curve.slope
     top = slope * p.gamma * alpha * w**k * p.capacity * tau / loss
     bottom = p.gamma * (slope * w**2 + (2.0 - k) * beta * w**2 * loss)
     return [
@@ -200,7 +200,7 @@ def instantaneous(case: Case) -> list[Condition]:
     """
     (w, loss), p = _rest(case), _red(case)
     k, beta = (case.values[name] for name in ("k", "beta"))
-    [tau], rho = p.rtts, p.law.slope
+    [tau], rho = p.rtts, p.drop_curve.slope
     ease = (2.0 - k) * beta * loss
     root = sqrt((rho**2 - ease**2) ** 2 + 4.0 * rho**2 * beta**2)
     if root <= rho**2 + ease**2:

@@ -12,7 +12,7 @@ import numpy as np
 
 from lasthop.progress.cost_limits import need
 from lasthop.stability.case import Linear
-from lasthop.stability.winding import FIRST, MOST_POINTS, pieces_of
+from lasthop.stability.winding import FIRST, MAX_POINTS, pieces_of
 
 ENTRY_S = 0.2e-6
 """Computation time of the eigenvalues of a matrix, divided by the square of its size. [s]"""
@@ -72,7 +72,7 @@ def check_cost(what: str, linear: Linear, resolved: np.ndarray, copies: float = 
     if points:
         each = [SYSTEM_S * states + _lines(count) * POINT_S * states for count in points]
         time_s += len(hard) * float(np.mean(each))
-    most = min(max(points, default=0.0), MOST_POINTS)
+    most = min(max(points, default=0.0), MAX_POINTS)
     need(what, time_s=copies * time_s, memory_bytes=most * POINT_BYTES * states**2)
 
 
@@ -82,4 +82,4 @@ def _lines(points: float) -> float:
     """
     if points <= EASY:
         return points
-    return LINES * points if points <= MOST_POINTS else HARD_LINES * float(MOST_POINTS)
+    return LINES * points if points <= MAX_POINTS else HARD_LINES * float(MAX_POINTS)

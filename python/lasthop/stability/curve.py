@@ -23,7 +23,7 @@ larger distance the point may belong to another branch. [-]
 """
 CLOSED = 1e-8
 """Ratio of the crossing gap to omega up to which a point is on the Hopf curve. [-]"""
-MOST_POINTS = 2000
+MAX_POINTS = 2000
 """Largest number of points of a Hopf curve; charts need far fewer points."""
 STARTS = 5
 """Number of lines in each direction across the chart on which Hopf points are searched."""
@@ -187,7 +187,7 @@ class _Tracer:
         points, piece = [start], self.piece(start)
         tangent = _tangent(self.jacobian(start)[1], None) * sign
         step = FIRST_STEP
-        while len(points) < MOST_POINTS:
+        while len(points) < MAX_POINTS:
             onwards = self.onwards(points[-1], step, tangent)
             if onwards is None or self.piece(onwards[0]) != piece:
                 step *= 0.5

@@ -60,11 +60,11 @@ LOOKS = 200
 BREAKING_ORDER = 5
 """Number of delays after which the discontinuity at time 0 no longer affects a method of order 5.
 """
-MOST_STEPS = 500_000
-"""Largest number of steps of an integration. If it is larger, `MOST_OVER` times the number of steps
+MAX_STEPS = 500_000
+"""Largest number of steps of an integration. If it is larger, `MAX_OVER` times the number of steps
 that the delays require is the limit instead.
 """
-MOST_OVER = 20
+MAX_OVER = 20
 USUAL_OVER = 4.0
 """Expected number of steps divided by the number that the delays require. Measured ratios were 1 to
 6. [-]
@@ -133,7 +133,7 @@ class Trajectory:
         times = np.asarray(times, dtype=np.float64)
         end = float(self.starts[-1])
         if times.size and not (times.min() >= -1e-9 * end and times.max() <= end * (1.0 + 1e-9)):
-            raise ParameterError(f"times: the motion is known from 0 to {end:g} s")
+            raise ParameterError(f"times: the trajectory is known from 0 to {end:g} s")
         step = np.clip(np.searchsorted(self.starts, times, side="right") - 1, 0, None)
         step = np.minimum(step, len(self.polynomials) - 1)
         length = np.diff(self.starts)[step]
@@ -143,7 +143,7 @@ class Trajectory:
             self.values[:, step] + length * np.einsum("kt,tsk->st", powers, self.polynomials[step])
         )
 
-    def swing(self, part: float = 0.3) -> float:
+    def amplitude(self, part: float = 0.3) -> float:
         """Return half the peak-to-peak oscillation of the first window in the last fraction `part`
         of the solution. [packets]
         """
@@ -232,11 +232,11 @@ def integrate(
     least = until / min(case.delays)  # steps are at most the shortest delay
     steps, size = USUAL_OVER * least, 1.0 + len(case.model.states)
     need(
-        f"{case.model.name}: a motion of {until:g} s, {least:.2g} times its shortest delay,",
+        f"{case.model.name}: a trajectory of {until:g} s, {least:.2g} times its shortest delay,",
         time_s=steps * size * STEP_S,
         memory_bytes=steps * size * STEP_BYTES,
     )
-    most = max(MOST_STEPS, int(MOST_OVER * least))
+    most = max(MAX_STEPS, int(MAX_OVER * least))
     return _Integration(case, until, start, constrained, tolerance).run(progress, most)
 
 
@@ -298,7 +298,7 @@ class _Integration:
             if time >= self.until:
                 break
             if count % LOOKS == 0:
-                check_time(f"{self.model.name}: a motion of {self.until:g} s")
+                check_time(f"{self.model.name}: a trajectory of {self.until:g} s")
             ends = time + step >= goal * (1.0 - 1e-14)
             length = goal - time if ends else min(step, 0.5 * (goal - time))
             shortest_delay = min(self.model.delays(self.p, self.states[-1]))

@@ -56,16 +56,16 @@ ACCURATE = 2e-6
 """Distance from the cycle, divided by the range of each state, at which the cycle is accurate and
 the integration ends. [-]
 """
-MOST_STRETCHES = 12
+MAX_STRETCHES = 12
 TURNS = 5.5
 """Length of a stretch of integration with the step error `FINE`, in periods of the cycle. [-]"""
-MOST_TURNS = 6
+MAX_TURNS = 6
 """Largest number of oscillations in the period of a cycle."""
 CHUNK = 12.0
 """Length of a chunk of the integration, in periods of the linear system or in delays, whichever is
 longer. [-]
 """
-MOST_CHUNKS = 40
+MAX_CHUNKS = 40
 SAMPLES = 6000
 """Number of times at which the solution is evaluated in a chunk."""
 
@@ -88,7 +88,7 @@ class Settled:
     ----------
     case : Case
         Case of the solution.
-    motion : Trajectory
+    trajectory : Trajectory
         Last part of the solution, several periods long.
     period : float or None
         Period of the cycle; None at equilibrium. [s]
@@ -98,14 +98,14 @@ class Settled:
     """
 
     case: Case
-    motion: Trajectory
+    trajectory: Trajectory
     period: float | None
     error: float = 0.0
 
     @property
     def end(self) -> float:
-        """Time at which `motion` ends. [s]"""
-        return float(self.motion.starts[-1])
+        """Time at which `trajectory` ends. [s]"""
+        return float(self.trajectory.starts[-1])
 
     def states(self, count: int = 2001) -> Array:
         """Return the states at `count` equally spaced times of the last period, or the equilibrium;
@@ -113,7 +113,7 @@ class Settled:
         """
         if self.period is None:
             return np.repeat(self.case.equilibrium[:, None], count, axis=1)
-        return self.motion.at(np.linspace(self.end - self.period, self.end, count))
+        return self.trajectory.at(np.linspace(self.end - self.period, self.end, count))
 
     @property
     def amplitude(self) -> float:
@@ -130,7 +130,7 @@ class Settled:
             return float(self.case.equilibrium[i]), float(self.case.equilibrium[i])
         begin = self.end - self.period
         # Steps end at the times at which states reach an end of their range.
-        steps = self.motion.starts[self.motion.starts > begin]
+        steps = self.trajectory.starts[self.trajectory.starts > begin]
         times = np.sort(np.concatenate([np.linspace(begin, self.end, 2001), steps]))
         return -self._top(i, -1.0, times), self._top(i, 1.0, times)
 
@@ -139,7 +139,7 @@ class Settled:
         the given times.
         """
         for _ in range(3):
-            values = sign * self.motion.at(times)[i]
+            values = sign * self.trajectory.at(times)[i]
             k = int(np.argmax(values))
             times = np.linspace(times[max(k - 1, 0)], times[min(k + 1, len(times) - 1)], 101)
         return float(values.max())
@@ -150,14 +150,14 @@ class Settled:
         close = 1e-9 * max(1.0, abs(value))
         if self.period is None:
             return float(abs(self.case.equilibrium[i] - value) <= close)
-        present = np.abs(self.motion.values[i] - value) <= close
-        lengths = np.diff(np.maximum(self.motion.starts, self.end - self.period))
+        present = np.abs(self.trajectory.values[i] - value) <= close
+        lengths = np.diff(np.maximum(self.trajectory.starts, self.end - self.period))
         return float(lengths[present[:-1] & present[1:]].sum()) / self.period
 
     def history(self) -> History:
         """Return the last states of the solution as the past states of another solution."""
-        motion, end = self.motion, self.end
-        return lambda time: [float(x) for x in motion.at(np.array([end + time]))[:, 0]]
+        trajectory, end = self.trajectory, self.end
+        return lambda time: [float(x) for x in trajectory.at(np.array([end + time]))[:, 0]]
 
 
 def settled(case: Case, start: History | None = None, tolerance: float = 1e-7) -> Settled:
@@ -176,26 +176,26 @@ def settled(case: Case, start: History | None = None, tolerance: float = 1e-7) -
     Raises
     ------
     ConvergenceError
-        If the solution is neither at equilibrium nor periodic after `MOST_CHUNKS` chunks.
+        If the solution is neither at equilibrium nor periodic after `MAX_CHUNKS` chunks.
     """
     root = roots(case, 2)
     length = CHUNK * max(root.period or 0.0, *case.delays)
     past = start
-    for chunk in range(MOST_CHUNKS):
+    for chunk in range(MAX_CHUNKS):
         allowed = tolerance if chunk < EARLY else min(tolerance, SLOW)
-        motion = integrate(case, length, start=past, tolerance=allowed)
-        result = _periodic(case, motion, NOISE * allowed)
+        trajectory = integrate(case, length, start=past, tolerance=allowed)
+        result = _periodic(case, trajectory, NOISE * allowed)
         if result is not None:
             return _followed(result)
-        if root.stable and _is_quiet(case, motion):
-            return Settled(case, motion, None)
-        past = Settled(case, motion, None).history()
-        turns = _passages(case, motion)
+        if root.stable and _is_quiet(case, trajectory):
+            return Settled(case, trajectory, None)
+        past = Settled(case, trajectory, None).history()
+        turns = _passages(case, trajectory)
         # The cycle may be longer than the period of the linear system. The next chunk is longer.
-        if len(turns) < 3 * MOST_TURNS:
+        if len(turns) < 3 * MAX_TURNS:
             length = min(2.0 * length, 1000.0 * CHUNK * max(case.delays))
     raise ConvergenceError(
-        f"{case.model.name}: the solution is neither at rest nor periodic within {MOST_CHUNKS} "
+        f"{case.model.name}: the solution is neither at rest nor periodic within {MAX_CHUNKS} "
         f"stretches of "
         f"{length:.3g} s"
     )
@@ -203,16 +203,16 @@ def settled(case: Case, start: History | None = None, tolerance: float = 1e-7) -
 
 def _followed(result: Settled) -> Settled:
     """Return a cycle with an error of at most `ACCURATE`, by further integration. After
-    `MOST_STRETCHES` stretches the error may be larger.
+    `MAX_STRETCHES` stretches the error may be larger.
     """
     assert result.period is not None
     case, last = result.case, result
     best = replace(result, error=SAME)
-    for _ in range(MOST_STRETCHES):
+    for _ in range(MAX_STRETCHES):
         length = max(TURNS * result.period, 2.0 * max(case.delays))
-        motion = integrate(case, length, start=last.history(), tolerance=FINE)
-        last = Settled(case, motion, None)
-        here = _periodic(case, motion, NOISE * FINE)
+        trajectory = integrate(case, length, start=last.history(), tolerance=FINE)
+        last = Settled(case, trajectory, None)
+        here = _periodic(case, trajectory, NOISE * FINE)
         if here is not None:
             best = here
         if best.error <= ACCURATE:
@@ -220,51 +220,55 @@ def _followed(result: Settled) -> Settled:
     return best
 
 
-def _is_quiet(case: Case, motion: Trajectory) -> bool:
+def _is_quiet(case: Case, trajectory: Trajectory) -> bool:
     """Return whether the solution is so close to a stable equilibrium that it must converge to this
     equilibrium.
     """
     rest = case.equilibrium
-    swing = np.abs(motion.values[:, len(motion.starts) // 2 :] - rest[:, None]).max(axis=1)
-    return bool(np.all(swing <= QUIET * np.maximum(rest, 1e-3)))
+    amplitude = np.abs(trajectory.values[:, len(trajectory.starts) // 2 :] - rest[:, None]).max(
+        axis=1
+    )
+    return bool(np.all(amplitude <= QUIET * np.maximum(rest, 1e-3)))
 
 
-def _passages(case: Case, motion: Trajectory) -> Array:
+def _passages(case: Case, trajectory: Trajectory) -> Array:
     """Return the times at which the first window increases through its middle value, exact except
     for rounding errors.
     """
     from scipy.optimize import brentq
 
-    end = float(motion.starts[-1])
+    end = float(trajectory.starts[-1])
     times = np.linspace(min(*case.delays, end), end, SAMPLES)
-    window = motion.at(times)[0]
+    window = trajectory.at(times)[0]
     middle = 0.5 * (window.max() + window.min())
     rising = np.flatnonzero((window[:-1] < middle) & (window[1:] >= middle))
 
     def above(time: float) -> float:
-        return float(motion.at(np.array([time]))[0, 0] - middle)
+        return float(trajectory.at(np.array([time]))[0, 0] - middle)
 
     return np.array([float(brentq(above, times[k], times[k + 1], xtol=1e-14)) for k in rising])
 
 
-def _periodic(case: Case, motion: Trajectory, noise: float) -> Settled | None:
+def _periodic(case: Case, trajectory: Trajectory, noise: float) -> Settled | None:
     """Return the cycle if the last points of the return map recur; None if they change."""
-    passed = _passages(case, motion)
-    swing = np.ptp(motion.values, axis=1)
-    if len(passed) < 2 or swing[0] <= QUIET * case.equilibrium[0]:
+    passed = _passages(case, trajectory)
+    amplitude = np.ptp(trajectory.values, axis=1)
+    if len(passed) < 2 or amplitude[0] <= QUIET * case.equilibrium[0]:
         return None
     # A point of the return map consists of the present states and the states during the last delay.
     offsets = np.linspace(0.0, max(case.delays), 9)
-    points = motion.at((passed[:, None] - offsets).ravel().clip(0.0)).reshape(len(swing), -1, 9)
-    scaled = points / np.maximum(swing, 1e-12)[:, None, None]
-    for turns in range(1, MOST_TURNS + 1):
+    points = trajectory.at((passed[:, None] - offsets).ravel().clip(0.0)).reshape(
+        len(amplitude), -1, 9
+    )
+    scaled = points / np.maximum(amplitude, 1e-12)[:, None, None]
+    for turns in range(1, MAX_TURNS + 1):
         if len(passed) < 3 * turns + 2:
             return None
         last = scaled[:, [-1 - k * turns for k in range(4)]]
         moved = np.abs(np.diff(last, axis=1)).max(axis=(0, 2))
         left = _distance(moved, noise)
         if left <= SAME:
-            return Settled(case, motion, float(passed[-1] - passed[-1 - turns]), left)
+            return Settled(case, trajectory, float(passed[-1] - passed[-1 - turns]), left)
         if turns == 1 and moved.max() < APART:
             return None  # still approaches a cycle
     return None
@@ -285,20 +289,20 @@ def _distance(moved: Array, noise: float) -> float:
     return float(moved[0] * ratio / (1.0 - ratio))
 
 
-def manner(motion: Trajectory) -> str:
+def manner(trajectory: Trajectory) -> str:
     """Return the final behaviour of a solution: `REST`, `CYCLE`, `DECAYING`, `GROWING` or `MOVING`.
 
     Several periods are necessary to see whether an oscillation continues or decays. `MOVING` means
     that none of the other behaviours applies.
     """
-    case, end = motion.case, float(motion.starts[-1])
+    case, end = trajectory.case, float(trajectory.starts[-1])
     rest = case.equilibrium[:, None]
     places = np.linspace(0.4 * end, end, 3 * LATE)
-    thirds = np.abs(motion.at(places) - rest).reshape(len(rest), 3, LATE).max(axis=2)
+    thirds = np.abs(trajectory.at(places) - rest).reshape(len(rest), 3, LATE).max(axis=2)
     far = (thirds / np.maximum(rest, 1e-3)).max(axis=0)
     if far[2] <= AT_REST:
         return REST
-    if _periodic(case, motion, RETURNS) is not None:
+    if _periodic(case, trajectory, RETURNS) is not None:
         return CYCLE
     ratios = far[1:] / far[:-1]
     if ratios.max() < 1.0 - APART:

@@ -23,9 +23,9 @@ POWERS = 30
 """Number of multiplications by a matrix after which a vector is close to the Perron vector."""
 FIRST = 48
 """Initial number of points of a line."""
-MOST_PIECES = 64
+MAX_PIECES = 64
 """Largest number of pieces into which a step is divided in one round."""
-MOST_POINTS = 400_000
+MAX_POINTS = 400_000
 """Largest number of points of a line; with more points the number of roots is uncertain."""
 ROUNDS = 80
 CLOSE_TO_WHOLE = 1e-3
@@ -149,8 +149,8 @@ def _turned(linear: Linear, far: float, speed: Array) -> tuple[float, Array] | N
         if len(long) == 0:
             turn = float(np.sum(np.angle(value[1:] / value[:-1])))
             return turn, _peaks(omega, inverse_step)
-        cuts = np.clip(np.ceil(pieces[long]), 2, MOST_PIECES).astype(int)
-        if len(omega) + int(np.sum(cuts - 1)) > MOST_POINTS:
+        cuts = np.clip(np.ceil(pieces[long]), 2, MAX_PIECES).astype(int)
+        if len(omega) + int(np.sum(cuts - 1)) > MAX_POINTS:
             return None
         step = np.repeat((omega[long + 1] - omega[long]) / cuts, cuts - 1)
         order = np.arange(len(step)) - np.repeat(np.cumsum(cuts - 1) - (cuts - 1), cuts - 1) + 1

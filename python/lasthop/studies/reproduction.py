@@ -40,7 +40,7 @@ long runs define their own quick runs.
 """
 
 
-MOST_LINES = 12
+MAX_LINES = 12
 """Largest number of lines in the text of a reproduction."""
 
 
@@ -71,9 +71,9 @@ class Reproduction:
         verdicts = ", ".join(f"{count} {verdict}" for verdict, count in counts.items())
         lines = [f"Reproduction({len(self.results)} claims: {verdicts or 'none'})"]
         lines += [f"{each.claim.id}: {each.verdict.value}: {each.why}" for each in self.results]
-        left = len(lines) - MOST_LINES
+        left = len(lines) - MAX_LINES
         return "\n".join(
-            lines if left <= 1 else [*lines[: MOST_LINES - 1], f"... and {left + 1} more"]
+            lines if left <= 1 else [*lines[: MAX_LINES - 1], f"... and {left + 1} more"]
         )
 
     def to_dict(self) -> dict[str, Any]:

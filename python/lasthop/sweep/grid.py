@@ -17,7 +17,7 @@ from lasthop.scenario.files import UnreadableError, opened
 from lasthop.scenario.scenario import as_setting
 from lasthop.scenario.values import twice, values_of
 
-MOST_POINTS = 100_000
+MAX_POINTS = 100_000
 """Largest number of points of a sweep."""
 
 EXAMPLE = "a table is {red={min_th=50,max_th=100}}"
@@ -89,7 +89,7 @@ def grid(over: Over, combine: str = "grid", named: str = "over") -> Grid:
     ------
     UserError
         If a path has no values or a value twice, if lists that are combined by ``"zip"`` have
-        different lengths, or if there are more than `MOST_POINTS` points.
+        different lengths, or if there are more than `MAX_POINTS` points.
     """
     if isinstance(over, Grid):
         return over
@@ -105,9 +105,9 @@ def grid(over: Over, combine: str = "grid", named: str = "over") -> Grid:
             if (value := twice(values)) is not None:
                 raise UserError(f"{named} {path}: the value {value} is given twice")
         made = Grid(tuple(result), tuple(tuple((v,) for v in values) for values in result.values()))
-    if len(made) > MOST_POINTS:
+    if len(made) > MAX_POINTS:
         raise UserError(
-            f"{named}: {len(made):,} points; at most {MOST_POINTS:,} are simulated at a time"
+            f"{named}: {len(made):,} points; at most {MAX_POINTS:,} are simulated at a time"
         )
     return made
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, overload
 
 from lasthop.batch import Parts
-from lasthop.batch.sizes import MOST_TASKS
+from lasthop.batch.sizes import MAX_TASKS
 from lasthop.scenario.scenario import Scenario
 from lasthop.sweep.grid import Grid
 from lasthop.sweep.manifest import write_manifest
@@ -125,8 +125,8 @@ class Points(Sequence[Point]):
         parts = Parts(directory)
         missing = [self.keys[at] for at in self._finished]
         missing = [key for key in dict.fromkeys(missing) if not parts.has(key, ("summary",))]
-        for first in range(0, len(missing), MOST_TASKS):
-            parts.keep(self._parts.packed(missing[first : first + MOST_TASKS]))
+        for first in range(0, len(missing), MAX_TASKS):
+            parts.keep(self._parts.packed(missing[first : first + MAX_TASKS]))
 
     def _point(self, at: int) -> Point:
         return Point(self.grid[at], self.keys[at], self._base, self._parts)

@@ -15,7 +15,7 @@ CALL = {"calls": "audio", "category": "voice"}
 datagram.
 """
 
-MOST_CALLS = 200
+MAX_CALLS = 200
 """Largest number of calls that the search tries."""
 
 Simulate = Callable[[Scenario], Result]
@@ -124,7 +124,7 @@ class Capacity:
                 if not self._attempt(count).holds[k]:
                     result[k] = min(result[k], count - 1)
                     text.append(f"{count} calls do not hold though {own} do")
-            for count in range(own + 2, min(own + 3, MOST_CALLS) + 1):
+            for count in range(own + 2, min(own + 3, MAX_CALLS) + 1):
                 if self._attempt(count).holds[k]:
                     text.append(f"{count} calls hold though {own + 1} do not")
         return result, text
@@ -143,10 +143,10 @@ class Capacity:
 
         low, high, step = hint, hint, 1
         if holds(hint):
-            while holds(high := min(low + step, MOST_CALLS)):
+            while holds(high := min(low + step, MAX_CALLS)):
                 low, step = high, 2 * step
-                if high == MOST_CALLS:
-                    return MOST_CALLS
+                if high == MAX_CALLS:
+                    return MAX_CALLS
         else:
             while not holds(low := max(high - step, 0)):
                 high, step = low, 2 * step

@@ -67,7 +67,7 @@ MORE_ROUNDS = 2
 settings are ruled out.
 """
 
-MOST_CHECKED = 3
+MAX_CHECKED = 3
 """Largest number of settings that are checked with fresh seeds. The next best setting is checked
 only if the previous setting is ruled out.
 """
@@ -383,7 +383,7 @@ class Search:
             and self.objection(trial) is None
             and self.objective.seems_better(trial.samples, present.samples)
         ]
-        while better and len(self.checks) < MOST_CHECKED:
+        while better and len(self.checks) < MAX_CHECKED:
             best = self.objective.choice({each: each.samples for each in better})
             better.remove(best)
             self._each(

@@ -68,7 +68,7 @@ CERTAIN = 0.45
 deterministic. [-]
 """
 
-MOST_COUNT = 10_000
+MAX_COUNT = 10_000
 """Maximum number of packets between two drops of RED that is examined."""
 
 
@@ -135,7 +135,7 @@ def red_share(queue: Red, limit_packets: int, packet_bytes: int) -> float:
         base *= length
         length = 1.0
     spacing, remaining = 0.0, 1.0
-    for count in range(1, MOST_COUNT):
+    for count in range(1, MAX_COUNT):
         spacing += remaining
         expected = count * length * base
         least = 1.0 if queue.wait else 0.0

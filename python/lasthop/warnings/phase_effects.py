@@ -85,7 +85,7 @@ SIMPLE = 4
 phases lock. [-]
 """
 
-MOST_FLOWS = 500
+MAX_FLOWS = 500
 """Maximum number of examined flows. Further flows are ignored, because reading 100,000 flows takes
 too long.
 """
@@ -426,11 +426,11 @@ def meetings(scenario: Scenario) -> dict[Place, Meeting]:
     cell = isinstance(scenario, CellScenario)
     if not cell and not any(may_lock(link) for link in scenario.routers):
         return {}
-    hosts = len(scenario.routers) + 4 * MOST_FLOWS
+    hosts = len(scenario.routers) + 4 * MAX_FLOWS
     links = {link.name: of_link(link) for link in islice(scenario.links, hosts)}
     results: dict[Place, Meeting] = {}
     paths: list[tuple[Flow, list[Place]]] = []
-    for flow in islice(scenario.flows, MOST_FLOWS):
+    for flow in islice(scenario.flows, MAX_FLOWS):
         path = path_of(flow, scenario, links)
         places = [(hop.name, flow.category if hop.is_radio else "") for hop in path]
         paths.append((flow, places))
@@ -455,7 +455,7 @@ def of_conflicts(scenario: CsmaScenario) -> dict[Place, Meeting]:
     csma = scenario.csma
     wireless = {link.name for link in csma.links}
     results: dict[Place, Meeting] = {}
-    some = list(islice(csma.flows, MOST_FLOWS))
+    some = list(islice(csma.flows, MAX_FLOWS))
     longest = max((flow.transport.packet_bytes for flow in some), default=1)
     for flow in some:
         first = flow.route[0]

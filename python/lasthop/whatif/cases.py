@@ -30,10 +30,10 @@ AS_IT_IS = "as it is"
 LONGEST_NAME = 60
 """Largest number of characters in the name of a case."""
 
-MOST_CASES = 50
+MAX_CASES = 50
 """Largest number of cases of a what-if question."""
 
-MOST_BYTES = 1 << 20
+MAX_BYTES = 1 << 20
 """Largest size of a file with cases. [bytes]"""
 
 EXAMPLE = '--case "fq: wire.queue.fq_codel={}; tcp.congestion=cubic"'
@@ -136,9 +136,9 @@ def cases_of_file(path: Path) -> list[Case]:
     where = f"--cases {path}"
     try:
         with opened(path, or_input=True) as file:
-            text = file.read(MOST_BYTES + 1).decode()
-        if len(text) > MOST_BYTES:
-            raise UserError(f"{where}: too large: expected at most {MOST_BYTES // 1000} kB")
+            text = file.read(MAX_BYTES + 1).decode()
+        if len(text) > MAX_BYTES:
+            raise UserError(f"{where}: too large: expected at most {MAX_BYTES // 1000} kB")
         tomllib.loads(text)
     except UnreadableError as error:
         raise UserError(f"--cases {error}", error.hint) from None
@@ -254,8 +254,8 @@ def all_cases(cases: Sequence[Case]) -> list[Case]:
     """Return the cases after checks: there is at least one case, and all names are unique."""
     if not cases:
         raise UserError("no case to compare: expected --case or --cases", EXAMPLE)
-    if len(cases) > MOST_CASES:
-        raise UserError(f"{len(cases)} cases: expected at most {MOST_CASES}")
+    if len(cases) > MAX_CASES:
+        raise UserError(f"{len(cases)} cases: expected at most {MAX_CASES}")
     if (name := twice([case.name for case in cases])) is not None:
         raise UserError(f'case "{name}": given twice: expected different names')
     return list(cases)

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from lasthop.answers.calls import MOST_CALLS, Call
+from lasthop.answers.calls import MAX_CALLS, Call
 from lasthop.answers.quantities import registry
 from lasthop.batch.paired import REDUCTIONS, Measure
 from lasthop.scenario.scenario import Scenario
@@ -17,7 +17,7 @@ from lasthop.simulation.result import Result
 
 __all__ = ["default_measures", "over_common_stations", "requested_measures"]
 
-MOST_ITEMS = 4
+MAX_ITEMS = 4
 """Largest number of items, such as flows, with separate columns. If there are more items, one
 column has the worst item.
 """
@@ -91,7 +91,7 @@ def measures_of_calls(calls: Sequence[Call]) -> Iterator[Measure]:
     flows: dict[str, list[str]] = {}
     for call in calls:
         flows.setdefault(f"{call.name}'s call", []).extend(call.flows)
-    if len(flows) > MOST_CALLS:
+    if len(flows) > MAX_CALLS:
         flows = {"worst call": [name for names in flows.values() for name in names]}
     for label, names in flows.items():
         for quantity in CALL_QUANTITIES:
@@ -136,9 +136,9 @@ def always_having(items: Items, quantity: str) -> list[str]:
 
 def each_or_worst(list_name: str, quantity: str, names: Sequence[str], worst: str) -> list[Measure]:
     """Return a column for each item, such as a flow, or one column with the worst item if there are
-    more than `MOST_ITEMS` items.
+    more than `MAX_ITEMS` items.
     """
-    if len(names) <= MOST_ITEMS:
+    if len(names) <= MAX_ITEMS:
         return [Measure(list_name, quantity, (name,)) for name in names]
     label = f"worst of {len(names)} {list_name}"
     return [Measure(list_name, quantity, tuple(names), worst, label)]

@@ -40,12 +40,12 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-__all__ = ["FILES", "LEAST_REPLICATIONS", "REPLICATIONS", "Change", "Run", "WhatIf", "what_if"]
+__all__ = ["FILES", "MIN_REPLICATIONS", "REPLICATIONS", "Change", "Run", "WhatIf", "what_if"]
 
 REPLICATIONS = 10
 """Default number of replications of each case, unless the scenario has more replications."""
 
-LEAST_REPLICATIONS = 2
+MIN_REPLICATIONS = 2
 """Smallest number of replications, since a single replication has no interval."""
 
 FILE, TABLE = "what-if.json", "differences"
@@ -355,10 +355,10 @@ def base_of(scenario: Scenario, replications: int | str | None) -> Scenario:
     count = scenario.typed.replications
     if replications is None and count < REPLICATIONS:
         return Scenario(scenario, [("replications", REPLICATIONS)])
-    if count < LEAST_REPLICATIONS:
+    if count < MIN_REPLICATIONS:
         raise UserError(
             f"replications={count}: differences need an interval: expected at least "
-            f"{LEAST_REPLICATIONS}"
+            f"{MIN_REPLICATIONS}"
         )
     return scenario
 

@@ -30,12 +30,12 @@ COMMANDS: dict[str, tuple[list[str], dict[str, str]]] = {
 }
 """Accepted requests: the command, and the options that the page may set."""
 
-MOST_CHARACTERS = 10_000
+MAX_CHARACTERS = 10_000
 """Maximum length of a setting or option in a request, since each is a command line argument.
 [characters]
 """
 
-MOST_ARGUMENTS = 200
+MAX_ARGUMENTS = 200
 """Maximum number of settings and options in a request. A request with more is refused."""
 
 
@@ -83,12 +83,12 @@ class Asked:
                 if isinstance(each, bool) or not isinstance(each, (str, int, float)):
                     raise UserError(f"`{name}` of the options must be a text or a number")
                 arguments.append(f"{known[name]}={each}")
-        if len(arguments) > MOST_ARGUMENTS:
-            raise UserError(f"more than {MOST_ARGUMENTS} settings and options")
+        if len(arguments) > MAX_ARGUMENTS:
+            raise UserError(f"more than {MAX_ARGUMENTS} settings and options")
         for each in arguments:
             check_text("settings` and `options", each)
-            if len(each) > MOST_CHARACTERS:
-                raise UserError(f"a setting or an option of more than {MOST_CHARACTERS} characters")
+            if len(each) > MAX_CHARACTERS:
+                raise UserError(f"a setting or an option of more than {MAX_CHARACTERS} characters")
         return cls(arguments, file, text)
 
     @property

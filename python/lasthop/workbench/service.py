@@ -25,7 +25,7 @@ from lasthop.workbench.files import index, page
 
 __all__ = ["application"]
 
-MOST_BYTES = 4_000_000
+MAX_BYTES = 4_000_000
 """Maximum size of a request. A larger request is refused. [bytes]"""
 
 AT_ONCE = 2
@@ -152,8 +152,8 @@ async def body(request: Request) -> object:
     pieces = b""
     async for piece in request.stream():
         pieces += piece
-        if len(pieces) > MOST_BYTES:
-            raise UserError(f"a request of more than {MOST_BYTES:,} bytes")
+        if len(pieces) > MAX_BYTES:
+            raise UserError(f"a request of more than {MAX_BYTES:,} bytes")
     try:
         return json.loads(pieces)
     except (ValueError, RecursionError):

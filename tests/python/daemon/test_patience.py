@@ -2,7 +2,7 @@
 
 from itertools import pairwise
 
-from lasthop.daemon.patience import CALM_S, LONGEST_WAIT_S, MOST_AT_ONCE, Patience
+from lasthop.daemon.patience import CALM_S, LONGEST_WAIT_S, MAX_AT_ONCE, Patience
 
 NAME = ("class", 9, 1)
 
@@ -11,7 +11,7 @@ def test_a_fault_is_repaired_immediately_a_few_times_and_then_less_and_less_ofte
     """The fault returns after each repair. Time is counted in tenths of a second."""
     patience = Patience()
     tries = [t / 10 for t in range(3000) if patience.allows(NAME, t / 10)]
-    assert tries[:MOST_AT_ONCE] == [0.0, 0.1, 0.2, 0.3, 0.4]
+    assert tries[:MAX_AT_ONCE] == [0.0, 0.1, 0.2, 0.3, 0.4]
     waits = [later - earlier for earlier, later in pairwise(tries[4:])]
     assert [round(wait) for wait in waits[:8]] == [1, 2, 4, 8, 16, 32, 60, 60]
     assert patience.fights(NAME)

@@ -59,7 +59,7 @@ def test_the_next_admission_is_due_after_the_quarantine_and_the_minute() -> None
 def test_the_addresses_that_were_absent_for_longest_are_forgotten(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(module, "MOST_KNOWN", 2)
+    monkeypatch.setattr(module, "MAX_KNOWN", 2)
     admission = Admission(quarantine_s=0)
     admission.see(["a"], 0)
     admission.see(["b"], 1)

@@ -16,7 +16,7 @@ from lasthop.enforce.gateway.layout import (
     refuse_what_does_not_fit,
 )
 from lasthop.enforce.gateway.shaper import plan
-from lasthop.enforce.gateway.tables import MOST_ALIKE, Tables, bucket_of
+from lasthop.enforce.gateway.tables import MAX_ALIKE, Tables, bucket_of
 from lasthop.enforce.gateway.weights import short_queue
 from lasthop.errors import UserError
 from lasthop.linux import tc
@@ -132,7 +132,7 @@ def test_a_station_without_a_number_changes_nothing() -> None:
     layout = Layout(gateway(), Device("lh", 1))
     taken = tables_of(layout).taken
     full = ip_address("10.0.0.7")
-    taken[bucket_of(full)] = set(range(1, MOST_ALIKE + 1))
+    taken[bucket_of(full)] = set(range(1, MAX_ALIKE + 1))
     other = ip_address("10.0.0.8")
     with pytest.raises(UserError, match=r"more than 4095 addresses end like 10\.0\.0\.7"):
         layout.join(KnownStation("late", "wlan", (other, full)))

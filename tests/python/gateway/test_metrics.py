@@ -9,7 +9,7 @@ from contextlib import ExitStack, contextmanager
 import pytest
 
 from lasthop.daemon import page as module
-from lasthop.daemon.page import MOST_CONNECTIONS, serving
+from lasthop.daemon.page import MAX_CONNECTIONS, serving
 from lasthop.enforce.gateway.metrics import TEXT, check_port, pages
 
 STATUS = {
@@ -245,7 +245,7 @@ def test_the_oldest_connection_is_closed_to_make_room() -> None:
     with served() as at, ExitStack() as stack:
         idle = [
             stack.enter_context(socket.create_connection(at, timeout=30))
-            for _ in range(MOST_CONNECTIONS + 1)
+            for _ in range(MAX_CONNECTIONS + 1)
         ]
         assert idle[0].recv(1) == b""
         idle[-1].sendall(b"GET / HTTP/1.1\r\n\r\n")

@@ -63,7 +63,7 @@ def test_a_device_keeps_its_newest_addresses_however_many_it_has_had() -> None:
 def test_a_flood_of_addresses_is_bounded_and_costs_its_sender_only(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("lasthop.enforce.gateway.roster.MOST_ADDRESSES", 100)
+    monkeypatch.setattr("lasthop.enforce.gateway.roster.MAX_ADDRESSES", 100)
     known = roster()
     known.see([seen(LAPTOP, "10.0.0.1")], 0)
     known.see([seen(PHONE, f"2001:db8::{k:x}") for k in range(1, 100)], 1)
@@ -79,7 +79,7 @@ def test_a_flood_of_addresses_is_bounded_and_costs_its_sender_only(
 def test_a_flood_of_machines_is_bounded_and_present_stations_stay(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("lasthop.enforce.gateway.roster.MOST_MACHINES", 100)
+    monkeypatch.setattr("lasthop.enforce.gateway.roster.MAX_MACHINES", 100)
     known = roster(
         f"discover = {{ neighbours = true, absence = '300 s' }}\nstation.x.mac = '{PHONE}'"
     )

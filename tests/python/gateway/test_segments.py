@@ -6,10 +6,10 @@ from ipaddress import ip_address
 
 import pytest
 
-from lasthop.linux.overhearing import MOST_INSTRUCTIONS, REFUSE, TAKE, program_for
+from lasthop.linux.overhearing import MAX_INSTRUCTIONS, REFUSE, TAKE, program_for
 from lasthop.linux.segments import (
     LARGEST_WINDOW,
-    MOST_SEEN,
+    MAX_SEEN,
     TAKEN,
     RoundTrip,
     RoundTripProbe,
@@ -50,19 +50,19 @@ class Wire:
 
     def __init__(self, station: str = STATION, server: str = SERVER, port: int = 80) -> None:
         self.station, self.server, self.port = station, server, port
-        self.look = RoundTripProbe()
+        self.probe = RoundTripProbe()
 
     def down(
         self, at_s: float, seq: int, data: int = 1000, stamps: tuple[int, int] | None = None
     ) -> None:
         segment = parsed(packet(self.server, self.station, (self.port, 5000), seq, 1, data, stamps))
         assert segment is not None
-        self.look.leaves(segment, at_s)
+        self.probe.leaves(segment, at_s)
 
     def up(self, at_s: float, ack: int, stamps: tuple[int, int] | None = None) -> RoundTrip | None:
         segment = parsed(packet(self.station, self.server, (5000, self.port), 1, ack, 0, stamps))
         assert segment is not None
-        return self.look.returns(segment, at_s)
+        return self.probe.returns(segment, at_s)
 
 
 @pytest.mark.parametrize("ends", [(SERVER, STATION), (SERVER6, STATION6)])
@@ -97,7 +97,7 @@ def test_the_first_ack_that_covers_a_segment_ends_its_round_trip() -> None:
     assert wire.up(1.01, 100) is None  # This ACK acknowledges earlier data.
     assert wire.up(1.05, 1099) is None  # This ACK acknowledges a part of the segment.
     assert wire.up(1.25, 1100) == (1.0, 0.25)
-    assert wire.look.is_over
+    assert wire.probe.is_over
 
 
 @pytest.mark.parametrize("first", [100, 2**32 - 1500])
@@ -106,7 +106,7 @@ def test_the_minimum_of_a_few_samples_contains_no_delayed_ack(first: int) -> Non
     ends = [(first + 1000 * k) % 2**32 for k in range(TAKEN + 2)]
     for k in range(TAKEN + 1):
         wire.down(1.0 + k / 1000, ends[k])
-    assert not wire.look.is_open
+    assert not wire.probe.is_open
     assert wire.up(1.043, ends[3]) is None
     sent_s, rtt_s = wire.up(1.05, ends[5]) or (0.0, 0.0)
     assert (sent_s, rtt_s) == pytest.approx((1.002, 0.041))
@@ -116,14 +116,14 @@ def test_a_retransmission_is_not_a_sample() -> None:
     wire = Wire()
     wire.down(1.0, 100)
     wire.down(1.3, 100)
-    assert wire.look.is_over
+    assert wire.probe.is_over
     assert wire.up(1.31, 1100) is None
     # Segments beyond the limit are not recorded either.
     wire = Wire()
     for k in range(TAKEN):
         wire.down(1.0, 100 + 1000 * k)
     wire.down(1.3, 100)
-    assert wire.look.is_over
+    assert wire.probe.is_over
 
 
 def test_timestamps_identify_the_segment_that_was_acknowledged() -> None:
@@ -139,7 +139,7 @@ def test_an_ack_of_unsent_data_is_ignored(ahead: int) -> None:
     wire = Wire()
     wire.down(1.0, 100)
     if ahead > LARGEST_WINDOW:
-        wire.look.close()  # It is unknown which segments were sent since then.
+        wire.probe.close()  # It is unknown which segments were sent since then.
         assert wire.up(1.01, 1100 + ahead) is None
     else:
         assert wire.up(1.01, 1100 + ahead) is None
@@ -148,7 +148,7 @@ def test_an_ack_of_unsent_data_is_ignored(ahead: int) -> None:
 
 def test_other_flows_and_pure_acks_are_ignored() -> None:
     wire, other = Wire(), Wire(port=443)
-    other.look = wire.look
+    other.probe = wire.probe
     wire.down(0.9, 100, data=0)
     wire.down(1.0, 100)
     other.down(1.1, 7000)
@@ -157,20 +157,20 @@ def test_other_flows_and_pure_acks_are_ignored() -> None:
 
 
 def test_an_observation_has_an_end() -> None:
-    look = RoundTripProbe()
-    look.close()
-    assert look.is_over
+    probe = RoundTripProbe()
+    probe.close()
+    assert probe.is_over
     wire = Wire()
     wire.down(1.0, 100)
-    wire.look.close()
-    assert not wire.look.is_over
-    assert not wire.look.is_late(3.9)
-    assert wire.look.is_late(4.1)
+    wire.probe.close()
+    assert not wire.probe.is_over
+    assert not wire.probe.is_late(3.9)
+    assert wire.probe.is_late(4.1)
     # An observation with packets that have no information ends, too.
     wire = Wire()
-    for _ in range(MOST_SEEN):
+    for _ in range(MAX_SEEN):
         wire.down(1.0, 100, data=0)
-    assert wire.look.is_over
+    assert wire.probe.is_over
 
 
 def run(program: list[tuple[int, int, int, int]], data: bytes, kind: int) -> int:
@@ -224,7 +224,7 @@ def test_the_kernel_is_asked_for_the_segments_of_an_observation(ends: tuple[str,
     addresses = {"s": (ip_address(ends[1]),), "x": (ip_address("10.0.0.8"),)}
 
     def takes(data: bytes, kind: int) -> bool:
-        return run(program_for({**others, "s": wire.look}, addresses), data, kind) > 0
+        return run(program_for({**others, "s": wire.probe}, addresses), data, kind) > 0
 
     def down(seq: int, port: int = 80) -> bytes:
         return packet(*ends, (port, 5000), seq, 1, 1000)
@@ -249,7 +249,7 @@ def test_the_kernel_is_asked_for_the_segments_of_an_observation(ends: tuple[str,
     assert takes(down(2100), OUTGOING)
     assert not takes(down(4100), OUTGOING)
     wire.up(1.1, 4100)
-    assert wire.look.is_over
+    assert wire.probe.is_over
     assert not takes(up(5100), HERE)
 
 
@@ -259,6 +259,6 @@ def test_a_program_is_at_most_as_long_as_the_kernel_accepts() -> None:
     program = program_for(
         {name: RoundTripProbe() for name in names}, dict.fromkeys(names, addresses)
     )
-    assert len(program) <= MOST_INSTRUCTIONS
+    assert len(program) <= MAX_INSTRUCTIONS
     assert program[-1] == REFUSE
     assert program.count(TAKE) > 100

@@ -11,7 +11,7 @@ import pytest
 from lasthop.enforce.gateway import admission, config, stations
 from lasthop.enforce.gateway.classification import Surroundings
 from lasthop.enforce.gateway.config import KnownStation
-from lasthop.enforce.gateway.layout import MOST_LEAVES, Layout
+from lasthop.enforce.gateway.layout import MAX_LEAVES, Layout
 from lasthop.enforce.gateway.observed import Observed
 from lasthop.enforce.gateway.roster import Sighting
 from lasthop.enforce.gateway.shaper import Shaper
@@ -158,8 +158,8 @@ def test_requests_for_all_leaves_do_not_affect_present_stations(
 ) -> None:
     """At first there are more machines than leaves, each with an address. Later there are fewer."""
     shaping = some.shaping
-    monkeypatch.setattr(admission, "MOST_KNOWN", 2 * MOST_LEAVES)
-    discovery = replace(shaping.gateway.discovery, new_per_minute=2 * MOST_LEAVES)
+    monkeypatch.setattr(admission, "MAX_KNOWN", 2 * MAX_LEAVES)
+    discovery = replace(shaping.gateway.discovery, new_per_minute=2 * MAX_LEAVES)
     shaping.gateway = replace(shaping.gateway, discovery=discovery)
     layout = Layout(shaping.gateway, Device("lh", 1))
     shaping.shaper = cast(Shaper, Accepting(layout))
@@ -167,10 +167,10 @@ def test_requests_for_all_leaves_do_not_affect_present_stations(
         Sighting(
             f"02:00:00:{k >> 16:02x}:{k >> 8 & 255:02x}:{k & 255:02x}", ip_address(k + (10 << 24))
         )
-        for k in range(MOST_LEAVES + 5)
+        for k in range(MAX_LEAVES + 5)
     ]
     some.see(sightings)
-    room = MOST_LEAVES - 3  # Unclassified, multicast and echo packets have leaves, too.
+    room = MAX_LEAVES - 3  # Unclassified, multicast and echo packets have leaves, too.
     assert len(layout.members) == room
     assert some.refusals() == [
         "not shaped: 02:00:00:00:fe:fd: more than 65277 leaf queues: the kernel has no numbers for "

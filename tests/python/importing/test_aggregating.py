@@ -10,8 +10,8 @@ from lasthop.importing import Network, iw
 from lasthop.importing.bitrate import read_rate
 from lasthop.importing.ppdu import (
     GENERATIONS,
-    MOST_MCS,
-    MOST_STREAMS,
+    MAX_MCS,
+    MAX_STREAMS,
     SUBCARRIERS,
     Modulation,
     fitting,
@@ -37,8 +37,8 @@ def test_rates_and_combinations_are_those_of_the_engine(phy: str) -> None:
         for guard_ns in (800, 1600, 3200) if phy == "802.11ax" else (400, 800):
             every = [
                 Modulation(phy, mcs, streams, width, guard_ns)
-                for streams in range(1, MOST_STREAMS[phy] + 1)
-                for mcs in range(MOST_MCS[phy] + 1)
+                for streams in range(1, MAX_STREAMS[phy] + 1)
+                for mcs in range(MAX_MCS[phy] + 1)
             ]
             allowed = [each for each in every if is_allowed(each)]
             text = (

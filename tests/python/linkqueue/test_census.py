@@ -2,7 +2,7 @@
 
 from ipaddress import ip_address
 
-from lasthop.enforce.queue.census import Census, Heard, in_words
+from lasthop.enforce.queue.census import Census, FlowCounts, in_words
 from lasthop.enforce.queue.config import read
 from lasthop.linux.segments import Segment
 
@@ -51,7 +51,7 @@ def test_packets_stamped_near_the_listening_time_belong_to_it() -> None:
     flow = Flow(census, 1)
     for tenth in range(-2, 22):
         flow.send(tenth / 10 + 0.001)
-    assert census.heard(2.0) == Heard(2.0, (), 1, 0)
+    assert census.heard(2.0) == FlowCounts(2.0, (), 1, 0)
 
 
 def test_the_median_is_over_the_minimum_of_each_flow() -> None:
@@ -73,6 +73,8 @@ def test_a_flow_without_answers_has_no_round_trip_time() -> None:
     for tenth in range(20):
         flow.send(tenth / 10)
     heard = census.heard(2.0)
-    assert heard == Heard(2.0, (), 1, 0)
+    assert heard == FlowCounts(2.0, (), 1, 0)
     assert "without an observed acknowledgement" in in_words(heard, WANTED)
-    assert in_words(Heard(2.0, (), 0, 4), WANTED) == "wan in 2 s: no long-lived flows, 4 others"
+    assert (
+        in_words(FlowCounts(2.0, (), 0, 4), WANTED) == "wan in 2 s: no long-lived flows, 4 others"
+    )

@@ -21,9 +21,11 @@ def test_cycles_of_the_threshold_policy_are_those_of_integration() -> None:
     result = traced("threshold", "q_th", 30.0, 60.0, 6)
     assert all(cycle.stable for cycle in result.cycles)
     value, cycle = float(result.values[-1]), result.cycles[-1]
-    motion = integrate(Case.of("threshold", q_th=value), 400.0, constrained=False, tolerance=1e-9)
-    assert motion.swing(0.1) == pytest.approx(cycle.amplitude, rel=1e-4)
-    assert motion.period(0.1) == pytest.approx(cycle.period, rel=1e-4)
+    trajectory = integrate(
+        Case.of("threshold", q_th=value), 400.0, constrained=False, tolerance=1e-9
+    )
+    assert trajectory.amplitude(0.1) == pytest.approx(cycle.amplitude, rel=1e-4)
+    assert trajectory.period(0.1) == pytest.approx(cycle.period, rel=1e-4)
 
 
 def test_the_amplitude_grows_beyond_the_hopf_point() -> None:
@@ -71,10 +73,10 @@ def test_a_subcritical_cycle_is_before_the_point_and_bounds_decaying_motions() -
 
     swings = []
     for factor in (0.9, 1.1):
-        motion = integrate(
+        trajectory = integrate(
             cycle.case, 6.0 * cycle.period, start=scaled(factor), constrained=False, tolerance=1e-8
         )
-        late = motion.at(motion.starts[-1] + phase * cycle.period)[0]
+        late = trajectory.at(trajectory.starts[-1] + phase * cycle.period)[0]
         swings.append(float(np.ptp(late)) / 2.0 / cycle.amplitude)
     assert swings[0] < 0.9
     assert swings[1] > 1.1

@@ -73,15 +73,17 @@ def measured(case: Case, root: complex) -> tuple[float, float]:
     """
     end = 10.0 * np.pi / root.imag
     start = mode(case, root, 1e-5 * case.equilibrium[0])
-    motion = integrate(case, end, start=start, constrained=False, tolerance=1e-11)
+    trajectory = integrate(case, end, start=start, constrained=False, tolerance=1e-11)
     times = np.linspace(0.0, end, 1500)
-    swing = motion.at(times)[0] - case.equilibrium[0]
+    amplitude = trajectory.at(times)[0] - case.equilibrium[0]
 
     def misfit(guess: np.ndarray) -> np.ndarray:
         waves = np.exp(guess[0] * times) * np.stack(
             [np.cos(guess[1] * times), np.sin(guess[1] * times)]
         )
-        return (np.linalg.lstsq(waves.T, swing, rcond=None)[0] @ waves - swing) / swing.max()
+        return (
+            np.linalg.lstsq(waves.T, amplitude, rcond=None)[0] @ waves - amplitude
+        ) / amplitude.max()
 
     first = np.array([0.8 * root.real, 1.01 * root.imag])
     return tuple(least_squares(misfit, first, x_scale=np.abs(first)).x)
@@ -96,8 +98,8 @@ def test_error_falls_with_the_tolerance() -> None:
     exact = integrate(case, 20.0, constrained=False, tolerance=1e-12).at(np.linspace(0, 20, 50))
     errors = []
     for tolerance in (1e-4, 1e-6, 1e-8):
-        motion = integrate(case, 20.0, constrained=False, tolerance=tolerance)
-        errors.append(np.abs(motion.at(np.linspace(0, 20, 50)) - exact).max())
+        trajectory = integrate(case, 20.0, constrained=False, tolerance=tolerance)
+        errors.append(np.abs(trajectory.at(np.linspace(0, 20, 50)) - exact).max())
     assert errors[0] > 10.0 * errors[1] > 100.0 * errors[2]
     assert errors[2] < 1e-4
 
@@ -112,12 +114,12 @@ def test_the_method_of_steps_is_as_worked_by_hand() -> None:
     case = Case.of("threshold", k=1.0, q_th=2.0)
     [rest] = case.equilibrium
     past = 1.2 * rest
-    motion = integrate(case, 1.0, start={"window": past}, constrained=False, tolerance=1e-12)
+    trajectory = integrate(case, 1.0, start={"window": past}, constrained=False, tolerance=1e-12)
     p, c = (past / 100.0) ** 2.0, past
     times = np.linspace(0.0, 1.0, 11)
     target = 0.125 * (1.0 - p) / (0.5 * p)
     exact = target + (past - target) * np.exp(-0.5 * p * c * times)
-    assert np.allclose(motion.at(times)[0], exact, rtol=1e-9)
+    assert np.allclose(trajectory.at(times)[0], exact, rtol=1e-9)
 
 
 @pytest.mark.parametrize("until_s", [1e-3, 0.05, 0.5])
@@ -126,15 +128,15 @@ def test_the_end_of_a_motion_shorter_than_its_delay_is_known(until_s: float) -> 
 
 
 def test_interpolant_passes_through_the_steps() -> None:
-    motion = integrate(Case.of("red", gamma=0.03), 3.0)
-    assert np.allclose(motion.at(motion.starts), motion.values, rtol=1e-12)
-    assert motion.starts[-1] == 3.0
+    trajectory = integrate(Case.of("red", gamma=0.03), 3.0)
+    assert np.allclose(trajectory.at(trajectory.starts), trajectory.values, rtol=1e-12)
+    assert trajectory.starts[-1] == 3.0
 
 
 def test_queue_stops_at_its_floor_and_leaves_it() -> None:
     case = Case.of("red", gamma=0.03, rtt=0.3, min_th=1.0, max_th=100.0)
-    motion = integrate(case, 60.0)
-    queue = motion.at(np.linspace(0.0, 60.0, 20001))[1]
+    trajectory = integrate(case, 60.0)
+    queue = trajectory.at(np.linspace(0.0, 60.0, 20001))[1]
     assert queue.min() > -1e-9
     assert 0.05 < np.mean(queue < 1e-9) < 0.95
     assert np.diff(np.signbit(queue - 1e-6).astype(int)).any()
@@ -224,10 +226,10 @@ def test_phase_portraits_of_the_paper_are_reproduced() -> None:
     """At 171 ms, the solution converges with gamma = 0.032 and approaches a limit cycle with gamma
     = 0.028 (figure 3).
     """
-    motions = {
+    trajectories = {
         gamma: integrate(Case.of("red", gamma=gamma, rtt=0.171), 1000.0) for gamma in (0.032, 0.028)
     }
-    assert motions[0.032].swing(0.1) < 0.01 < 1.0 < motions[0.028].swing(0.1)
+    assert trajectories[0.032].amplitude(0.1) < 0.01 < 1.0 < trajectories[0.028].amplitude(0.1)
 
 
 @pytest.mark.parametrize(

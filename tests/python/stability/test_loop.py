@@ -213,8 +213,8 @@ def test_the_equilibrium_is_the_target_with_the_loss_that_the_window_needs() -> 
 
 def test_probability_stays_within_its_range_however_high_the_gain() -> None:
     case = named("pi-hollot", {"a": 0.02, "b": 0.0199, "buffer": 300.0})
-    motion = integrate(case, 20.0)
-    _, queue, probability = motion.at(np.linspace(0.0, 20.0, 4001))
+    trajectory = integrate(case, 20.0)
+    _, queue, probability = trajectory.at(np.linspace(0.0, 20.0, 4001))
     assert queue.min() == 0.0
     assert queue.max() <= 5.0 * (1.0 + 1e-9)
     assert probability.min() == 0.0

@@ -36,8 +36,8 @@ from lasthop.stability.settling import (
 )
 def test_motions_end_in_their_reported_way(rtt: float, until: float, how: str) -> None:
     """The equilibrium becomes unstable at a round-trip time of 0.171 s."""
-    motion = integrate(Case.of("red", gamma=0.03, rtt=rtt), until, start=None)
-    assert manner(motion) == how
+    trajectory = integrate(Case.of("red", gamma=0.03, rtt=rtt), until, start=None)
+    assert manner(trajectory) == how
 
 
 def test_a_motion_at_the_equilibrium_stays_there() -> None:
@@ -63,10 +63,10 @@ def test_period_is_that_of_the_motion_followed_for_long() -> None:
 
     case = named("red-dumbbell")
     ended = settled(case)
-    motion = integrate(case, 300.0, tolerance=1e-9)
-    assert ended.period == pytest.approx(motion.period(0.5), rel=1e-4)
-    assert ended.amplitude == pytest.approx(motion.swing(0.5), rel=1e-3)
-    queue = motion.at(np.linspace(300.0 - 5.0 * motion.period(0.5), 300.0, 40001))[1]
+    trajectory = integrate(case, 300.0, tolerance=1e-9)
+    assert ended.period == pytest.approx(trajectory.period(0.5), rel=1e-4)
+    assert ended.amplitude == pytest.approx(trajectory.amplitude(0.5), rel=1e-3)
+    queue = trajectory.at(np.linspace(300.0 - 5.0 * trajectory.period(0.5), 300.0, 40001))[1]
     assert ended.part_at("queue", 0.0) == pytest.approx(np.mean(queue == 0.0), abs=0.01)
 
 
@@ -114,7 +114,7 @@ def test_slow_growth_is_not_mistaken_for_a_cycle(moved: list[float], arrived: bo
 def test_motion_that_neither_rests_nor_repeats_is_not_returned(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("lasthop.stability.settling.MOST_CHUNKS", 2)
+    monkeypatch.setattr("lasthop.stability.settling.MAX_CHUNKS", 2)
     case = Case.of(
         "red-instant", rtt=0.2719
     )  # Just beyond the Hopf point, oscillations grow very slowly.
@@ -128,8 +128,8 @@ def test_cycle_is_followed_until_its_digits_hold() -> None:
     """
     ended = settled(named("red-dumbbell", {"rtt": 0.175}))
     assert 0.0 < ended.error <= ACCURATE
-    motion = integrate(ended.case, 6.0 * ended.period, start=ended.history(), tolerance=1e-11)
-    again = Settled(ended.case, motion, ended.period)
+    trajectory = integrate(ended.case, 6.0 * ended.period, start=ended.history(), tolerance=1e-11)
+    again = Settled(ended.case, trajectory, ended.period)
     assert again.amplitude == pytest.approx(ended.amplitude, rel=ACCURATE)
-    assert motion.period(0.9) == pytest.approx(ended.period, rel=ACCURATE)
+    assert trajectory.period(0.9) == pytest.approx(ended.period, rel=ACCURATE)
     assert again.part_at("queue", 0.0) == pytest.approx(ended.part_at("queue", 0.0), abs=1e-5)

@@ -140,14 +140,14 @@ def test_figure_3_has_two_gains_at_171_ms(monkeypatch):
         assert case.values["rtt"] == 0.171
         assert until == 1500
 
-        def swing(part: float) -> float:
+        def amplitude(part: float) -> float:
             assert part == 0.1
             return {0.032: 1e-3, 0.028: 2.5}[case.values["gamma"]]
 
-        return SimpleNamespace(swing=swing)
+        return SimpleNamespace(amplitude=amplitude)
 
     monkeypatch.setattr(fig03, "integrate", integrate)
-    monkeypatch.setattr(fig03, "motion", fig03.motion.__wrapped__)
+    monkeypatch.setattr(fig03, "trajectory", fig03.trajectory.__wrapped__)
     assert predicted("red-fig03") == {"amplitude_0_032": 1e-3, "amplitude_0_028": 2.5}
 
 
@@ -159,10 +159,10 @@ def test_figure_14_is_read_at_20_40_and_60_and_cycles_beyond_37(monkeypatch):
 
     def integrate(case: Case, until: float) -> SimpleNamespace:
         assert until == 600
-        return SimpleNamespace(swing=lambda part: case.values["q_th"] * part)
+        return SimpleNamespace(amplitude=lambda part: case.values["q_th"] * part)
 
     monkeypatch.setattr(fig14, "integrate", integrate)
-    monkeypatch.setattr(fig14, "swing", fig14.swing.__wrapped__)
+    monkeypatch.setattr(fig14, "amplitude", fig14.amplitude.__wrapped__)
     enough, rest = {}, {}
     for q in (20, 40, 60):
         # In equilibrium alpha w^(k - 1) (1 - p) = w p / 2, where p = (w / (C tau))^q and C tau =

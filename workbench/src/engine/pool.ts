@@ -3,7 +3,7 @@
 import type { Source } from "./engine";
 import type { Job, Order, Questions, Report, Yielded } from "./messages";
 
-const MOST_WORKERS = 8;
+const MAX_WORKERS = 8;
 /**
  * Size of an engine's memory above which its worker is replaced when it has no run. The memory of an engine never
  * shrinks. [bytes]
@@ -152,7 +152,7 @@ export class Pool {
   readonly #waiting: Waiting[] = [];
 
   constructor(module: WebAssembly.Module, workers = navigator.hardwareConcurrency) {
-    const count = Math.max(1, Math.min(MOST_WORKERS, workers || 1));
+    const count = Math.max(1, Math.min(MAX_WORKERS, workers || 1));
     this.#hands = Array.from({ length: count }, () => new Hand(module));
   }
 

@@ -5,7 +5,7 @@ import { isTree, type Tree, treeOf } from "./edit";
 import { settled } from "./settled";
 
 /** Largest length of a value that is shown completely. [characters] */
-const MOST_CHARACTERS = 40;
+const MAX_CHARACTERS = 40;
 
 /** Returns each difference as `key: before → after`. Titles and the name of the scenario are left out. */
 export function changesBetween(before: Source, after: Source): string[] {
@@ -30,7 +30,7 @@ function compare(before: Tree, after: Tree, prefix: string, changes: string[]): 
 
 function short(value: unknown): string {
   const text = written(value);
-  return text.length > MOST_CHARACTERS ? `${text.slice(0, MOST_CHARACTERS - 1)}…` : text;
+  return text.length > MAX_CHARACTERS ? `${text.slice(0, MAX_CHARACTERS - 1)}…` : text;
 }
 
 /** Returns a value as TOML on one line. Of an empty inner table, only the key is shown. */

@@ -10,9 +10,9 @@ export interface Linked {
 }
 
 /** Largest length of an encoded fragment. [characters] */
-const MOST_CHARACTERS = 100_000;
+const MAX_CHARACTERS = 100_000;
 /** Largest size of the decoded content, which limits the expansion of malicious fragments. [bytes] */
-const MOST_BYTES = 1_000_000;
+const MAX_BYTES = 1_000_000;
 const PREFIX = "#s=";
 const TOO_LONG = "The scenario is too long for a link. Save its text as a file.";
 
@@ -23,11 +23,11 @@ export class LinkError extends Error {
 
 export async function toFragment(linked: Linked): Promise<string> {
   const body = new Blob([JSON.stringify(linked)]);
-  if (body.size > MOST_BYTES) throw new LinkError(TOO_LONG);
+  if (body.size > MAX_BYTES) throw new LinkError(TOO_LONG);
   const packed = body.stream().pipeThrough(new CompressionStream("deflate-raw"));
   const bytes = new Uint8Array(await new Response(packed).arrayBuffer());
   const fragment = PREFIX + toBase64Url(bytes);
-  if (fragment.length > MOST_CHARACTERS) {
+  if (fragment.length > MAX_CHARACTERS) {
     throw new LinkError(TOO_LONG);
   }
   return fragment;
@@ -37,7 +37,7 @@ export async function toFragment(linked: Linked): Promise<string> {
 export async function fromFragment(fragment: string): Promise<Linked | null> {
   if (fragment === "" || fragment === "#") return null;
   if (!fragment.startsWith(PREFIX)) throw new LinkError("The link contains no scenario: expected #s= and the scenario.");
-  if (fragment.length > MOST_CHARACTERS) throw new LinkError("The link is too long: the part from # on must have at most 100,000 characters.");
+  if (fragment.length > MAX_CHARACTERS) throw new LinkError("The link is too long: the part from # on must have at most 100,000 characters.");
   try {
     const bytes = fromBase64Url(fragment.slice(PREFIX.length));
     return linkedFrom(JSON.parse(await unpacked(bytes)));
@@ -57,7 +57,7 @@ async function unpacked(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
     const { done, value } = await reader.read();
     if (done) return text + decoder.decode();
     length += value.length;
-    if (length > MOST_BYTES) {
+    if (length > MAX_BYTES) {
       await reader.cancel();
       throw new LinkError("The link is too large: its content must have at most 1 MB.");
     }

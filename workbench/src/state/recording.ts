@@ -6,11 +6,11 @@ import { itemsOf, meanOf, numberOf, tablesOf } from "../views/answer";
 /** Number of samples of a time series over a complete run. */
 const SAMPLES = 400;
 /** Largest number of samples of all time series in total. With many flows, each time series has fewer samples. */
-const MOST_VALUES = 1_000_000;
+const MAX_VALUES = 1_000_000;
 /** Number of samples of the time series of queue lengths in a recording of frames. */
 const FINE_SAMPLES = 5000;
 /** Largest number of frames in a recording. */
-export const MOST_FRAMES = 20_000;
+export const MAX_FRAMES = 20_000;
 
 export function durationOf_s(scenario: Scenario): number {
   return numberOf(scenario, "duration_s") ?? 0;
@@ -23,7 +23,7 @@ export function warmupOf_s(scenario: Scenario): number {
 /** Returns the requested number of samples, or fewer samples to obey the memory limit. */
 function samplesOf(scenario: Scenario, wanted: number): number {
   const tracks = 4 * tablesOf(scenario, "flows").length + tablesOf(scenario, "stations").length + 1;
-  return Math.max(1, Math.min(wanted, Math.floor(MOST_VALUES / tracks)));
+  return Math.max(1, Math.min(wanted, Math.floor(MAX_VALUES / tracks)));
 }
 
 /** Formats a duration for a scenario file, in whole nanoseconds. */
@@ -57,14 +57,14 @@ export function hasAir(scenario: Scenario): boolean {
   return Boolean(scenario.cell) && tablesOf(scenario, "stations").length > 0;
 }
 
-/** Returns the time in which about `MOST_FRAMES` frames are sent, estimated from the goodputs of a result. [s] */
+/** Returns the time in which about `MAX_FRAMES` frames are sent, estimated from the goodputs of a result. [s] */
 export function stretch_s(answer: Answer): number {
   const goodputs_bps = itemsOf(answer, "flows").map((flow) => Math.max(0, meanOf(flow, "goodput_bps") ?? 0));
   const goodput_bps = goodputs_bps.reduce((sum, goodput) => sum + goodput, 0);
   // Assumed per packet: a segment of 1,460 bytes, its TCP ACK, a MAC ACK for each of the two, and 20 % more for failed
   // attempts.
   const framesEach_s = (goodput_bps / (8 * 1460)) * 4 * 1.2;
-  return MOST_FRAMES / Math.max(framesEach_s, 100);
+  return MAX_FRAMES / Math.max(framesEach_s, 100);
 }
 
 /** Returns the overrides for a run that records frames from a time on. [s] */
@@ -73,7 +73,7 @@ export function airSettings(scenario: Scenario, from_s: number, long_s: number):
   const end_s = Math.min(whole_s, from_s + long_s);
   const interval_s = roundInterval_s(end_s - from_s, samplesOf(scenario, FINE_SAMPLES));
   const settings = [
-    `record.frames=${MOST_FRAMES}`,
+    `record.frames=${MAX_FRAMES}`,
     `record.from=${inFile(from_s)}`,
     `record.series_interval=${inFile(interval_s)}`,
   ];

@@ -5,7 +5,7 @@ import { sentenceOf } from "./delay/calls";
 import { short } from "./digits";
 
 /** Largest number of causes that are shown. */
-const MOST_CAUSES = 3;
+const MAX_CAUSES = 3;
 
 const LIMITS: Record<Explanation["limits"][number]["by"], string> = {
   cwnd: "the congestion window",
@@ -43,5 +43,5 @@ export function sentencesOf({ calls, delays, limits, air, causes }: Explanation)
     const how = by === "losses" ? "" : time && (isShared ? `, which is busy ${time}` : ` for ${time}`);
     sentences.push(`${of} limited by ${LIMITS[by]}${PLACED.includes(by) && where ? ` ${where}` : ""}${how}.`);
   }
-  return [...sentences, ...causes.slice(0, MOST_CAUSES).map(({ sentence }) => sentence)];
+  return [...sentences, ...causes.slice(0, MAX_CAUSES).map(({ sentence }) => sentence)];
 }

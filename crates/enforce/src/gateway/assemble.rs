@@ -81,7 +81,7 @@ fn access_point(
         udp: shared.udp,
         rate_bps: shared.rate_bps,
         wce: WceSettings::of(&wce.layers(), WceSettings::MAX_BPS)?,
-        max_by_default: wce.layers().said(GatewayWce::max).is_none(),
+        max_by_default: wce.layers().located(GatewayWce::max).is_none(),
         snmp: asked.map(snmp).transpose()?,
         station_rates: forms::each(keys.station_rates.as_deref(), forms::rate_source),
     })

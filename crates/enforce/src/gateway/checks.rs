@@ -6,7 +6,7 @@ use std::collections::HashMap;
 
 use ipnet::IpNet;
 use lasthop_engine::control::{WceKeys, WceSettings};
-use lasthop_engine::notation::decode::{Entry, Said, Section};
+use lasthop_engine::notation::decode::{Entry, Located, Section};
 use lasthop_engine::notation::problem::{Problems, did_you_mean, one_line, one_of};
 
 use super::assemble::discovery;
@@ -18,13 +18,13 @@ use super::{effect, groups};
 use crate::forms::{self, Range};
 
 /// Maximum number of access points of a gateway.
-const MOST_ACCESS_POINTS: usize = 64;
+const MAX_ACCESS_POINTS: usize = 64;
 /// Maximum number of stations in the file. Discovered stations do not count.
-const MOST_STATIONS: usize = 10_000;
+const MAX_STATIONS: usize = 10_000;
 /// Maximum number of groups of stations.
-const MOST_GROUPS: usize = 256;
+const MAX_GROUPS: usize = 256;
 /// Minimum rate of a bottleneck, at which a full packet takes 12 s. [bit/s]
-const LEAST_BPS: u64 = 1_000;
+const MIN_BPS: u64 = 1_000;
 
 /// Checks the conditions that several values must satisfy together.
 pub(crate) fn check(gateway: &Section, problems: &mut Problems) {
@@ -48,7 +48,7 @@ pub(crate) fn check(gateway: &Section, problems: &mut Problems) {
     effect::check(gateway, problems);
 }
 
-/// Checks that the rate of each bottleneck is at least [`LEAST_BPS`].
+/// Checks that the rate of each bottleneck is at least [`MIN_BPS`].
 fn check_rates(gateway: &Section, problems: &mut Problems) {
     let own = gateway.inside(GatewayTable::wce);
     check_rates_of(gateway, own, problems);
@@ -56,21 +56,21 @@ fn check_rates(gateway: &Section, problems: &mut Problems) {
         check_rates_of(ap, ap.inside(AccessPointTable::wce), problems);
     }
     for (_, group) in gateway.tables(GatewayTable::group) {
-        refuse_low(group.said(GroupTable::max_bps), problems);
+        refuse_low(group.located(GroupTable::max_bps), problems);
     }
 }
 
 fn check_rates_of(bottleneck: &Section, wce: Option<&Section>, problems: &mut Problems) {
-    let fixed = bottleneck.said(BottleneckKeys::rate_bps);
-    let bounds = [WceKeys::min, GatewayWce::max].map(|key| wce.and_then(|wce| wce.said(key)));
+    let fixed = bottleneck.located(BottleneckKeys::rate_bps);
+    let bounds = [WceKeys::min, GatewayWce::max].map(|key| wce.and_then(|wce| wce.located(key)));
     for rate in [fixed].into_iter().chain(bounds) {
         refuse_low(rate, problems);
     }
 }
 
-fn refuse_low(rate: Option<Said<Option<u64>>>, problems: &mut Problems) {
+fn refuse_low(rate: Option<Located<Option<u64>>>, problems: &mut Problems) {
     if let Some(rate) = rate
-        && rate.value.is_some_and(|bps| bps < LEAST_BPS)
+        && rate.value.is_some_and(|bps| bps < MIN_BPS)
     {
         rate.refuse_value("is too low; expected 1 kbps up to 100 Gbps", problems);
     }
@@ -81,9 +81,9 @@ fn refuse_low(rate: Option<Said<Option<u64>>>, problems: &mut Problems) {
 fn check_rate_sources(gateway: &Section, problems: &mut Problems) {
     for (name, ap) in gateway.tables(GatewayTable::ap) {
         let snmp = ap.inside(AccessPointTable::snmp);
-        let column = snmp.and_then(|snmp| snmp.said(SnmpTable::rates)?.present());
-        let sources = ap.said(AccessPointTable::station_rates);
-        if let (Some(column), Some(_)) = (column, sources.and_then(Said::present)) {
+        let column = snmp.and_then(|snmp| snmp.located(SnmpTable::rates)?.present());
+        let sources = ap.located(AccessPointTable::station_rates);
+        if let (Some(column), Some(_)) = (column, sources.and_then(Located::present)) {
             let fault = format!(
                 "is a second source of rates, in addition to `gateway.ap.{}.station_rates`: \
                  expected one source",
@@ -95,7 +95,7 @@ fn check_rate_sources(gateway: &Section, problems: &mut Problems) {
 }
 
 fn check_interfaces(gateway: &Section, problems: &mut Problems) {
-    let Some(wan) = gateway.said(GatewayTable::wan) else {
+    let Some(wan) = gateway.located(GatewayTable::wan) else {
         return;
     };
     let mut refuse_wan = |entry: &Entry, interface: &str| {
@@ -106,12 +106,12 @@ fn check_interfaces(gateway: &Section, problems: &mut Problems) {
             );
         }
     };
-    if let Some(lan) = gateway.said(GatewayTable::lan) {
+    if let Some(lan) = gateway.located(GatewayTable::lan) {
         refuse_wan(&lan, &lan.value);
     }
     for (_, ap) in gateway.tables(GatewayTable::ap) {
-        let own = ap.said(AccessPointTable::interface);
-        if let Some(own) = own.and_then(Said::present) {
+        let own = ap.located(AccessPointTable::interface);
+        if let Some(own) = own.and_then(Located::present) {
             refuse_wan(&own, &own.value);
         }
     }
@@ -125,9 +125,9 @@ fn check_names(gateway: &Section, problems: &mut Problems) {
         section.check_name(name, problems);
     }
     let limits = [
-        (aps, GatewayTable::ap.name(), MOST_ACCESS_POINTS),
-        (stations, GatewayTable::station.name(), MOST_STATIONS),
-        (groups, GatewayTable::group.name(), MOST_GROUPS),
+        (aps, GatewayTable::ap.name(), MAX_ACCESS_POINTS),
+        (stations, GatewayTable::station.name(), MAX_STATIONS),
+        (groups, GatewayTable::group.name(), MAX_GROUPS),
     ];
     for (tables, key, most) in limits {
         if let Some((_, last)) = tables.last()
@@ -142,12 +142,12 @@ fn check_names(gateway: &Section, problems: &mut Problems) {
 
 fn check_stations(gateway: &Section, problems: &mut Problems) {
     let aps = ap_names(gateway);
-    let mut lists: Vec<(&str, Said<'_, String>)> = Vec::new();
+    let mut lists: Vec<(&str, Located<'_, String>)> = Vec::new();
     let mut owners: HashMap<String, &str> = HashMap::new();
     let mut claims: Vec<(Range, Claim<'_>)> = Vec::new();
     for (name, station) in gateway.tables(GatewayTable::station) {
-        let ap = station.said(GatewayStationTable::ap);
-        if let Some(ap) = ap.and_then(Said::present)
+        let ap = station.located(GatewayStationTable::ap);
+        if let Some(ap) = ap.and_then(Located::present)
             && !aps.contains(&ap.value.as_str())
         {
             let message = format!(
@@ -159,7 +159,7 @@ fn check_stations(gateway: &Section, problems: &mut Problems) {
             problems.add_with_hint(ap.origin, &ap.path, message, hint);
         }
         let keys = [GatewayStationTable::address, GatewayStationTable::mac];
-        let known = keys.map(|key| station.said(key).and_then(Said::present));
+        let known = keys.map(|key| station.located(key).and_then(Located::present));
         if known.iter().all(Option::is_none) && !keys.iter().any(|key| station.lacks(*key)) {
             let message = "has neither address nor mac; expected one of these keys";
             station.refuse(message, problems);
@@ -195,7 +195,7 @@ fn check_stations(gateway: &Section, problems: &mut Problems) {
 /// An address, a subnet or a MAC address that the file gives to a station.
 struct Claim<'a> {
     name: &'a str,
-    list: &'a Said<'a, String>,
+    list: &'a Located<'a, String>,
     word: &'a str,
 }
 
@@ -243,7 +243,7 @@ fn check_overlaps(claims: Vec<(Range, Claim<'_>)>, problems: &mut Problems) {
 fn check_subnets(gateway: &Section, problems: &mut Problems) {
     let aps = gateway.tables(GatewayTable::ap);
     let subnets = |ap: &Section| -> Vec<IpNet> {
-        let list = ap.said(AccessPointTable::subnets);
+        let list = ap.located(AccessPointTable::subnets);
         forms::each(
             list.and_then(|setting| setting.value).as_deref(),
             forms::subnet,
@@ -256,7 +256,7 @@ fn check_subnets(gateway: &Section, problems: &mut Problems) {
                 Some((name, others.find(|other| forms::overlap(own, *other))?))
             });
             if let Some((name, other)) = twin
-                && let Some(list) = ap.said(AccessPointTable::subnets)
+                && let Some(list) = ap.located(AccessPointTable::subnets)
             {
                 let message = format!(
                     "{own} and {other} of `gateway.ap.{}` overlap; expected each subnet at one \
@@ -287,9 +287,9 @@ fn check_sources(gateway: &Section, problems: &mut Problems) {
     let Some(section) = gateway.inside(GatewayTable::discover) else {
         return;
     };
-    if let Some(neighbours) = section.said(DiscoverTable::neighbours)
+    if let Some(neighbours) = section.located(DiscoverTable::neighbours)
         && neighbours.value == Some(false)
-        && section.said(DiscoverTable::leases).is_none()
+        && section.located(DiscoverTable::leases).is_none()
         && !section.lacks(DiscoverTable::leases)
         && !gateway.tables(GatewayTable::ap).iter().any(asked)
     {
@@ -308,20 +308,24 @@ fn check_discovery(gateway: &Section, problems: &mut Problems) {
     let finds = discovery(gateway).is_ok_and(|d| d.neighbours || d.leases.is_some());
     let mut stations = gateway.tables(GatewayTable::station).iter();
     let unplaced = |(_, station): &(String, Section)| {
-        station.said(GatewayStationTable::ap).is_none()
+        station.located(GatewayStationTable::ap).is_none()
             // the station's addresses are discovered with its MAC address
-            || station.said(GatewayStationTable::address).is_none()
+            || station.located(GatewayStationTable::address).is_none()
     };
     if !finds && !stations.any(unplaced) {
         return;
     }
     let interface = |ap: &Section| {
-        let own = ap.said(AccessPointTable::interface);
+        let own = ap.located(AccessPointTable::interface);
         let own = own.and_then(|setting| setting.value);
-        own.or_else(|| gateway.said(GatewayTable::lan).map(|setting| setting.value))
+        own.or_else(|| {
+            gateway
+                .located(GatewayTable::lan)
+                .map(|setting| setting.value)
+        })
     };
     for (name, ap) in aps {
-        let has = |key| ap.said(key).is_some() || ap.lacks(key);
+        let has = |key| ap.located(key).is_some() || ap.lacks(key);
         let here = aps.iter().filter(|(_, o)| interface(o) == interface(ap));
         let own_interface = has(AccessPointTable::interface) && here.count() == 1;
         let is_assigned = has(AccessPointTable::subnets) || own_interface;

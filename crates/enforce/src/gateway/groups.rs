@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use ipnet::IpNet;
-use lasthop_engine::notation::decode::{Said, Section};
+use lasthop_engine::notation::decode::{Located, Section};
 use lasthop_engine::notation::problem::{Origin, Problems, did_you_mean, one_line};
 
 use super::effect::bottlenecks;
@@ -16,7 +16,7 @@ use crate::forms::{self, Which};
 /// The list of stations in `gateway.group.NAME.stations`, and the name of the group.
 struct Claim<'a> {
     group: &'a str,
-    list: Said<'a, String>,
+    list: Located<'a, String>,
 }
 
 /// Checks `[gateway.group.NAME]` and `gateway.station.NAME.group`.
@@ -33,8 +33,8 @@ fn check_listed(gateway: &Section, problems: &mut Problems) {
     let names: Vec<&str> = groups.iter().map(|(name, _)| name.as_str()).collect();
     let names: Vec<&str> = names.into_iter().filter(|name| *name != UNLISTED).collect();
     for (station, section) in gateway.tables(GatewayTable::station) {
-        let own = section.said(GatewayStationTable::group);
-        let own = own.and_then(Said::present);
+        let own = section.located(GatewayStationTable::group);
+        let own = own.and_then(Located::present);
         if let Some(own) = &own
             && !names.contains(&own.value.as_str())
             && !gateway.lacks(GatewayTable::group)
@@ -78,10 +78,12 @@ fn check_members(gateway: &Section, problems: &mut Problems) {
     let stations = gateway.tables(GatewayTable::station);
     let listed: Vec<&str> = stations.iter().map(|(name, _)| name.as_str()).collect();
     for (name, group) in gateway.tables(GatewayTable::group) {
-        let list = group.said(GroupTable::stations).and_then(Said::present);
+        let list = group
+            .located(GroupTable::stations)
+            .and_then(Located::present);
         let named = |(_, station): &(String, Section)| {
-            let own = station.said(GatewayStationTable::group);
-            own.and_then(Said::present)
+            let own = station.located(GatewayStationTable::group);
+            own.and_then(Located::present)
                 .is_some_and(|own| own.value == *name)
         };
         match list {
@@ -105,7 +107,7 @@ fn check_members(gateway: &Section, problems: &mut Problems) {
     }
     let ignored = gateway
         .inside(GatewayTable::discover)
-        .and_then(|discover| discover.said(DiscoverTable::ignore)?.present());
+        .and_then(|discover| discover.located(DiscoverTable::ignore)?.present());
     let ignored = forms::each(
         ignored.as_ref().map(|list| list.value.as_str()),
         forms::address,
@@ -172,7 +174,7 @@ fn check_fairness(gateway: &Section, problems: &mut Problems) {
     let aps = gateway.tables(GatewayTable::ap);
     let bottlenecks = [gateway].into_iter().chain(aps.iter().map(|(_, ap)| ap));
     for bottleneck in bottlenecks {
-        if let Some(fairness) = bottleneck.said(BottleneckKeys::fairness)
+        if let Some(fairness) = bottleneck.located(BottleneckKeys::fairness)
             && fairness.value != Fairness::Station
         {
             let fault = "does not support groups: must be \"station\" with `gateway.group`";
@@ -189,7 +191,7 @@ fn check_largest_rates(gateway: &Section, problems: &mut Problems) {
     for tables in &bottlenecks(gateway) {
         let rate = tables
             .iter()
-            .find_map(|table| table.said(BottleneckKeys::rate_bps));
+            .find_map(|table| table.located(BottleneckKeys::rate_bps));
         match rate {
             Some(rate) if !matches!(rate.origin, Origin::Setting(_)) => match rate.value {
                 Some(rate_bps) => largest_bps = largest_bps.max(rate_bps),
@@ -199,7 +201,7 @@ fn check_largest_rates(gateway: &Section, problems: &mut Problems) {
         }
     }
     for (_, group) in gateway.tables(GatewayTable::group) {
-        if let Some(largest) = group.said(GroupTable::max_bps)
+        if let Some(largest) = group.located(GroupTable::max_bps)
             && largest.value.is_some_and(|max_bps| max_bps >= largest_bps)
         {
             let fault = "has no effect, since it is not below `gateway.rate`: expected a lower \
@@ -213,14 +215,16 @@ fn check_largest_rates(gateway: &Section, problems: &mut Problems) {
 fn claims(gateway: &Section) -> impl Iterator<Item = Claim<'_>> {
     let groups = gateway.tables(GatewayTable::group).iter();
     groups.filter_map(|(group, section)| {
-        let list = section.said(GroupTable::stations).and_then(Said::present)?;
+        let list = section
+            .located(GroupTable::stations)
+            .and_then(Located::present)?;
         Some(Claim { group, list })
     })
 }
 
 /// Returns whether `word` refers to station `name` of the file.
 fn means(word: &str, name: &str, station: &Section) -> bool {
-    let text = |key| station.said(key).and_then(Said::present);
+    let text = |key| station.located(key).and_then(Located::present);
     match forms::station(word) {
         Ok(Which::Mac(mac)) => text(GatewayStationTable::mac)
             .is_some_and(|address| forms::mac(&address.value).is_ok_and(|own| own == mac)),

@@ -19,7 +19,7 @@ use crate::forms;
 const AP: &str = "ap";
 /// Maximum number of packets in a queue with virtual buffer sharing (`PLACES` of
 /// crates/bpf/sharing.h).
-const MOST_SHARED: u32 = 4_095;
+const MAX_SHARED: u32 = 4_095;
 
 /// Properties of the scenario's link that the interface represents.
 struct There {
@@ -44,7 +44,7 @@ pub(crate) fn assemble(
         Some(scenario) => link_of_scenario(interface, scenario, keys.link.as_deref(), problems)?,
         None => None,
     };
-    if let (None, Some(link)) = (context.scenario, interface.said(InterfaceTable::link))
+    if let (None, Some(link)) = (context.scenario, interface.located(InterfaceTable::link))
         && link.value.is_some()
     {
         let fault = "is a link of a scenario, but the file does not say what to simulate; \
@@ -124,7 +124,7 @@ fn link_of_scenario(
     let names: Vec<&str> = (links().map(|link| link.name.as_str()))
         .chain(has_ap.then_some(AP))
         .collect();
-    let Some(link) = interface.said(InterfaceTable::link) else {
+    let Some(link) = interface.located(InterfaceTable::link) else {
         return Ok(None);
     };
     let message = format!(
@@ -168,10 +168,10 @@ fn check_queue(
                 .to_owned(),
         );
     }
-    if queue.limit_packets > MOST_SHARED {
+    if queue.limit_packets > MAX_SHARED {
         return refused(format!(
             "a queue of {} packets is too long for classes to share on Linux; expected at most \
-             {MOST_SHARED}",
+             {MAX_SHARED}",
             queue.limit_packets
         ));
     }

@@ -3,20 +3,20 @@
 
 use std::collections::HashMap;
 
-use lasthop_engine::notation::decode::{Said, Section};
+use lasthop_engine::notation::decode::{Located, Section};
 use lasthop_engine::notation::problem::{Problems, one_line};
 use lasthop_engine::queue::{ApQueue, QueueSetting, SharingClassTable, SharingSetting};
 
 use super::settings::{InterfaceTable, MembersTable};
 use crate::forms;
 
-/// Maximum number of classes (`MOST_CLASSES` of crates/bpf/sharing.h).
-const MOST_CLASSES: usize = 63;
-/// Maximum number of addresses of one type, or of marks, in all classes (`MOST_MEMBERS` of
+/// Maximum number of classes (`MAX_CLASSES` of crates/bpf/sharing.h).
+const MAX_CLASSES: usize = 63;
+/// Maximum number of addresses of one type, or of marks, in all classes (`MAX_MEMBERS` of
 /// crates/bpf/sharing.bpf.c).
-const MOST_MEMBERS: usize = 4_096;
+const MAX_MEMBERS: usize = 4_096;
 /// Minimum rate of an interface, at which a full packet takes 12 s. [bit/s]
-const LEAST_BPS: u64 = 1_000;
+const MIN_BPS: u64 = 1_000;
 
 /// Checks the conditions that several values must satisfy together.
 pub(crate) fn check(interface: &Section, problems: &mut Problems) {
@@ -38,17 +38,17 @@ pub(super) fn sharing(interface: &Section) -> Option<&Section> {
 }
 
 fn check_rate(interface: &Section, problems: &mut Problems) {
-    if let Some(rate) = interface.said(InterfaceTable::rate_bps)
-        && rate.value.is_some_and(|bps| bps < LEAST_BPS)
+    if let Some(rate) = interface.located(InterfaceTable::rate_bps)
+        && rate.value.is_some_and(|bps| bps < MIN_BPS)
     {
         rate.refuse_value("is too low; expected 1 kbps up to 100 Gbps", problems);
     }
 }
 
 fn check_from(interface: &Section, problems: &mut Problems) {
-    let name = interface.said(InterfaceTable::interface);
-    let from = interface.said(InterfaceTable::from);
-    let (Some(name), Some(from)) = (name, from.and_then(Said::present)) else {
+    let name = interface.located(InterfaceTable::interface);
+    let from = interface.located(InterfaceTable::from);
+    let (Some(name), Some(from)) = (name, from.and_then(Located::present)) else {
         return;
     };
     if forms::words(&from.value).any(|word| word == name.value) {
@@ -59,7 +59,7 @@ fn check_from(interface: &Section, problems: &mut Problems) {
 
 /// Refuses keys of virtual buffer sharing that have no meaning for an interface.
 fn check_sharing(sharing: &Section, problems: &mut Problems) {
-    if let Some(by) = sharing.said(SharingSetting::by)
+    if let Some(by) = sharing.located(SharingSetting::by)
         && by.value.is_some()
     {
         let fault = "is accepted in simulations only; expected tables \
@@ -87,18 +87,20 @@ fn check_sharing(sharing: &Section, problems: &mut Problems) {
 fn check_members(interface: &Section, problems: &mut Problems) {
     let classes = interface.tables(InterfaceTable::class);
     if let Some((_, last)) = classes.last()
-        && classes.len() > MOST_CLASSES
+        && classes.len() > MAX_CLASSES
     {
         let path = interface.path(InterfaceTable::class.name());
-        let message = format!("{} tables; expected at most {MOST_CLASSES}", classes.len());
+        let message = format!("{} tables; expected at most {MAX_CLASSES}", classes.len());
         problems.add(last.origin, &path, message);
     }
     let mut owners: HashMap<String, &str> = HashMap::new();
     for (name, class) in classes {
         class.check_name(name, problems);
-        let address = class.said(MembersTable::address).and_then(Said::present);
-        let mac = class.said(MembersTable::mac).and_then(Said::present);
-        let mark = class.said(MembersTable::mark).and_then(Said::present);
+        let address = class
+            .located(MembersTable::address)
+            .and_then(Located::present);
+        let mac = class.located(MembersTable::mac).and_then(Located::present);
+        let mark = class.located(MembersTable::mark).and_then(Located::present);
         let refused = class.lacks(MembersTable::address)
             || class.lacks(MembersTable::mac)
             || class.lacks(MembersTable::mark);
@@ -132,9 +134,9 @@ fn check_members(interface: &Section, problems: &mut Problems) {
             }
         }
     }
-    if owners.len() > MOST_MEMBERS {
+    if owners.len() > MAX_MEMBERS {
         let path = interface.path(InterfaceTable::class.name());
-        let message = format!("{} members; expected at most {MOST_MEMBERS}", owners.len());
+        let message = format!("{} members; expected at most {MAX_MEMBERS}", owners.len());
         problems.add(interface.origin, &path, message);
     }
 }

@@ -16,7 +16,7 @@ use crate::packet::Direction;
 use crate::{table, words};
 
 /// Maximum number of calls of a station or host.
-const MOST_CALLS: u64 = 100;
+const MAX_CALLS: u64 = 100;
 
 /// Value of the key `calls`: the word "audio", or a number of calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,7 +47,7 @@ table! {
     /// Number of calls, and whether they have video.
     pub struct CallKeys: Copy in "call" {
         /// Number of calls. The word "audio" means one call with video = false.
-        calls: CallCount = count(1..=MOST_CALLS).or("audio").hinting(with_video).default(1);
+        calls: CallCount = count(1..=MAX_CALLS).or("audio").hinting(with_video).default(1);
         /// Whether each call sends video in addition to audio.
         video: Option<bool> = flag().depends("true; false with calls = \"audio\"");
     }

@@ -93,7 +93,7 @@ impl BottleneckSettings {
         let groups = bottleneck.tables(BottleneckSettings::group);
         BottleneckGroup::check(groups, made, problems);
         if !groups.is_empty()
-            && let Some(fairness) = bottleneck.said(BottleneckSettings::fairness)
+            && let Some(fairness) = bottleneck.located(BottleneckSettings::fairness)
             && fairness.value != BottleneckFairness::Station
         {
             let fault = "does not support groups: must be \"station\" with `vsb.group`";

@@ -163,7 +163,7 @@ impl Channel {
             change.check_name(name, problems);
             check_ratio(change, problems);
             let mut keys = ERRORS.into_iter().chain([ErrorKeys::snr_db]);
-            if !keys.any(|key| change.said(key).is_some() || change.lacks(key)) {
+            if !keys.any(|key| change.located(key).is_some() || change.lacks(key)) {
                 let message = "this table changes nothing; expected `snr`, `error` or another \
                                error probability";
                 change.refuse(message, problems);
@@ -246,11 +246,11 @@ impl Channel {
 /// Checks that a table with a signal-to-noise ratio sets no error probability, because the ratio
 /// determines all errors.
 fn check_ratio(table: &Section, problems: &mut Problems) {
-    let Some(snr) = table.said(ErrorKeys::snr_db) else {
+    let Some(snr) = table.located(ErrorKeys::snr_db) else {
         return;
     };
     // `error` = 0 does not contradict the ratio, because 0 is the default
-    let errors = ERRORS.into_iter().filter_map(|key| table.said(key));
+    let errors = ERRORS.into_iter().filter_map(|key| table.located(key));
     for error in errors.filter(|error| error.value != Some(0.0)) {
         let snr = &snr.shown;
         let fault = format!("conflicts with `snr` = {snr}; expected one of the two");

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::app::{Arrivals, Transport};
-use crate::control::utility::{MOST_POINTS, Marginals};
+use crate::control::utility::{MAX_POINTS, Marginals};
 use crate::kernel::time::Span;
 use crate::mac::graph::{Pace, Spread};
 use crate::notation::setting::{
@@ -18,7 +18,7 @@ const FARTHEST: u64 = 100_000_000;
 
 /// Syntax of the points of a marginal utility, which must decrease.
 pub(crate) static MARGINAL_UTILITY: Curve = Curve {
-    most: MOST_POINTS,
+    most: MAX_POINTS,
     expected: "2 to 1000 points [rate in packets/s, marginal utility] above 0, with rising rates \
                and falling marginal utilities, such as [[10, 1], [100, 0.01]]",
     fault: |points| Marginals::new(points.to_vec()).err(),

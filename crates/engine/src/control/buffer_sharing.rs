@@ -5,13 +5,13 @@
 //! Each step reads the backlog Q and the share h_i of each class in the backlog. It returns the
 //! probability p_i that an arriving packet of class i is blocked.
 //!
-//! - [`Law::Corrected`] is Algorithm 1 as the authors must have meant it. While (Q - cB)^2 > tol,
+//! - [`SharingAlgorithm::Corrected`] is Algorithm 1 as the authors must have meant it. While (Q - cB)^2 > tol,
 //!   p_i = 1 if Q >= cB and h_i >= h_i* (the target share), else 0. Within the tolerance p_i does
 //!   not change.
-//! - [`Law::Printed`] is Algorithm 1 as printed: p_i = 1 if h_i >= h_i*, even if the queue is
+//! - [`SharingAlgorithm::Printed`] is Algorithm 1 as printed: p_i = 1 if h_i >= h_i*, even if the queue is
 //!   short.
-//! - [`Law::Regulated`] is a proportional-integral controller of the virtual buffer of each class.
-//! - [`Law::Partition`] is a drop-tail buffer for each class: p_i = 1 if Q h_i >= h_i* cB, else 0
+//! - [`SharingAlgorithm::Regulated`] is a proportional-integral controller of the virtual buffer of each class.
+//! - [`SharingAlgorithm::Partition`] is a drop-tail buffer for each class: p_i = 1 if Q h_i >= h_i* cB, else 0
 //!   ("logical buffer partitioning", section II-C; "mimics a small DropTail buffer", section V).
 //!
 //! Targets apply to the classes that are present. The target of an absent class is divided among
@@ -42,11 +42,11 @@ const ROUNDING: f64 = 1e-9;
 
 /// Smallest blocking probability from which gains are computed: the loss probability at a window of
 /// 45 packets. [-]
-const LEAST_PROBABILITY: f64 = 0.001;
+const MIN_PROBABILITY: f64 = 0.001;
 
 words! {
     /// Algorithm for the blocking probabilities.
-    pub enum Law {
+    pub enum SharingAlgorithm {
         /// Algorithm 1, which blocks only at the target occupancy and above.
         Corrected = "corrected",
         /// Algorithm 1 as printed.
@@ -61,7 +61,7 @@ words! {
 /// Inputs of a step of the controller.
 #[derive(Clone, Copy, Debug)]
 pub struct Observation<'a> {
-    /// Backlog Q, the number of packets in the queue; with [`Law::Partition`] only the packets of
+    /// Backlog Q, the number of packets in the queue; with [`SharingAlgorithm::Partition`] only the packets of
     /// the classes. [packets]
     pub backlog_packets: f64,
     /// Present share h_i of each class in the backlog. [-]
@@ -75,7 +75,7 @@ pub struct Observation<'a> {
 /// Controller of virtual buffer sharing, with its targets and its state.
 #[derive(Clone, Debug)]
 pub struct Controller {
-    law: Law,
+    algorithm: SharingAlgorithm,
     /// Target occupancy c B of the queue. [packets]
     occupancy: f64,
     /// Squared distance from the target occupancy within which Algorithm 1 does not change the
@@ -86,15 +86,20 @@ pub struct Controller {
     /// Blocking probability of each class, p_i. [-]
     blocking: Vec<f64>,
     /// Integral term of the blocking probability of each class: the sum of the errors. Only
-    /// [`Law::Regulated`] uses this term. [-]
+    /// [`SharingAlgorithm::Regulated`] uses this term. [-]
     integral: Vec<f64>,
 }
 
 impl Controller {
     /// Returns a controller whose blocking probabilities are zero.
-    pub fn new(law: Law, occupancy: f64, tol: f64, targets: Vec<f64>) -> Controller {
+    pub fn new(
+        algorithm: SharingAlgorithm,
+        occupancy: f64,
+        tol: f64,
+        targets: Vec<f64>,
+    ) -> Controller {
         Controller {
-            law,
+            algorithm,
             occupancy,
             tol,
             blocking: vec![0.0; targets.len()],
@@ -147,7 +152,10 @@ impl Controller {
             .filter(|&(_, &present)| present)
             .map(|(target, _)| target)
             .sum();
-        let rests = matches!(self.law, Law::Corrected | Law::Printed);
+        let rests = matches!(
+            self.algorithm,
+            SharingAlgorithm::Corrected | SharingAlgorithm::Printed
+        );
         if rests && self.is_near(seen.backlog_packets) {
             return &self.blocking;
         }
@@ -157,14 +165,14 @@ impl Controller {
             } else {
                 self.targets[class]
             };
-            self.blocking[class] = match self.law {
-                Law::Corrected => {
+            self.blocking[class] = match self.algorithm {
+                SharingAlgorithm::Corrected => {
                     let full = seen.backlog_packets >= self.occupancy;
                     f64::from(full && seen.shares[class] >= target)
                 }
-                Law::Printed => f64::from(seen.shares[class] >= target),
-                Law::Regulated => self.regulated(class, target, seen),
-                Law::Partition => {
+                SharingAlgorithm::Printed => f64::from(seen.shares[class] >= target),
+                SharingAlgorithm::Regulated => self.regulated(class, target, seen),
+                SharingAlgorithm::Partition => {
                     let held_packets = seen.backlog_packets * seen.shares[class];
                     f64::from(held_packets >= target * self.occupancy - ROUNDING)
                 }
@@ -173,7 +181,7 @@ impl Controller {
         &self.blocking
     }
 
-    /// Returns the next blocking probability of `class` under [`Law::Regulated`].
+    /// Returns the next blocking probability of `class` under [`SharingAlgorithm::Regulated`].
     fn regulated(&mut self, class: usize, target: f64, seen: &Observation) -> f64 {
         let virtual_buffer = target * self.occupancy;
         let excess = seen.backlog_packets * seen.shares[class] - virtual_buffer;
@@ -181,7 +189,7 @@ impl Controller {
         // also oscillated with the queue, the sum of the errors over one oscillation would not be
         // zero.
         let integral = &mut self.integral[class];
-        let window = libm::sqrt(1.0 / (BETA * integral.max(LEAST_PROBABILITY)));
+        let window = libm::sqrt(1.0 / (BETA * integral.max(MIN_PROBABILITY)));
         let gain = PI / (6.0 * BETA * window * virtual_buffer.max(1.0));
         let pole = 2.0 / (window * self.occupancy);
         *integral = (*integral + gain * pole * seen.served_packets * excess).clamp(0.0, 1.0);
@@ -196,7 +204,7 @@ impl Controller {
 /// multiplied by p / (V cB), it is k times the pole.
 #[cfg(test)]
 pub(crate) fn constants() -> (f64, f64, f64) {
-    (LEAST_PROBABILITY, PI / (6.0 * libm::sqrt(BETA)), PI / 3.0)
+    (MIN_PROBABILITY, PI / (6.0 * libm::sqrt(BETA)), PI / 3.0)
 }
 
 #[cfg(test)]
@@ -214,7 +222,8 @@ mod tests {
 
     #[test]
     fn a_class_is_blocked_from_its_share_and_the_target_occupancy_on() {
-        let mut corrected = Controller::new(Law::Corrected, 60.0, 1e-4, vec![0.5, 0.5]);
+        let mut corrected =
+            Controller::new(SharingAlgorithm::Corrected, 60.0, 1e-4, vec![0.5, 0.5]);
         assert_eq!(step(&mut corrected, 59.0, &[0.9, 0.1]), [0.0, 0.0]);
         assert_eq!(step(&mut corrected, 61.0, &[0.9, 0.1]), [1.0, 0.0]);
         assert_eq!(step(&mut corrected, 61.0, &[0.5, 0.5]), [1.0, 1.0]);
@@ -225,14 +234,15 @@ mod tests {
 
     #[test]
     fn as_printed_a_short_queue_blocks_too() {
-        let mut printed = Controller::new(Law::Printed, 60.0, 1e-4, vec![0.5, 0.5]);
+        let mut printed = Controller::new(SharingAlgorithm::Printed, 60.0, 1e-4, vec![0.5, 0.5]);
         assert_eq!(step(&mut printed, 1.0, &[1.0, 0.0]), [1.0, 0.0]);
         assert_eq!(step(&mut printed, 2.0, &[0.5, 0.5]), [1.0, 1.0]);
     }
 
     #[test]
     fn a_partition_is_a_drop_tail_buffer_of_each_class() {
-        let mut partition = Controller::new(Law::Partition, 60.0, 25.0, vec![0.5, 0.5]);
+        let mut partition =
+            Controller::new(SharingAlgorithm::Partition, 60.0, 25.0, vec![0.5, 0.5]);
         assert_eq!(
             step(&mut partition, 33.0, &[29.0 / 33.0, 4.0 / 33.0]),
             [0.0, 0.0]
@@ -261,7 +271,8 @@ mod tests {
 
     #[test]
     fn within_the_tolerance_blocking_stays_as_it_is() {
-        let mut corrected = Controller::new(Law::Corrected, 60.0, 25.0, vec![0.5, 0.5]);
+        let mut corrected =
+            Controller::new(SharingAlgorithm::Corrected, 60.0, 25.0, vec![0.5, 0.5]);
         assert_eq!(step(&mut corrected, 64.0, &[0.9, 0.1]), [0.0, 0.0]);
         assert_eq!(step(&mut corrected, 66.0, &[0.9, 0.1]), [1.0, 0.0]);
         assert_eq!(step(&mut corrected, 55.0, &[0.9, 0.1]), [1.0, 0.0]);
@@ -271,7 +282,7 @@ mod tests {
     #[test]
     fn what_an_absent_class_leaves_goes_to_the_others_in_proportion() {
         let targets = vec![0.5, 0.25, 0.25];
-        let mut corrected = Controller::new(Law::Corrected, 60.0, 1e-4, targets);
+        let mut corrected = Controller::new(SharingAlgorithm::Corrected, 60.0, 1e-4, targets);
         let mut blocking = |shares: [f64; 3]| {
             let blocking = corrected.step(&Observation {
                 backlog_packets: 70.0,
@@ -288,7 +299,7 @@ mod tests {
 
     #[test]
     fn the_regulator_settles_where_each_class_holds_its_virtual_buffer() {
-        let mut regulated = Controller::new(Law::Regulated, 60.0, 0.0, vec![0.6, 0.4]);
+        let mut regulated = Controller::new(SharingAlgorithm::Regulated, 60.0, 0.0, vec![0.6, 0.4]);
         for _ in 0..2_000 {
             step(&mut regulated, 60.0, &[0.7, 0.3]);
         }

@@ -65,7 +65,7 @@ pub struct Falls {
 const MEMORY: f64 = 0.9;
 
 /// Maximum number of connections of one user, because ports are limited.
-pub const MOST_CONNECTIONS: u32 = 10_000;
+pub const MAX_CONNECTIONS: u32 = 10_000;
 
 /// Number of connections of a user: the rule, and the current number.
 #[derive(Clone, Debug)]
@@ -106,7 +106,7 @@ impl MultiConnection {
                 Some(before) => self.smoothing * before + (1.0 - self.smoothing) * asked,
                 None => asked,
             };
-            self.number = Some(smoothed.min(f64::from(MOST_CONNECTIONS)));
+            self.number = Some(smoothed.min(f64::from(MAX_CONNECTIONS)));
         }
         let number = self.number.unwrap_or(1.0);
         let rounded = match self.nearest {
@@ -159,7 +159,7 @@ mod tests {
         assert_eq!(user.step(seen(1.99, 0.0)), 19);
         assert_eq!(user.step(silent), 19, "it stays without a sample");
         assert_eq!(user.step(seen(0.01, 50.0)), 1, "there is always one");
-        assert_eq!(user.step(seen(1e9, 50.0)), MOST_CONNECTIONS);
+        assert_eq!(user.step(seen(1e9, 50.0)), MAX_CONNECTIONS);
         let mut nearest = MultiConnection::new(Aim::Rtt { k: 10.0 }, 0.0, true);
         assert_eq!(nearest.step(seen(1.99, 0.0)), 20);
     }

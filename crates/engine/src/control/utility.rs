@@ -2,7 +2,7 @@
 //! section 5.3.1).
 
 /// Maximum number of points of a marginal utility.
-pub const MOST_POINTS: usize = 1_000;
+pub const MAX_POINTS: usize = 1_000;
 
 /// A strictly concave, increasing utility U(x) of a rate x in packets/s, defined by its derivative
 /// U'(x).
@@ -50,7 +50,7 @@ impl Marginals {
         if points.len() < 2 {
             return Err("has fewer than two points".to_owned());
         }
-        if points.len() > MOST_POINTS {
+        if points.len() > MAX_POINTS {
             return Err(format!("has {} points", points.len()));
         }
         let above_zero = |value: f64| value > 0.0 && value.is_finite();

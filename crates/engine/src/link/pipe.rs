@@ -50,7 +50,7 @@ pub struct Pipe {
     bins: Option<Bins>,
     /// Packets that entered with lookahead and will be lost, with the time and kind of the loss, in
     /// order of time.
-    doomed: VecDeque<(Time, Packet, Transit)>,
+    lost_later: VecDeque<(Time, Packet, Transit)>,
 }
 
 impl Pipe {
@@ -80,7 +80,7 @@ impl Pipe {
             longest: 0,
             bins: bin.map(|width| Bins::new(width, &measured)),
             measured,
-            doomed: VecDeque::new(),
+            lost_later: VecDeque::new(),
         }
     }
 
@@ -92,7 +92,7 @@ impl Pipe {
     pub fn enter(&mut self, now: Time, at: Time, packet: &mut Packet) -> Transit {
         let fate = self.pass(now, at, packet);
         if !matches!(fate, Transit::Arrives(_)) {
-            self.doom(now, at, packet, fate);
+            self.schedule_loss(now, at, packet, fate);
         }
         fate
     }
@@ -112,9 +112,9 @@ impl Pipe {
 
     /// Counts the refusal of a packet that is lost now, or stores a packet that will be lost later.
     #[inline(never)]
-    fn doom(&mut self, now: Time, at: Time, packet: &Packet, fate: Transit) {
+    fn schedule_loss(&mut self, now: Time, at: Time, packet: &Packet, fate: Transit) {
         if at > now {
-            self.doomed.push_back((at, *packet, fate));
+            self.lost_later.push_back((at, *packet, fate));
         } else if fate == Transit::Refused {
             self.refused += 1;
         }
@@ -204,20 +204,20 @@ impl Pipe {
     /// Returns the next packet that entered with lookahead and has been lost by `now`.
     #[inline]
     pub fn settle(&mut self, now: Time) -> Option<Packet> {
-        let &(at, packet, fate) = self.doomed.front()?;
+        let &(at, packet, fate) = self.lost_later.front()?;
         if at > now {
             return None;
         }
         if fate == Transit::Refused {
             self.refused += 1;
         }
-        self.doomed.pop_front();
+        self.lost_later.pop_front();
         Some(packet)
     }
 
     /// Returns the packets that entered with lookahead and will be lost.
     pub fn packets(&self) -> impl Iterator<Item = &Packet> {
-        self.doomed.iter().map(|(_, packet, _)| packet)
+        self.lost_later.iter().map(|(_, packet, _)| packet)
     }
 }
 
@@ -380,7 +380,11 @@ mod tests {
         assert_eq!(link.used(Time(MS))[0], 0);
         assert_eq!(link.used(Time(3 * MS / 2))[0], MS / 2);
         assert_eq!(link.settle(Time(3 * MS / 2 - 1)), None);
-        assert_eq!(link.packets().count(), 1, "the doomed one is on its way");
+        assert_eq!(
+            link.packets().count(),
+            1,
+            "the lost_later one is on its way"
+        );
         assert!(link.settle(Time(3 * MS / 2)).is_some());
         let counters = link.counters(Time(3 * MS / 2));
         assert_eq!((counters.offered, counters.dropped), (2, 1));

@@ -25,13 +25,13 @@ impl Cell {
         QueueSetting::check(cell, Cell::ap_queue, problems);
         QueueSetting::check(cell, Cell::queue, problems);
         QueueSetting::check(ap, ApTable::queue, problems);
-        let Some(phy) = cell.said(Phy::kind) else {
+        let Some(phy) = cell.located(Phy::kind) else {
             return;
         };
         ppdu_checks::check_cell(cell, problems);
         let sifs = cell.value(Phy::sifs);
         let sifs = sifs.unwrap_or(Preset::of(phy.value).sifs);
-        let timeout = cell.said(Cell::ack_timeout);
+        let timeout = cell.located(Cell::ack_timeout);
         if let Some(timeout) = &timeout
             && timeout.value.is_some_and(|span| span <= sifs)
         {
@@ -39,7 +39,7 @@ impl Cell {
             let fault = format!("ends before an ACK begins; expected more than the SIFS of {sifs}");
             timeout.refuse_value(fault, problems);
         }
-        if let Some(wait) = cell.said(Cell::collider_wait)
+        if let Some(wait) = cell.located(Cell::collider_wait)
             && wait.value == ColliderWait::Eifs
             && timeout.is_some_and(|timeout| timeout.value.is_none())
         {
@@ -71,7 +71,7 @@ fn check_windows(node: &[&Section], at_ap: bool, problems: &mut Problems) {
         return; // the refused value has been reported
     };
     let sets = |table: &Section| {
-        table.said(Contention::cwmin).is_some() || table.said(Contention::cwmax).is_some()
+        table.located(Contention::cwmin).is_some() || table.located(Contention::cwmax).is_some()
     };
     for category in Category::ALL {
         let tables = Access::tables(node, category);
@@ -89,11 +89,11 @@ fn check_windows(node: &[&Section], at_ap: bool, problems: &mut Problems) {
             Some(own) if own.path == nearest.path => String::new(),
             Some(_) | None => format!(" in `{}`", node[0].path),
         };
-        if let Some(entry) = nearest.said(Contention::cwmin) {
+        if let Some(entry) = nearest.located(Contention::cwmin) {
             let allowed = format!("expected a whole number from 0 to {cwmax}");
             let message = format!("{cwmin} is above cwmax{place}; {allowed}");
             entry.refuse(message, problems);
-        } else if let Some(entry) = nearest.said(Contention::cwmax) {
+        } else if let Some(entry) = nearest.located(Contention::cwmax) {
             let allowed = format!("expected a whole number from {cwmin} to 32767");
             let message = format!("{cwmax} is below cwmin{place}; {allowed}");
             entry.refuse(message, problems);
@@ -106,7 +106,7 @@ fn check_windows(node: &[&Section], at_ap: bool, problems: &mut Problems) {
 fn check_aifsns(station: &[&Section], problems: &mut Problems) {
     for category in Category::ALL {
         let tables = Access::tables(station, category);
-        let Some(entry) = Layers(&tables).said(Contention::aifsn) else {
+        let Some(entry) = Layers(&tables).located(Contention::aifsn) else {
             continue;
         };
         if entry.value != Some(1) || problems.concern(&entry.path) {

@@ -9,7 +9,7 @@ use super::{
     Width,
 };
 use crate::kernel::time::Span;
-use crate::notation::decode::{Entry, Said, Section};
+use crate::notation::decode::{Entry, Located, Section};
 use crate::notation::layers::Layers;
 use crate::notation::problem::Problems;
 use crate::notation::setting::{KeyOf, keys};
@@ -24,7 +24,7 @@ const ACCEPTED: &str = "accepted with phy \"802.11n\", \"802.11ac\" or \"802.11a
 
 /// Checks the 802.11n, ac and ax settings in the table of a cell, without its stations.
 pub(super) fn check_cell(cell: &Section, problems: &mut Problems) {
-    let Some(phy) = cell.said(Phy::kind) else {
+    let Some(phy) = cell.located(Phy::kind) else {
         return;
     };
     let ap = cell.inside(Cell::ap);
@@ -42,7 +42,7 @@ pub(super) fn check_cell(cell: &Section, problems: &mut Problems) {
     for table in tables {
         check_aggregation(table, generation, problems);
     }
-    if let Some(control) = cell.said(Cell::rate_control)
+    if let Some(control) = cell.located(Cell::rate_control)
         && !control.value.supports_ppdus()
     {
         let fault = "chooses among the rates of 802.11a, b and g; expected \"fixed\"";
@@ -54,7 +54,7 @@ pub(super) fn check_cell(cell: &Section, problems: &mut Problems) {
     for entry in cell.given(Cell::rate.name()).into_iter().chain(of_ap) {
         refuse_rate(entry, phy.value, problems);
     }
-    if let Some(order) = ap.and_then(|ap| ap.said(ApTable::queue_order))
+    if let Some(order) = ap.and_then(|ap| ap.located(ApTable::queue_order))
         && order.value == QueueOrder::Mixed
     {
         let fault = "would split aggregates; expected \"fifo\" in a cell that aggregates";
@@ -146,7 +146,7 @@ fn check_channel(cell: &Section, generation: Generation, problems: &mut Problems
         None if narrow => Width::Mhz20,
         None => Width::Mhz80,
     };
-    if let Some(coding) = cell.said(PpduKeys::coding)
+    if let Some(coding) = cell.located(PpduKeys::coding)
         && (generation, coding.value) == (Generation::He, Some(Coding::Bcc))
         && chosen != Width::Mhz20
     {
@@ -300,7 +300,7 @@ pub(super) fn check_station(station: &Section, cell: &Section, own: Own, problem
 /// Keys of the physical layer that a station sets in its own table.
 pub(crate) struct Own<'a> {
     /// Key `phy`.
-    pub(crate) phy: Option<Said<'a, Option<PhyKind>>>,
+    pub(crate) phy: Option<Located<'a, Option<PhyKind>>>,
     /// Keys of the data rates.
     pub(crate) rates: [KeyOf<Option<u64>>; 2],
 }
@@ -337,7 +337,9 @@ fn check_streams(tables: &[&Section], one: Modulation, phy: PhyKind, problems: &
     let layers = Layers(tables);
     let of = one.generation;
     let is_bcc_in_he = one.coding == Coding::Bcc && of == Generation::He;
-    let streams = layers.said(StreamKeys::streams).and_then(Said::present);
+    let streams = layers
+        .located(StreamKeys::streams)
+        .and_then(Located::present);
     let count = streams.as_ref().map_or(1, |streams| streams.value);
     let modulation = Modulation {
         streams: count,
@@ -367,7 +369,7 @@ fn check_streams(tables: &[&Section], one: Modulation, phy: PhyKind, problems: &
             return;
         }
     }
-    let Some(set) = layers.said(StreamKeys::mcs).and_then(Said::present) else {
+    let Some(set) = layers.located(StreamKeys::mcs).and_then(Located::present) else {
         return;
     };
     let mcs = set.value;

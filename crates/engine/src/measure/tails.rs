@@ -67,7 +67,7 @@ impl Waits {
     }
 
     /// Adds the 99th percentiles of the waiting times to `measures`.
-    pub(crate) fn tell(&self, cell: &Cell, measures: &mut Measures) {
+    pub(crate) fn add_to(&self, cell: &Cell, measures: &mut Measures) {
         for number in 0..cell.queues() {
             let waits = self.queues.get(number);
             let p99 = waits.and_then(|waits| waits.quantile_s(0.99));
@@ -118,7 +118,7 @@ impl Seconds {
     /// Adds two results to `measures`: the fairness in single windows, and the time for which
     /// stations were starved. The measured period is from `start` to now. Only stations that
     /// compete for their share are included.
-    pub(crate) fn tell(self, start: &Snapshot, world: &World<'_>, measures: &mut Measures) {
+    pub(crate) fn add_to(self, start: &Snapshot, world: &World<'_>, measures: &mut Measures) {
         let scenario = world.scenario();
         let mut stations: Vec<Share> = (0..scenario.stations.len())
             .map(|station| Share::new(station, start, world))

@@ -23,7 +23,7 @@ impl<'a> Instants<'a> {
     /// Checks that the time `at` of `change` is before the end of the run, and differs from the
     /// times of all other changes.
     pub(crate) fn check(&mut self, change: &'a Section, at: KeyOf<Span>, problems: &mut Problems) {
-        let Some(at) = change.said(at) else {
+        let Some(at) = change.located(at) else {
             return;
         };
         if let Some(duration) = self.duration.filter(|&duration| at.value >= duration) {

@@ -404,21 +404,21 @@ impl Entry {
 }
 
 /// A value of a section in its Rust type, with its entry.
-pub struct Said<'a, T> {
+pub struct Located<'a, T> {
     /// The value.
     pub value: T,
     entry: &'a Entry,
 }
 
-impl<'a, T> Said<'a, Option<T>> {
+impl<'a, T> Located<'a, Option<T>> {
     /// Returns the value; `None` if the file gives a word in place of a value.
-    pub fn present(self) -> Option<Said<'a, T>> {
+    pub fn present(self) -> Option<Located<'a, T>> {
         let entry = self.entry;
-        self.value.map(|value| Said { value, entry })
+        self.value.map(|value| Located { value, entry })
     }
 }
 
-impl<T> std::ops::Deref for Said<'_, T> {
+impl<T> std::ops::Deref for Located<'_, T> {
     type Target = Entry;
 
     fn deref(&self) -> &Entry {
@@ -503,10 +503,10 @@ impl Section {
 
     /// Returns the value of this key from the file, an override or a default, with its entry;
     /// `None` if the key has no value.
-    pub fn said<T: Setting>(&self, key: KeyOf<T>) -> Option<Said<'_, T>> {
+    pub fn located<T: Setting>(&self, key: KeyOf<T>) -> Option<Located<'_, T>> {
         let entry = self.entry(key.name())?;
         let value = T::of(&entry.value)?;
-        Some(Said { value, entry })
+        Some(Located { value, entry })
     }
 
     /// Returns the value of this key from the file, an override or a default; `None` if the key has
@@ -517,8 +517,8 @@ impl Section {
 
     /// Returns the value of this key with its entry; `None` if the file gives a word in place of a
     /// number.
-    pub(crate) fn present<T: Setting>(&self, key: KeyOf<Option<T>>) -> Option<Said<'_, T>> {
-        self.said(key)?.present()
+    pub(crate) fn present<T: Setting>(&self, key: KeyOf<Option<T>>) -> Option<Located<'_, T>> {
+        self.located(key)?.present()
     }
 
     pub(crate) fn entry(&self, key: &str) -> Option<&Entry> {

@@ -1,7 +1,7 @@
 //! Settings that several tables may give. The first table in a list of tables that gives the
 //! setting determines its value.
 
-use super::decode::{Said, Section};
+use super::decode::{Located, Section};
 use super::key::{KeyOf, Setting};
 use super::problem::Refused;
 
@@ -44,8 +44,8 @@ impl<'a> Layers<'_, 'a> {
 
     /// Returns the value of the nearest section that has the key, with its entry; `None` if no
     /// section has the key.
-    pub fn said<T: Setting>(&self, key: KeyOf<T>) -> Option<Said<'a, T>> {
-        self.0.iter().find_map(|section| section.said(key))
+    pub fn located<T: Setting>(&self, key: KeyOf<T>) -> Option<Located<'a, T>> {
+        self.0.iter().find_map(|section| section.located(key))
     }
 
     /// Returns the value of the nearest section that has the key. The setting must have a default

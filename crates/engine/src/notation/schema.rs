@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::table::{Added, Default, Grammar, Key, Kind, Table};
-use super::times::MOST_TIMES;
+use super::times::MAX_TIMES;
 use super::units::{self, Unit};
 use super::value::expected;
 
@@ -131,7 +131,7 @@ impl Writer<'_> {
             Kind::Times => json!({
                 "type": "array",
                 "minItems": 1,
-                "maxItems": MOST_TIMES,
+                "maxItems": MAX_TIMES,
                 "items": {"oneOf": [{"type": "integer", "minimum": 0}, quantity(units::TIME, None)]},
             }),
             Kind::TimesFile => json!({"type": "string"}),

@@ -10,7 +10,7 @@ use super::tree::{Data, Item};
 use super::units;
 
 /// Maximum number of times in a list or file.
-pub const MOST_TIMES: usize = 1_000_000;
+pub const MAX_TIMES: usize = 1_000_000;
 
 /// Maximum size of a file of times. [bytes]
 pub const LARGEST_TIMES: usize = 16 << 20;
@@ -84,7 +84,7 @@ fn in_order(
 ) -> Result<Arc<[u32]>, Refusal> {
     match count {
         0 => return refuse("is empty"),
-        1..=MOST_TIMES => {}
+        1..=MAX_TIMES => {}
         _ => return refuse(format!("has {count} {places}")),
     }
     let mut times: Vec<u32> = Vec::with_capacity(count);
@@ -145,7 +145,7 @@ mod tests {
 
     #[test]
     fn each_fault_of_a_file_says_where_it_is() {
-        let many = [b"1\n".repeat(MOST_TIMES), b"2".to_vec()].concat();
+        let many = [b"1\n".repeat(MAX_TIMES), b"2".to_vec()].concat();
         for (content, fault) in [
             (&b""[..], "is empty"),
             (b"1\n\n2", "has \"\" in line 2, which is not a whole number"),

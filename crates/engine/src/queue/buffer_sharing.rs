@@ -13,7 +13,7 @@
 
 use super::QueueCounters;
 use super::discipline::{Backlog, DEFAULT_LIMIT, LIMIT, Verdict, moving};
-use crate::control::buffer_sharing::{Controller, Law, Observation};
+use crate::control::buffer_sharing::{Controller, Observation, SharingAlgorithm};
 use crate::kernel::streams::Stream;
 use crate::kernel::time::{Span, Time};
 use crate::notation::decode::Section;
@@ -55,7 +55,7 @@ table! {
         /// Quantity of which classes have shares. "queue": packets in the queue. "service": data segments that are sent over the air, in both directions.
         share_of: ShareOf = word().default(ShareOf::Queue);
         /// Algorithm that blocks arriving packets of a class. "corrected": Algorithm 1, which blocks a class that has its share, but only while the queue has its target occupancy. "printed": Algorithm 1 as printed, which also blocks the class while the queue is shorter. "regulated": a proportional-integral controller for each class. "partition": a drop-tail buffer for each class, with its share of the target occupancy, rounded up to whole packets.
-        algorithm: Law = word().default(Law::Corrected);
+        algorithm: SharingAlgorithm = word().default(SharingAlgorithm::Corrected);
         /// Squared distance from the target occupancy, in packets, within which Algorithm 1 changes nothing. With "regulated" and "partition" the value affects only the measured quantity settling_s.
         tol: f64 = number(0.0..=1_000_000_000_000.0).depends("1/limit^2"), by tolerance;
         /// Time between two steps of the algorithm. "packet" makes one step at every arrival.
@@ -128,7 +128,8 @@ fn lacks_classes(sharing: &Section) -> bool {
 /// Checks that the shares of the classes sum to at most 1. An error is reported at the share of the
 /// last class.
 fn check_sum(classes: &[(String, Section)], problems: &mut Problems) {
-    let mut shares = (classes.iter()).filter_map(|(_, class)| class.said(SharingClassTable::share));
+    let mut shares =
+        (classes.iter()).filter_map(|(_, class)| class.located(SharingClassTable::share));
     let sum: f64 = shares.clone().map(|share| share.value).sum();
     if sum > 1.0 + ROUNDING
         && let Some(last) = shares.next_back()
@@ -152,22 +153,22 @@ fn rounded(value: f64) -> f64 {
 impl SharingSetting {
     /// Checks the combinations of keys in the table `vbs`.
     pub fn check(sharing: &Section, problems: &mut Problems) {
-        if let Some(occupancy) = sharing.said(SharingSetting::occupancy)
+        if let Some(occupancy) = sharing.located(SharingSetting::occupancy)
             && (occupancy.value <= 0.0 || occupancy.value >= 1.0)
         {
             let fault = "is no fraction of the queue's limit; expected a number above 0 and below \
                          1";
             occupancy.refuse_value(fault, problems);
         }
-        if sharing.value(SharingSetting::algorithm) == Some(Law::Partition) {
-            if let Some(of) = sharing.said(SharingSetting::share_of)
+        if sharing.value(SharingSetting::algorithm) == Some(SharingAlgorithm::Partition) {
+            if let Some(of) = sharing.located(SharingSetting::share_of)
                 && of.value == ShareOf::Service
             {
                 let fault = "does not fit algorithm = \"partition\", whose buffers hold packets of \
                              the queue; must be \"queue\"";
                 of.refuse_value(fault, problems);
             }
-            if let Some(update) = sharing.said(SharingSetting::update)
+            if let Some(update) = sharing.located(SharingSetting::update)
                 && update.value.is_some()
             {
                 let fault = "does not fit algorithm = \"partition\", whose buffers can fill with \
@@ -176,7 +177,7 @@ impl SharingSetting {
             }
         }
         let classes = sharing.tables(SharingSetting::class);
-        match sharing.said(SharingSetting::by) {
+        match sharing.located(SharingSetting::by) {
             None if classes.is_empty() && !lacks_classes(sharing) => {
                 let message = "no classes; expected `by`, or tables [class.NAME] each with a share";
                 sharing.refuse(message, problems);
@@ -188,7 +189,7 @@ impl SharingSetting {
         }
         for (name, class) in classes {
             class.check_name(name, problems);
-            if let Some(share) = class.said(SharingClassTable::share)
+            if let Some(share) = class.located(SharingClassTable::share)
                 && share.value == 0.0
             {
                 let fault = "is no share; expected a number above 0 and at most 1";
@@ -435,8 +436,10 @@ impl SharedBuffer {
         }
         self.controller.step(&Observation {
             backlog_packets: match self.setting.algorithm {
-                Law::Partition => total as f64,
-                Law::Corrected | Law::Printed | Law::Regulated => f64::from(backlog_packets),
+                SharingAlgorithm::Partition => total as f64,
+                SharingAlgorithm::Corrected
+                | SharingAlgorithm::Printed
+                | SharingAlgorithm::Regulated => f64::from(backlog_packets),
             },
             shares: &self.shares,
             present: &self.present,

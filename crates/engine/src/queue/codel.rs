@@ -13,7 +13,7 @@ use std::collections::VecDeque;
 
 use super::discipline::{OfDiscipline, moving, refuse_idle};
 use crate::kernel::time::{Span, Time};
-use crate::notation::decode::{Said, Section};
+use crate::notation::decode::{Located, Section};
 use crate::notation::problem::Problems;
 use crate::notation::setting::{S, US, duration, flag, keys};
 use crate::packet::{Ecn, Packet};
@@ -45,13 +45,13 @@ impl OfDiscipline for CoDelSetting {
     }
 
     fn check(_: &Section, own: &Section, problems: &mut Problems) {
-        let marks = own.said(Self::ce_threshold).and_then(Said::present);
+        let marks = own.located(Self::ce_threshold).and_then(Located::present);
         let is_off = marks.is_none() && !own.lacks(Self::ce_threshold);
         if is_off && own.value(Self::ce_threshold_l4s) == Some(true) {
             let (keys, switch) = (keys!(Self: ce_threshold_l4s), Self::ce_threshold);
             refuse_idle(own, &keys, switch, "a duration", problems);
         }
-        let (target, interval) = (own.said(Self::target), own.said(Self::interval));
+        let (target, interval) = (own.located(Self::target), own.located(Self::interval));
         if let (Some(target), Some(interval)) = (target, interval)
             && target.value >= interval.value
         {

@@ -3,7 +3,7 @@
 
 use crate::kernel::streams::Stream;
 use crate::kernel::time::{Span, Time};
-use crate::notation::decode::{Entry, Said, Section};
+use crate::notation::decode::{Entry, Located, Section};
 use crate::notation::moving::Moving;
 use crate::notation::problem::Problems;
 use crate::notation::setting::{FileTable, KeyOf};
@@ -176,14 +176,14 @@ pub(super) fn refuse_idle<T>(
 /// drop is not below the limit of the queue.
 pub(super) fn check_start<T: Copy + Into<f64>>(
     queue: &Section,
-    start: &Said<T>,
+    start: &Located<T>,
     key: &str,
     problems: &mut Problems,
 ) {
     if queue.entry(THRESHOLD.name()).is_some() {
         return;
     }
-    let given = queue.said(LIMIT);
+    let given = queue.located(LIMIT);
     let limit = match &given {
         Some(limit) => limit.value,
         None if queue.lacks(LIMIT) => return,

@@ -55,10 +55,10 @@ impl OfDiscipline for PiSetting {
     /// Checks that the target is below the limit, and that a exceeds b, so that there is an
     /// integral term.
     fn check(queue: &Section, own: &Section, problems: &mut Problems) {
-        if let Some(target) = own.said(PiSetting::target) {
+        if let Some(target) = own.located(PiSetting::target) {
             check_start(queue, &target, "pi.target", problems);
         }
-        if let (Some(a), Some(b)) = (own.said(PiSetting::a), own.said(PiSetting::b))
+        if let (Some(a), Some(b)) = (own.located(PiSetting::a), own.located(PiSetting::b))
             && b.value >= a.value
         {
             let blamed = if b.given { &b } else { &a };

@@ -120,10 +120,10 @@ impl OfDiscipline for RedSetting {
     }
 
     fn check(queue: &Section, own: &Section, problems: &mut Problems) {
-        let Some(min_th) = own.said(RedSetting::min_th) else {
+        let Some(min_th) = own.located(RedSetting::min_th) else {
             return;
         };
-        if let Some(max_th) = own.said(RedSetting::max_th)
+        if let Some(max_th) = own.located(RedSetting::max_th)
             && min_th.value >= max_th.value
         {
             let message = format!(
@@ -134,7 +134,7 @@ impl OfDiscipline for RedSetting {
         }
         // in byte mode the thresholds are not compared with the limit, because packets longer than
         // the mean may raise the average above the limit in packets
-        let bytes = own.said(RedSetting::bytes);
+        let bytes = own.located(RedSetting::bytes);
         if bytes.is_some_and(|bytes| !bytes.value) {
             check_start(queue, &min_th, "red.min_th", problems);
         }

@@ -394,7 +394,7 @@ fn names_for(queue: &Section) -> String {
 
 /// Reports a limit that has no effect because the key `threshold` sets the limit.
 fn check_threshold(queue: &Section, problems: &mut Problems) {
-    let (Some(threshold), Some(limit)) = (queue.said(THRESHOLD), queue.said(LIMIT)) else {
+    let (Some(threshold), Some(limit)) = (queue.located(THRESHOLD), queue.located(LIMIT)) else {
         return;
     };
     let is_set = |origin| matches!(origin, Origin::Setting(_));

@@ -13,7 +13,7 @@ use crate::app::call::CallKeys;
 use crate::app::{Datagrams, SensorSettings, SourceRate, WiredDatagrams};
 use crate::kernel::time::Span;
 use crate::mac::{Own, Preset};
-use crate::notation::decode::{Said, Section};
+use crate::notation::decode::{Located, Section};
 use crate::notation::layers::Layers;
 use crate::notation::problem::Problems;
 use crate::notation::setting::{FileTable, KeyOf, keys};
@@ -23,10 +23,10 @@ use crate::notation::units::{self, TIME};
 const LARGEST_MSDU: u32 = 2_304;
 
 /// Maximum rate of datagrams of a source. [1/s]
-pub(super) const MOST_DATAGRAMS: u64 = 1_000_000;
+pub(super) const MAX_DATAGRAMS: u64 = 1_000_000;
 
 /// Maximum number of samples of a time series.
-const MOST_SAMPLES: u64 = 1_000_000;
+const MAX_SAMPLES: u64 = 1_000_000;
 
 /// Checks the consistency of a decoded file. The file is valid if neither this function nor the
 /// decoder reports a problem.
@@ -61,7 +61,7 @@ pub(super) fn check(root: &Section, problems: &mut Problems) {
     for (_, station) in stations {
         QueueSetting::check(station, StationTable::queue, problems);
         let own = Own {
-            phy: station.said(StationTable::phy),
+            phy: station.located(StationTable::phy),
             rates: [StationTable::rate, StationTable::downlink_rate],
         };
         Cell::check_station(station, cell, own, problems);
@@ -74,7 +74,7 @@ pub(super) fn check(root: &Section, problems: &mut Problems) {
         for (source, _) in made(station, DATAGRAMS) {
             check_lifetime(source, problems);
             check_source(root, cell, source, problems);
-            check_burst(source, source.said(Datagrams::burst), problems);
+            check_burst(source, source.located(Datagrams::burst), problems);
         }
         if let Some(call) = station.inside(StationTable::call) {
             check_lifetime(call, problems);
@@ -100,7 +100,7 @@ fn check_bottleneck(root: &Section, problems: &mut Problems) {
             bottleneck.refuse(message, problems);
         }
         Some(cell) => {
-            if let Some(phy) = cell.said(Phy::kind) {
+            if let Some(phy) = cell.located(Phy::kind) {
                 let rate_bps = Preset::of(phy.value).rate_bps;
                 BottleneckSettings::check(bottleneck, rate_bps, &made_stations(root), problems);
             }
@@ -148,12 +148,12 @@ fn check_wired_flows(root: &Section, problems: &mut Problems) {
             continue;
         };
         if let Some(udp) = root.inside(RootKeys::udp) {
-            let rate = source.said(WiredDatagrams::rate);
+            let rate = source.located(WiredDatagrams::rate);
             check_datagram_rate(rate, Layers(&[source, udp]), problems);
         }
         let needed = "a rate such as \"2 Mbps\"";
         missing(source, WiredDatagrams::rate, needed, problems);
-        check_burst(source, source.said(WiredDatagrams::burst), problems);
+        check_burst(source, source.located(WiredDatagrams::burst), problems);
         refuse_tcp(flow, "udp", problems);
     }
 }
@@ -181,7 +181,7 @@ fn check_wired_call(flow: &Section, call: &Section, problems: &mut Problems) {
 
 /// Checks that a call without video has no settings of video.
 fn check_call(call: &Section, problems: &mut Problems) {
-    if let (Some(calls), Some(video)) = (call.value(CallKeys::calls), call.said(CallKeys::video))
+    if let (Some(calls), Some(video)) = (call.value(CallKeys::calls), call.located(CallKeys::video))
         && let keys = (CallKeys {
             calls,
             video: video.value,
@@ -194,7 +194,7 @@ fn check_call(call: &Section, problems: &mut Problems) {
 }
 
 /// Refuses bursts of a greedy source, which sends without gaps.
-fn check_burst(source: &Section, burst: Option<Said<u32>>, problems: &mut Problems) {
+fn check_burst(source: &Section, burst: Option<Located<u32>>, problems: &mut Problems) {
     let rate = source.value(Datagrams::rate).flatten();
     let arrivals = source.value(Datagrams::arrivals).flatten();
     let is_greedy = rate == Some(SourceRate::Greedy) || arrivals == Some(Arrivals::Greedy);
@@ -238,7 +238,7 @@ fn check_times(root: &Section, problems: &mut Problems) {
         return;
     };
     let shown = units::show(duration.0, TIME);
-    if let Some(warmup) = root.said(RootKeys::warmup)
+    if let Some(warmup) = root.located(RootKeys::warmup)
         && warmup.value.is_some_and(|span| span >= duration)
     {
         let fault =
@@ -248,7 +248,7 @@ fn check_times(root: &Section, problems: &mut Problems) {
     let Some(record) = root.inside(RootKeys::record) else {
         return;
     };
-    let from = record.said(Record::from);
+    let from = record.located(Record::from);
     if let Some(from) = from.as_ref().filter(|from| from.value >= duration) {
         let fault = format!("leaves nothing to record; expected less than the duration of {shown}");
         from.refuse_value(fault, problems);
@@ -266,8 +266,8 @@ fn check_times(root: &Section, problems: &mut Problems) {
     if samples == 0 {
         let fault = format!("leaves no sample; expected at most the duration of {shown}");
         interval.refuse_value(fault, problems);
-    } else if samples > MOST_SAMPLES {
-        let fault = format!("makes {samples} samples of {shown}; expected at most {MOST_SAMPLES}");
+    } else if samples > MAX_SAMPLES {
+        let fault = format!("makes {samples} samples of {shown}; expected at most {MAX_SAMPLES}");
         interval.refuse_value(fault, problems);
     }
 }
@@ -283,7 +283,7 @@ fn check_lifetime_of(
     stop: KeyOf<Option<Span>>,
     problems: &mut Problems,
 ) {
-    if let (Some(start), Some(stop)) = (flow.said(start), flow.said(stop))
+    if let (Some(start), Some(stop)) = (flow.located(start), flow.located(stop))
         && stop.value.is_some_and(|stop| stop <= start.value)
     {
         let start = units::show(start.value.0, TIME);
@@ -319,7 +319,7 @@ fn check_msdu(
     flow: &Section,
     problems: &mut Problems,
 ) {
-    let (payload, header) = (layers.said(payload), layers.said(header));
+    let (payload, header) = (layers.located(payload), layers.located(header));
     let (Some(payload), Some(header), Some(llc_bytes)) =
         (payload, header, cell.value(Cell::llc_bytes))
     else {
@@ -346,8 +346,8 @@ fn check_source(root: &Section, cell: &Section, source: &Section, problems: &mut
     let layers = Layers(&tables);
     let sizes = (UdpSettings::payload_bytes, UdpSettings::header_bytes);
     check_msdu(cell, layers, sizes, source, problems);
-    let rate = source.said(Datagrams::rate);
-    let arrivals = source.said(Datagrams::arrivals);
+    let rate = source.located(Datagrams::rate);
+    let arrivals = source.located(Datagrams::arrivals);
     let is_greedy = |arrivals: Option<Arrivals>| arrivals == Some(Arrivals::Greedy);
     match (&rate, &arrivals) {
         (None, arrivals) if !arrivals.as_ref().is_some_and(|own| is_greedy(own.value)) => {
@@ -391,8 +391,8 @@ fn check_report(
         let sizes = (SensorSettings::payload_bytes, header);
         check_msdu(cell, Layers(&tables), sizes, reports, problems);
     }
-    if let Some(duration) = root.said(Root::duration)
-        && let Some(deadline) = reports.said(SensorSettings::deadline)
+    if let Some(duration) = root.located(Root::duration)
+        && let Some(deadline) = reports.located(SensorSettings::deadline)
         && deadline.value.is_some_and(|span| span >= duration.value)
     {
         let duration = units::show(duration.value.0, TIME);
@@ -403,18 +403,18 @@ fn check_report(
 }
 
 fn check_datagram_rate(
-    rate: Option<Said<Option<SourceRate>>>,
+    rate: Option<Located<Option<SourceRate>>>,
     layers: Layers,
     problems: &mut Problems,
 ) {
     if let Some(rate) = rate
         && let Some(SourceRate::Bps(bps)) = rate.value
-        && let Some(payload) = layers.said(UdpSettings::payload_bytes)
+        && let Some(payload) = layers.located(UdpSettings::payload_bytes)
         && let bits = 8 * u64::from(payload.value)
-        && bps > MOST_DATAGRAMS * bits
+        && bps > MAX_DATAGRAMS * bits
     {
         let fault = format!(
-            "in datagrams of {} B is {} datagrams per second; expected at most {MOST_DATAGRAMS}",
+            "in datagrams of {} B is {} datagrams per second; expected at most {MAX_DATAGRAMS}",
             payload.value,
             bps / bits
         );

@@ -143,7 +143,7 @@ impl<T> ExtensionTable<T> {
         needed: Option<Needed>,
         problems: &mut Problems,
     ) -> Result<(Option<Scenario>, T), Refused> {
-        let simulated = needed.is_none() || root.said(Root::duration).is_some();
+        let simulated = needed.is_none() || root.located(Root::duration).is_some();
         if simulated {
             checks::check(root, problems);
         }

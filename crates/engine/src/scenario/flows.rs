@@ -10,7 +10,7 @@ use crate::app::call::CallKeys;
 use crate::app::{Datagrams, SensorSettings};
 use crate::kernel::time::Span;
 use crate::mac::ApTable;
-use crate::notation::decode::{Said, Section};
+use crate::notation::decode::{Located, Section};
 use crate::notation::layers::Layers;
 use crate::notation::problem::{Problems, Refused};
 use crate::notation::setting::FileTable;
@@ -112,7 +112,9 @@ pub(super) fn staggered(
     scenario: &Scenario,
     problems: &mut Problems,
 ) -> Result<Span, Refused> {
-    let stagger = root.said(RootKeys::stagger).ok_or_else(Refused::already)?;
+    let stagger = root
+        .located(RootKeys::stagger)
+        .ok_or_else(Refused::already)?;
     let delay = stagger.value.0.saturating_mul(k as u64);
     let start = Span(flow.start.0.saturating_add(delay));
     let end = flow.stop.unwrap_or(scenario.duration);
@@ -129,11 +131,11 @@ pub(super) fn staggered(
 }
 
 /// Returns the file entry that sets the start of a flow.
-fn start_of<'a>(root: &'a Section, stations: &[Station], flow: &Flow) -> Option<Said<'a, Span>> {
+fn start_of<'a>(root: &'a Section, stations: &[Station], flow: &Flow) -> Option<Located<'a, Span>> {
     let Ends::Station { station, direction } = flow.ends else {
         return root
             .named(RootKeys::flow, &flow.class)?
-            .said(FlowTable::start);
+            .located(FlowTable::start);
     };
     let group = &stations[station].group;
     let station = root.named(RootKeys::station, group)?;
@@ -144,7 +146,7 @@ fn start_of<'a>(root: &'a Section, stations: &[Station], flow: &Flow) -> Option<
         Transport::Udp(_) => under(station, DATAGRAMS, direction),
         Transport::Web(_) => None, // web traffic is accepted only between wired nodes
     };
-    table?.said(StationFlow::start)
+    table?.located(StationFlow::start)
 }
 
 /// Refuses the key `queue_order` of the access point if the discipline of its queue determines the
@@ -155,7 +157,7 @@ pub(super) fn check_order(root: &Section, scenario: &Scenario, problems: &mut Pr
     if cell.ap_queue_order == QueueOrder::Mixed
         && cell.ap.queue.discipline.orders()
         && let Some(table) = table.and_then(|cell| cell.inside(Cell::ap))
-        && let Some(order) = table.said(ApTable::queue_order)
+        && let Some(order) = table.located(ApTable::queue_order)
     {
         let fault = "contradicts the queue's discipline, which chooses the next packet; expected \
                      \"fifo\"";

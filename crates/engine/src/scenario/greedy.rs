@@ -1,7 +1,7 @@
 //! Checks of greedy datagram sources. The source sends until the first queue on its path with a
 //! limited rate is full, so this queue must have a fixed limit.
 
-use super::checks::MOST_DATAGRAMS;
+use super::checks::MAX_DATAGRAMS;
 use super::flow_tables::{DATAGRAMS, under};
 use super::model::*;
 use super::root::RootKeys;
@@ -11,7 +11,7 @@ use crate::notation::problem::Problems;
 
 /// Maximum fraction of a greedy source's datagrams that may be lost on the links before the queue
 /// that the source fills. [-]
-const MOST_LOST: f64 = 0.99;
+const MAX_LOST: f64 = 0.99;
 
 /// The queues that a greedy source of a station fills, and the fraction of datagrams that reach
 /// these queues.
@@ -106,12 +106,12 @@ fn fault(
                        never sleep: expected a source with a rate, or `power_save` = \"off\"";
         return Some(message.to_owned());
     }
-    if 1.0 - path.rest > MOST_LOST {
+    if 1.0 - path.rest > MAX_LOST {
         return Some(format!(
             "a greedy source sends until its queue is full, but {} % of its datagrams are lost \
              before the queue: expected at most {} %",
             100.0 * (1.0 - path.rest),
-            100.0 * MOST_LOST
+            100.0 * MAX_LOST
         ));
     }
     let (name, rate_bps, queue) = path.link?;
@@ -124,11 +124,11 @@ fn fault(
     }
     let bits = 8 * u64::from(udp.payload_bytes + udp.header_bytes);
     let datagrams = rate_bps.map_or(0, |rate_bps| rate_bps / bits);
-    (datagrams > MOST_DATAGRAMS).then(|| {
+    (datagrams > MAX_DATAGRAMS).then(|| {
         format!(
             "a greedy source fills `{name}` with {datagrams} datagrams per second: expected at \
              most \
-             {MOST_DATAGRAMS}"
+             {MAX_DATAGRAMS}"
         )
     })
 }

@@ -93,7 +93,7 @@ fn check_starts(root: &Section, scenario: &Scenario, problems: &mut Problems) {
     for table in shapes(root).chain(root.each(RootKeys::flow)) {
         let start = table.value(FlowTable::start).unwrap_or(Span::ZERO);
         let room = Span(scenario.duration.0.saturating_sub(start.0));
-        if let Some(spread) = table.said(Hosts::start_spread)
+        if let Some(spread) = table.located(Hosts::start_spread)
             && spread.value != START_SPREAD
             && spread.value > room
         {
@@ -111,15 +111,15 @@ fn check_access_spread(root: &Section, problems: &mut Problems) {
     let spreads = |table: &Section| table.value(Hosts::access_spread) > Some(0.0);
     let has_rate = |table: &Section| {
         let layers: Vec<&Section> = std::iter::once(table).chain(shape).collect();
-        let rate = Layers(&layers).said(Hosts::access);
+        let rate = Layers(&layers).located(Hosts::access);
         rate.is_some_and(|rate| rate.value.is_some())
     };
     let own = flows().filter(|flow| spreads(flow) && !has_rate(flow));
-    let inherits = |flow: &Section| flow.said(Hosts::access_spread).is_none() && has_rate(flow);
+    let inherits = |flow: &Section| flow.located(Hosts::access_spread).is_none() && has_rate(flow);
     let of_shape =
         shape.filter(|shape| spreads(shape) && !has_rate(shape) && !flows().any(inherits));
     let spreading = of_shape.into_iter().chain(own);
-    for entry in spreading.filter_map(|table| table.said(Hosts::access_spread)) {
+    for entry in spreading.filter_map(|table| table.located(Hosts::access_spread)) {
         let fault =
             "spreads no rate, since hosts have no `access`; expected hosts with `access`, or 0";
         entry.refuse_value(fault, problems);
@@ -130,7 +130,8 @@ fn check_access_spread(root: &Section, problems: &mut Problems) {
 /// rate.
 fn check_rate_spread(root: &Section, problems: &mut Problems) {
     let lot = root.inside(RootKeys::parking_lot);
-    let Some((lot, spread)) = lot.and_then(|lot| Some((lot, lot.said(ParkingLot::rate_spread)?)))
+    let Some((lot, spread)) =
+        lot.and_then(|lot| Some((lot, lot.located(ParkingLot::rate_spread)?)))
     else {
         return;
     };
@@ -192,7 +193,10 @@ fn check_congestion(root: &Section, problems: &mut Problems) {
         .chain(root.each(RootKeys::flow))
         .collect();
     let key = TcpSettings::congestion;
-    let chosen: Vec<_> = tables.iter().filter_map(|table| table.said(key)).collect();
+    let chosen: Vec<_> = tables
+        .iter()
+        .filter_map(|table| table.located(key))
+        .collect();
     // if an override selects another congestion control, the file's parameters of the control that
     // it replaces are accepted
     let overruled = chosen.iter().any(|control| control.is_set());

@@ -14,7 +14,7 @@ use super::wired::{FlowTable, Hosts};
 use crate::app::WiredDatagrams;
 use crate::app::call::{CallKeys, CallPart};
 use crate::kernel::time::Span;
-use crate::notation::decode::{Said, Section};
+use crate::notation::decode::{Located, Section};
 use crate::notation::layers::Layers;
 use crate::notation::problem::{Origin, Problems, Refused, did_you_mean, one_line, one_of};
 use crate::notation::setting::{FileTable, KeyOf};
@@ -118,8 +118,8 @@ fn unique_links(
             let message = "is also the name of a bottleneck; expected unique names";
             fine = Err(section.refuse(message, problems));
         }
-        let from = section.said(LinkSettings::from);
-        let (Some(from), Some(to)) = (from, section.said(LinkSettings::to)) else {
+        let from = section.located(LinkSettings::from);
+        let (Some(from), Some(to)) = (from, section.located(LinkSettings::to)) else {
             continue;
         };
         if from.value == to.value {
@@ -283,7 +283,7 @@ fn flows(
         (Transport::Web(_), Some(own)) => Layers(&[own]).value(Hosts::access)?.flatten(),
         _ => hosts.access,
     };
-    if let Some(spread) = class.own.and_then(|own| own.said(Hosts::rtt_spread))
+    if let Some(spread) = class.own.and_then(|own| own.located(Hosts::rtt_spread))
         && class.count.unwrap_or(1) < 2
     {
         let fault = "this key is only for several flows; expected a count of at least 2";
@@ -352,7 +352,7 @@ pub(super) fn beyond_the_wire(
     links: &[LinkSettings],
     problems: &mut Problems,
 ) -> Result<(Vec<u32>, Vec<u32>), Refused> {
-    let attachment = cell.and_then(|cell| cell.said(Cell::node));
+    let attachment = cell.and_then(|cell| cell.located(Cell::node));
     let known = nodes(links);
     let server = flows.present(StationFlow::server);
     for entry in [&attachment, &server].into_iter().flatten() {
@@ -433,8 +433,8 @@ fn path(
 /// Returns a quarter of the difference between the configured round-trip time `rtt` and that of the
 /// route. Each of the four host links of a flow has this delay.
 fn quarter(class: &Class, route: Span, problems: &mut Problems) -> Result<Span, Refused> {
-    let rtt = Layers(&class.tables).said(Hosts::rtt);
-    let Some(rtt) = rtt.and_then(Said::present) else {
+    let rtt = Layers(&class.tables).located(Hosts::rtt);
+    let Some(rtt) = rtt.and_then(Located::present) else {
         return Ok(Span::ZERO);
     };
     if rtt.value < route {
@@ -464,7 +464,7 @@ fn jitter(
     scenario: &Scenario,
     problems: &mut Problems,
 ) -> Result<Span, Refused> {
-    let Some(jitter) = Layers(&class.tables).said(Hosts::jitter) else {
+    let Some(jitter) = Layers(&class.tables).located(Hosts::jitter) else {
         return Ok(Span::ZERO);
     };
     if let Some(most) = jitter.value {

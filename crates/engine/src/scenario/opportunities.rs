@@ -4,7 +4,7 @@ use super::model::*;
 use super::root::RootKeys;
 use crate::kernel::time::Span;
 use crate::mac::Contention;
-use crate::notation::decode::{Said, Section};
+use crate::notation::decode::{Located, Section};
 use crate::notation::layers::Layers;
 use crate::notation::problem::Problems;
 use crate::notation::units::{self, TIME};
@@ -13,7 +13,7 @@ use crate::notation::units::{self, TIME};
 pub(super) fn check(root: &Section, scenario: &Scenario, problems: &mut Problems) {
     // `txop_limit` entries that are too short, in order of their paths, each with the longest
     // exchange and the name of its flow
-    let mut short: Vec<(Said<Option<Span>>, Span, &str)> = Vec::new();
+    let mut short: Vec<(Located<Option<Span>>, Span, &str)> = Vec::new();
     for flow in &scenario.flows {
         for sender in [Direction::Up, Direction::Down] {
             let Some((entry, limit)) = limit(root, scenario, flow, sender) else {
@@ -44,7 +44,7 @@ fn limit<'a>(
     scenario: &Scenario,
     flow: &Flow,
     direction: Direction,
-) -> Option<(Said<'a, Option<Span>>, Span)> {
+) -> Option<(Located<'a, Option<Span>>, Span)> {
     let station = &scenario.stations[flow.station()?];
     let node = match direction {
         Direction::Up => &station.node,
@@ -57,7 +57,7 @@ fn limit<'a>(
         Direction::Down => cell.inside(Cell::ap)?,
     };
     let tables = Access::tables(&[own, cell], flow.category);
-    let entry = Layers(&tables).said(Contention::txop_limit)?;
+    let entry = Layers(&tables).located(Contention::txop_limit)?;
     Some((entry, limit))
 }
 

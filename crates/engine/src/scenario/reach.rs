@@ -43,7 +43,7 @@ pub(super) fn check(root: &Section, scenario: &Scenario, problems: &mut Problems
     if Time::ZERO + scenario.duration < horizon {
         return;
     }
-    let Some(duration) = root.said(Root::duration) else {
+    let Some(duration) = root.located(Root::duration) else {
         return;
     };
     let most = horizon.since(Time::ZERO).seconds() as u64;

@@ -12,10 +12,10 @@ use crate::notation::problem::{Origin, Problems, one_line};
 use crate::notation::value::NAMES;
 
 /// Maximum number of stations in a scenario.
-pub(super) const MOST_STATIONS: u64 = 10_000;
+pub(super) const MAX_STATIONS: u64 = 10_000;
 
 /// Maximum number of flows in a scenario.
-pub(super) const MOST_FLOWS: u64 = 100_000;
+pub(super) const MAX_FLOWS: u64 = 100_000;
 
 /// Returns the tables `dumbbell` and `parking_lot` of the file, each of which creates several links
 /// and flows.
@@ -109,8 +109,8 @@ pub(super) fn check(root: &Section, problems: &mut Problems) {
     }
     let count = |station: &Section| station.value(StationTable::count).flatten().unwrap_or(1);
     let stations: u64 = root.each(RootKeys::station).map(count).sum();
-    if stations > MOST_STATIONS {
-        let message = format!("{stations} stations in total; expected at most {MOST_STATIONS}");
+    if stations > MAX_STATIONS {
+        let message = format!("{stations} stations in total; expected at most {MAX_STATIONS}");
         problems.add(last_origin(root), RootKeys::station.name(), message);
         return;
     }
@@ -126,8 +126,8 @@ pub(super) fn check(root: &Section, problems: &mut Problems) {
             let (origin, path, message) = nothing_flows(root);
             problems.add(origin, &path, message.to_owned());
         }
-        Some(flows) if flows > MOST_FLOWS => {
-            let message = format!("{flows} flows in total; expected at most {MOST_FLOWS}");
+        Some(flows) if flows > MAX_FLOWS => {
+            let message = format!("{flows} flows in total; expected at most {MAX_FLOWS}");
             let (origin, path) = most_flows(root);
             problems.add(origin, &path, message);
         }

@@ -68,7 +68,7 @@ fn senders(root: &Section) -> Vec<Vec<&Section>> {
 /// `None` if a table gives the key.
 fn default_of(tables: &[&Section], key: &str) -> Option<String> {
     let entry = tables.iter().find_map(|table| table.entry(key))?;
-    let congestion = Layers(tables).said(TcpSettings::congestion)?.value;
+    let congestion = Layers(tables).located(TcpSettings::congestion)?.value;
     // the default of SACK also depends on the congestion control, because Tahoe cannot use SACK
     let adapts = key == TcpSettings::sack.name() && congestion == CongestionAlgorithm::Tahoe;
     (!entry.given && !adapts).then(|| entry.shown.clone())

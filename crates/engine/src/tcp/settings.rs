@@ -97,7 +97,7 @@ fn external(layers: &Layers) -> Result<Option<ConfiguredControl>, Refused> {
 fn sack(layers: &Layers) -> Result<bool, Refused> {
     let value = layers.need(TcpSettings::sack)?;
     let is_default = layers
-        .said(TcpSettings::sack)
+        .located(TcpSettings::sack)
         .is_some_and(|sack| !sack.given);
     let congestion = layers.need(TcpSettings::congestion)?;
     Ok(value && (!is_default || can_sack(Some(congestion))))
@@ -142,9 +142,9 @@ impl TcpSettings {
     /// contains HyStart. A problem of a value that several tables share is reported once.
     pub(crate) fn check(layers: Layers, problems: &mut Problems) {
         let congestion = layers
-            .said(TcpSettings::congestion)
+            .located(TcpSettings::congestion)
             .map(|setting| setting.value);
-        if let (Some(control), Some(ecn)) = (congestion, layers.said(TcpSettings::ecn))
+        if let (Some(control), Some(ecn)) = (congestion, layers.located(TcpSettings::ecn))
             && control.needs_ecn()
             && !ecn.value
             && !problems.concern(&ecn.path)
@@ -158,10 +158,10 @@ impl TcpSettings {
         }
         // only values of the file can contradict each other; defaults adapt
         let on = |key| {
-            let setting = layers.said(key);
+            let setting = layers.located(key);
             setting.filter(|setting| setting.value && setting.given)
         };
-        let sack = layers.said(TcpSettings::sack).filter(|sack| sack.value);
+        let sack = layers.located(TcpSettings::sack).filter(|sack| sack.value);
         let lacks_sack = !sack.is_some_and(|sack| sack.given || can_sack(congestion));
         let lacks_rack = on(TcpSettings::rack).is_none();
         let mut refuse = |key, is_wrong, message: &str| {

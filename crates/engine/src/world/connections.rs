@@ -11,7 +11,7 @@ use crate::scenario::TcpSettings;
 
 /// Maximum number of simultaneous connections of a web source, including connections that are
 /// closing.
-pub(crate) const MOST_OPEN: usize = 10_000;
+pub(crate) const MAX_OPEN: usize = 10_000;
 
 /// Number of closing connections that are checked for reuse when a new connection is opened.
 const LOOKED_AT: usize = 4;
@@ -73,7 +73,7 @@ impl Network {
         let source = &mut flows.webs.sources[place];
         let first = flows.states.len();
         let connection = source.connections.len() as u32;
-        if connection as usize >= MOST_OPEN || !self.clock.grow(first + 2) {
+        if connection as usize >= MAX_OPEN || !self.clock.grow(first + 2) {
             return None;
         }
         for is_request in [true, false] {

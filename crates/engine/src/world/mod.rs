@@ -69,7 +69,7 @@ mod wires;
 use std::ops::ControlFlow;
 
 use self::clock::Clock;
-pub(crate) use self::connections::MOST_OPEN;
+pub(crate) use self::connections::MAX_OPEN;
 pub(crate) use self::flow::{Endpoints, FlowCounters};
 pub(crate) use self::flows::Flows;
 pub(crate) use self::gauge::Gauge;

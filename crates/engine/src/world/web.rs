@@ -10,7 +10,7 @@
 //!
 //! When a connection has ended and none of its packets is in flight (sent = arrived + lost, for
 //! data and ACKs), a new connection reuses its flows. Therefore memory is proportional to the
-//! number of connections that are open simultaneously. At most [`MOST_OPEN`](super::connections)
+//! number of connections that are open simultaneously. At most [`MAX_OPEN`](super::connections)
 //! connections may be open. Further connections are refused, and counted.
 
 use std::collections::VecDeque;

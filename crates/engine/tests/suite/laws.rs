@@ -9,7 +9,7 @@ mod graphs;
 use std::ops::ControlFlow;
 
 use crate::support::*;
-use lasthop_engine::control::buffer_sharing::Law;
+use lasthop_engine::control::buffer_sharing::SharingAlgorithm;
 use lasthop_engine::control::{WceRule, WceSettings};
 use lasthop_engine::kernel::time::{Span, Time};
 use lasthop_engine::notation::setting::FileTable;
@@ -423,7 +423,11 @@ fn bottleneck() -> impl Strategy<Value = Option<BottleneckSettings>> {
 }
 
 fn shares() -> impl Strategy<Value = SharingSetting> {
-    let laws = vec![Law::Corrected, Law::Printed, Law::Regulated];
+    let laws = vec![
+        SharingAlgorithm::Corrected,
+        SharingAlgorithm::Printed,
+        SharingAlgorithm::Regulated,
+    ];
     let law = prop::sample::select(laws);
     let share_of = prop::sample::select(vec![ShareOf::Queue, ShareOf::Service]);
     let update = prop::option::of(1..20_u64);

@@ -10,7 +10,7 @@ use crate::frame::Frame;
 pub type LinkId = u32;
 
 /// Maximum number of unacknowledged messages per link.
-const MOST_KEPT: usize = 256;
+const MAX_KEPT: usize = 256;
 /// Condition under which received messages of a link are acknowledged: after this number of
 /// messages, after this number of bytes, or after this time, whichever is first.
 const ACKNOWLEDGE: (u64, usize, Duration) = (64, 131_072, Duration::from_millis(500));
@@ -35,7 +35,7 @@ pub(super) struct Link {
     came: u64,
     reported: u64,
     /// Number of bytes received since the last acknowledgement.
-    untold_bytes: usize,
+    unacknowledged_bytes: usize,
     /// Whether an acknowledgement sent by this relay may have been lost.
     pub(super) is_doubtful: bool,
     /// Whether the other relay has requested an acknowledgement.
@@ -65,7 +65,7 @@ impl Link {
             acknowledged: 0,
             came: 0,
             reported: 0,
-            untold_bytes: 0,
+            unacknowledged_bytes: 0,
             is_doubtful: false,
             answers: false,
             // the link begins with a ping: until the server receives a first message from the client,
@@ -88,7 +88,7 @@ impl Link {
         !self.drains
             && self.rests.is_none()
             && !self.is_stuck
-            && self.unacknowledged.len() < MOST_KEPT
+            && self.unacknowledged.len() < MAX_KEPT
     }
 
     /// Makes the link rest from `since` on, or ends the rest if `since` is `None`. Notifies the
@@ -106,7 +106,7 @@ impl Link {
     /// Returns the next control message of the link, if there is one.
     pub(super) fn passing(&mut self, id: LinkId, now: Duration) -> Option<Vec<u8>> {
         if std::mem::take(&mut self.answers) {
-            let counts = vec![(id, self.tell())];
+            let counts = vec![(id, self.acknowledge())];
             return Some(Frame::Acknowledge { counts }.message());
         }
         if std::mem::take(&mut self.pings) {
@@ -139,22 +139,22 @@ impl Link {
     /// the acknowledgement.
     pub(super) fn came(&mut self, bytes: usize, now: Duration) -> Duration {
         self.came += 1;
-        self.untold_bytes += bytes;
-        let is_due =
-            self.came - self.reported >= ACKNOWLEDGE.0 || self.untold_bytes >= ACKNOWLEDGE.1;
+        self.unacknowledged_bytes += bytes;
+        let is_due = self.came - self.reported >= ACKNOWLEDGE.0
+            || self.unacknowledged_bytes >= ACKNOWLEDGE.1;
         if is_due { now } else { now + ACKNOWLEDGE.2 }
     }
 
     /// Returns whether received messages have not been acknowledged.
-    pub(super) fn has_untold(&self) -> bool {
+    pub(super) fn has_unacknowledged(&self) -> bool {
         self.came > self.reported || self.is_doubtful
     }
 
     /// Returns the number of received messages for an acknowledgement, and records that this
     /// acknowledgement is sent now.
-    pub(super) fn tell(&mut self) -> u64 {
+    pub(super) fn acknowledge(&mut self) -> u64 {
         self.reported = self.came;
-        self.untold_bytes = 0;
+        self.unacknowledged_bytes = 0;
         self.is_doubtful = false;
         self.came
     }

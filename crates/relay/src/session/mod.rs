@@ -42,9 +42,9 @@ pub use link::LinkId;
 pub type Message = Rc<Vec<u8>>;
 
 /// Maximum length of a data block. [bytes]
-pub const MOST_BLOCK: usize = 32_768;
+pub const MAX_BLOCK: usize = 32_768;
 /// Minimum window of a stream, even if little memory is free. [bytes]
-const LEAST_WINDOW: u64 = 4_096;
+const MIN_WINDOW: u64 = 4_096;
 /// Maximum initial window of a stream. [bytes]
 const FIRST_WINDOW: u64 = 65_536;
 /// Divisor for the initial window of a stream: the window is the free memory, without its reserve,
@@ -54,7 +54,7 @@ const FIRST_SHARE: u64 = 256;
 /// kernel buffers of a socket that is never read. [bytes]
 const READ_BYTES: u64 = 262_144;
 /// Maximum number of blocks of a session that wait for an earlier block.
-const MOST_BLOCKS: usize = 40_000;
+const MAX_BLOCKS: usize = 40_000;
 /// Time without a block after which a stream returns unused credit.
 const IDLE: Duration = Duration::from_secs(5);
 /// Credit that an idle stream keeps. [bytes]
@@ -316,7 +316,7 @@ impl Session {
             link.is_drained
                 && link.unacknowledged.is_empty()
                 && !link.says_drain
-                && !link.has_untold()
+                && !link.has_unacknowledged()
         })
     }
 
@@ -356,7 +356,7 @@ impl Session {
     /// sent over the link.
     pub fn may_carry(&self, id: LinkId) -> bool {
         let free = self.memory.unacknowledged.free();
-        let has_memory = free >= self.kept_bytes.max(MOST_BLOCK + DATA_HEAD);
+        let has_memory = free >= self.kept_bytes.max(MAX_BLOCK + DATA_HEAD);
         let has_data = !self.turn.is_empty() && has_memory;
         let is_asked = has_data || !self.waiting.is_empty() || !self.due.is_empty();
         is_asked && self.links.get(&id).is_some_and(Link::takes)
@@ -384,8 +384,7 @@ impl Session {
             return false;
         }
         let plenty = self.memory.merging.plenty() as u64;
-        let window =
-            (plenty / FIRST_SHARE).clamp(LEAST_WINDOW, FIRST_WINDOW.min(self.limits.window));
+        let window = (plenty / FIRST_SHARE).clamp(MIN_WINDOW, FIRST_WINDOW.min(self.limits.window));
         if !self.memory.merging.take(window as usize) {
             self.refuse(Lack::Memory);
             return false;
@@ -414,7 +413,7 @@ impl Session {
         self.memory.unacknowledged.give(charged);
     }
 
-    fn tell(&mut self, frame: &Frame) {
+    fn enqueue(&mut self, frame: &Frame) {
         self.waiting.push_back(Waiting {
             message: Rc::new(frame.message()),
             charged: 0,
@@ -436,7 +435,7 @@ impl Session {
         }
         self.next_stream += 1;
         let until = self.streams.get(&id).map_or(0, |stream| stream.granted);
-        self.tell(&Frame::Open {
+        self.enqueue(&Frame::Open {
             stream: id,
             until,
             port,
@@ -453,7 +452,7 @@ impl Session {
         stream.is_open = true;
         let until = stream.granted;
         self.counted.denied += u64::from(code == frame::NOT_ALLOWED);
-        self.tell(&Frame::Opened {
+        self.enqueue(&Frame::Opened {
             stream: id,
             until,
             code,
@@ -543,7 +542,7 @@ impl Session {
         if self.has(id) {
             self.forget(id);
             self.counted.resets += 1;
-            self.tell(&Frame::Reset { stream: id, code });
+            self.enqueue(&Frame::Reset { stream: id, code });
             self.events.push_back(Event::Reset { stream: id, code });
         }
     }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::stream::Stream;
-use super::{Event, Lack, LinkId, MOST_BLOCKS, Session, Side, Violation, violation};
+use super::{Event, Lack, LinkId, MAX_BLOCKS, Session, Side, Violation, violation};
 use crate::frame::{self, Frame, StreamId, is_kept};
 
 impl Session {
@@ -121,7 +121,7 @@ impl Session {
                 let after = stream.merge.len();
                 let has_next = stream.merge.next().is_some() || stream.merge.is_over();
                 self.blocks = self.blocks + after - before;
-                if self.blocks > MOST_BLOCKS {
+                if self.blocks > MAX_BLOCKS {
                     return violation("too many pieces out of order");
                 }
                 if has_next {
@@ -209,7 +209,7 @@ impl Session {
             if self.waiting.len() > 4 * self.limits.streams + 1024 {
                 return violation("asks, and does not take the answers");
             }
-            self.tell(&Frame::Opened {
+            self.enqueue(&Frame::Opened {
                 stream: id,
                 until: 0,
                 code: frame::NO_ROOM,

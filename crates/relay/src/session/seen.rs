@@ -7,7 +7,7 @@ use super::{Violation, violation};
 use crate::frame::StreamId;
 
 /// Maximum number of requested streams above the first missing identifier.
-const MOST_ABOVE: usize = 65_536;
+const MAX_ABOVE: usize = 65_536;
 
 #[derive(Debug, Default)]
 pub(super) struct Seen {
@@ -26,7 +26,7 @@ impl Seen {
         if self.has(id) {
             return Ok(false);
         }
-        if id == StreamId::MAX || self.above.len() >= MOST_ABOVE {
+        if id == StreamId::MAX || self.above.len() >= MAX_ABOVE {
             return violation("numbers of streams with gaps between them");
         }
         self.above.insert(id);

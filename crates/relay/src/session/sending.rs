@@ -3,7 +3,7 @@
 use std::rc::Rc;
 use std::time::Duration;
 
-use super::{Event, LinkId, MOST_BLOCK, Message, Read, Reader, Session};
+use super::{Event, LinkId, MAX_BLOCK, Message, Read, Reader, Session};
 use crate::frame::{self, DATA_HEAD, Flags, Frame};
 
 impl Session {
@@ -47,14 +47,19 @@ impl Session {
             return None;
         }
         self.ack_at = None;
-        let untold = self.links.iter_mut().filter(|(_, link)| link.has_untold());
-        let counts: Vec<_> = untold.map(|(&id, link)| (id, link.tell())).collect();
+        let unacknowledged = self
+            .links
+            .iter_mut()
+            .filter(|(_, link)| link.has_unacknowledged());
+        let counts: Vec<_> = unacknowledged
+            .map(|(&id, link)| (id, link.acknowledge()))
+            .collect();
         (!counts.is_empty()).then(|| Frame::Acknowledge { counts }.message())
     }
 
     /// Returns a data block of the next stream in the order of service.
     fn block(&mut self, room: usize, now: Duration, read: Reader) -> Option<Message> {
-        let most = room.clamp(1, MOST_BLOCK);
+        let most = room.clamp(1, MAX_BLOCK);
         let reserved = DATA_HEAD + most;
         // a session reserves no more while it uses more memory than is free for all sessions
         if self.kept_bytes > self.memory.unacknowledged.free()

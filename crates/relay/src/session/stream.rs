@@ -3,13 +3,13 @@
 use std::time::Duration;
 
 use super::merge::Merge;
-use super::{LEAST_WINDOW, READ_BYTES};
+use super::{MIN_WINDOW, READ_BYTES};
 use crate::budget::Budget;
 
 /// First time after which a credit frame is repeated while the other relay waits for credit, and
 /// maximum number of doublings of this time.
 const REPEAT: Duration = Duration::from_secs(1);
-const MOST_DOUBLINGS: u32 = 4;
+const MAX_DOUBLINGS: u32 = 4;
 
 #[derive(Debug)]
 pub(super) struct Stream {
@@ -96,7 +96,7 @@ impl Stream {
         };
         let ahead = self.granted - self.merge.taken();
         // the stream gets at most half of the spare memory in addition to its present credit
-        let window = window.min(most).min(ahead + spare / 2).max(LEAST_WINDOW);
+        let window = window.min(most).min(ahead + spare / 2).max(MIN_WINDOW);
         let until = self.merge.taken() + window;
         (!self.merge.is_over() && until >= self.granted + window / 2).then_some(until)
     }
@@ -104,7 +104,7 @@ impl Stream {
     /// Returns whether the other relay has waited for a long time for credit that was sent. The
     /// credit frame may have been lost.
     pub(super) fn lacks_credit(&self, now: Duration) -> bool {
-        let pause = REPEAT * 2_u32.pow(self.repeats.min(MOST_DOUBLINGS));
+        let pause = REPEAT * 2_u32.pow(self.repeats.min(MAX_DOUBLINGS));
         self.spent_at == Some(self.merge.highest())
             && self.granted > self.merge.highest()
             && now.saturating_sub(self.announced_at) > pause
@@ -119,7 +119,7 @@ impl Stream {
             self.granted = before;
             return false;
         }
-        self.window = (until - self.merge.taken()).max(LEAST_WINDOW);
+        self.window = (until - self.merge.taken()).max(MIN_WINDOW);
         self.wants_more = false;
         (self.announced_at, self.repeats) = (now, 0);
         true
@@ -127,7 +127,7 @@ impl Stream {
 
     pub(super) fn give_back(&mut self, until: u64, budget: &Budget) {
         self.granted = until;
-        self.window = (until.saturating_sub(self.merge.taken())).max(LEAST_WINDOW);
+        self.window = (until.saturating_sub(self.merge.taken())).max(MIN_WINDOW);
         self.recharge(budget);
     }
 
@@ -136,7 +136,7 @@ impl Stream {
     pub(super) fn recharge(&mut self, budget: &Budget) -> bool {
         let until = self.merge.end().unwrap_or(self.granted);
         let ahead = until.saturating_sub(self.merge.taken());
-        let needed = ahead.max(LEAST_WINDOW) as usize;
+        let needed = ahead.max(MIN_WINDOW) as usize;
         if needed > self.charged && !budget.take(needed - self.charged) {
             return false;
         }

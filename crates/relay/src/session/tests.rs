@@ -307,7 +307,7 @@ proptest! {
                     }
                 }
                 prop_assert!(session.memory.merging.used() <= MEMORY);
-                prop_assert!(session.blocks <= MOST_BLOCKS && session.streams() <= 64);
+                prop_assert!(session.blocks <= MAX_BLOCKS && session.streams() <= 64);
             }
         }
     }

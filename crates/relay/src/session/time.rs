@@ -32,14 +32,14 @@ impl Session {
             }
         }
         for (stream, until, epoch) in lacking {
-            self.tell(&Frame::Credit {
+            self.enqueue(&Frame::Credit {
                 stream,
                 until,
                 epoch,
             });
         }
         for (stream, until, epoch) in idle {
-            self.tell(&Frame::GiveBack {
+            self.enqueue(&Frame::GiveBack {
                 stream,
                 until,
                 epoch,

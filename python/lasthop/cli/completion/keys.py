@@ -14,7 +14,7 @@ __all__ = ["settings"]
 
 Schema = Mapping[str, Any]
 
-MOST_SAID = 70
+MAX_SAID = 70
 """Maximum length of a key's description. [characters]"""
 
 
@@ -73,7 +73,7 @@ def ways(schema: Schema, path: str, node: Schema) -> Iterator[tuple[str, str]]:
     with ``.`` if it may be a table.
     """
     sentence = str(node.get("description", "")).partition(". ")[0]
-    text = shorten(sentence, MOST_SAID, placeholder=" ...")
+    text = shorten(sentence, MAX_SAID, placeholder=" ...")
     kinds = list(choices(schema, node))
     if any(not is_table(kind) for kind in kinds):
         yield f"{path}=", text

@@ -118,12 +118,12 @@ def print_sweep(sweep: "Sweep") -> None:
     queue = next((name for name in states if name.startswith("queue")), None)
     rows = []
     for value, up, down in zip(sweep.values, sweep.up, sweep.down, strict=True):
-        row = [f"{value:.6g}", swing(up), swing(down)]
+        row = [f"{value:.6g}", amplitude_text(up), amplitude_text(down)]
         row.append("-" if down is None or down.period is None else to_error(down.period, down))
         if queue is not None:
             row += ["-"] * 3 if down is None else room(down, queue)
         rows.append(row)
-    heads = [sweep.parameter, "swing\ngoing up", "swing\ncoming back", "period\n[s]"]
+    heads = [sweep.parameter, "amplitude\ngoing up", "amplitude\ncoming back", "period\n[s]"]
     if queue is not None:
         heads += ["least\nqueue", "most", "empty\n[%]"]
     print_table(heads, rows)
@@ -136,7 +136,7 @@ def print_sweep(sweep: "Sweep") -> None:
         typer.echo(f"-: {lost} motions neither settle nor repeat in their time")
 
 
-def swing(end: "Settled | None") -> str:
+def amplitude_text(end: "Settled | None") -> str:
     """Return the amplitude of the window's final oscillation as text."""
     return "-" if end is None else to_error(end.amplitude, end)
 
@@ -150,11 +150,11 @@ def room(end: "Settled", queue: str) -> list[str]:
     return [to_error(least, end, most - least), to_error(most, end, most - least), f"{empty:.0f}"]
 
 
-def to_error(value: float, end: "Settled", swing: float | None = None) -> str:
+def to_error(value: float, end: "Settled", amplitude: float | None = None) -> str:
     """Return a number as text with its certain digits. The error is a fraction of the number, or of
-    `swing` if given.
+    `amplitude` if given.
     """
-    return certain(value, end.error * abs(value if swing is None else swing))
+    return certain(value, end.error * abs(value if amplitude is None else amplitude))
 
 
 def described_sweep(swept: "Sweep") -> dict[str, Any]:
@@ -202,7 +202,13 @@ def print_branch(branch: "Branch") -> None:
         ]
         for value, cycle in list(zip(branch.values, branch.cycles, strict=True))[::every]
     ]
-    heads = [branch.parameter, "swing\n[packets]", "period\n[s]", "largest\nmultiplier", "cycle"]
+    heads = [
+        branch.parameter,
+        "amplitude\n[packets]",
+        "period\n[s]",
+        "largest\nmultiplier",
+        "cycle",
+    ]
     print_table([*heads, "out of range"], rows)
     if every > 1:
         typer.echo(f"{len(rows)} of {len(branch.cycles)} cycles; --json has all")

@@ -62,7 +62,7 @@ def integrate(
     path = picture_path(out, plot, asked, "integrate", *more)
     past = {state: as_number(value, f"--start {state}") for state, value in given}
     with asked.answering(max_time, max_memory), time_bar() as progress:
-        motion = run(
+        trajectory = run(
             case,
             as_time(until),
             start=past or None,
@@ -71,21 +71,25 @@ def integrate(
             progress=progress,
         )
     if as_json:
-        times = np.linspace(0.0, float(motion.starts[-1]), POINTS)
-        states = dict(zip(case.model.states, motion.at(times).tolist(), strict=True))
-        asked.printed(ends=manner(motion), time_s=times.tolist(), states=states)
+        times = np.linspace(0.0, float(trajectory.starts[-1]), POINTS)
+        states = dict(zip(case.model.states, trajectory.at(times).tolist(), strict=True))
+        asked.printed(ends=manner(trajectory), time_s=times.tolist(), states=states)
     else:
         asked.introduce()
-        print_motion(motion)
-    save(lambda plot: plot.motion_figure(motion, asked.title, asked.about), path, as_json=as_json)
+        print_trajectory(trajectory)
+    save(
+        lambda plot: plot.trajectory_figure(trajectory, asked.title, asked.about),
+        path,
+        as_json=as_json,
+    )
 
 
-def print_motion(motion: "Trajectory") -> None:
+def print_trajectory(trajectory: "Trajectory") -> None:
     """Print final range of each state variable, and whether the solution settles."""
     import numpy as np
 
-    case, end = motion.case, float(motion.starts[-1])
-    late = motion.at(np.linspace(0.7 * end, end, 20001))
+    case, end = trajectory.case, float(trajectory.starts[-1])
+    late = trajectory.at(np.linspace(0.7 * end, end, 20001))
     rows = [
         [
             state,
@@ -96,24 +100,24 @@ def print_motion(motion: "Trajectory") -> None:
         for state, rest, row in zip(case.model.states, case.equilibrium, late, strict=True)
     ]
     print_table(["state", "at rest", "least", "mean", "most", "unit"], rows)
-    typer.echo(f"from {0.7 * end:g} s on: {ending(motion)}")
+    typer.echo(f"from {0.7 * end:g} s on: {ending(trajectory)}")
 
 
-def ending(motion: "Trajectory") -> str:
+def ending(trajectory: "Trajectory") -> str:
     """Return a text on the end of the integration: equilibrium, oscillation, or still changing."""
     from lasthop.stability.settling import CYCLE, MOVING, REST, manner
 
-    how = manner(motion)
+    how = manner(trajectory)
     if how == REST:
         return "at rest"
-    period = motion.period()
+    period = trajectory.period()
     text = "" if period is None else f", period {number(period)} s"
-    swing = f"±{number(motion.swing())}{text}"
+    amplitude = f"±{number(trajectory.amplitude())}{text}"
     if how == CYCLE:
-        return f"the window oscillates by {swing}"
+        return f"the window oscillates by {amplitude}"
     if how == MOVING:
-        return f"the window still moves, within {swing}; use a longer --until to see the end"
-    return f"the oscillation of the window is still {how}: {swing}; use a longer --until"
+        return f"the window still moves, within {amplitude}; use a longer --until to see the end"
+    return f"the oscillation of the window is still {how}: {amplitude}; use a longer --until"
 
 
 def as_number(text: str, what: str) -> float:
@@ -128,7 +132,7 @@ def as_time(text: str) -> float:
     """Return a time from text of the command line. [s]"""
     from lasthop.stability.parameters import Number
 
-    return Number("--until", 100.0, "s", "end of the motion").read(text)
+    return Number("--until", 100.0, "s", "end of the trajectory").read(text)
 
 
 @contextmanager

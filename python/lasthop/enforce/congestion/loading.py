@@ -120,11 +120,11 @@ def missing() -> str | None:
 
     The test uses a kernel name that is unique to this process.
     """
-    name, law = f"try_{os.getpid()}", CONTROLS["compound"]
+    name, control = f"try_{os.getpid()}", CONTROLS["compound"]
     try:
-        os.close(struct_ops.load(law.object, name, law.name))
+        os.close(struct_ops.load(control.object, name, control.name))
     except UserError as error:
-        text = str(error).removeprefix(f"congestion control {law.name}: ")
+        text = str(error).removeprefix(f"congestion control {control.name}: ")
         return f"{text}; {error.hint}" if error.hint else text
     wait_until_gone(name)
     return None

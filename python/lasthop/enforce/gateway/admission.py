@@ -26,7 +26,7 @@ WINDOW_S = 60.0
 FILE = "stations"
 """Name of the file in the state directory that stores MAC addresses across restarts."""
 MAC = re.compile(r"([0-9a-f]{2}:){5}[0-9a-f]{2}")
-MOST_KNOWN = 1 << 14
+MAX_KNOWN = 1 << 14
 """Largest number of admitted MAC addresses. Above this number, the MAC addresses that have been
 absent for longest are removed and must wait again."""
 
@@ -80,7 +80,7 @@ class Remembered(Memory):
             with suppress(ValueError):
                 ignored[ip_address(rest[0])] = mac
         self.written = frozenset(lines)
-        return StoredState(admitted[-MOST_KNOWN:], ignored)
+        return StoredState(admitted[-MAX_KNOWN:], ignored)
 
     def write(self, stored_state: StoredState) -> None:
         """Store this state in the file, if the state has changed."""
@@ -144,7 +144,7 @@ class Admission:
             self.admitted_s.append(now_s)
             self.known[mac] = None
             del self.first_s[mac]
-        for mac in list(self.known)[: max(len(self.known) - MOST_KNOWN, 0)]:
+        for mac in list(self.known)[: max(len(self.known) - MAX_KNOWN, 0)]:
             if mac not in present:
                 del self.known[mac]
         return present.keys() & self.known.keys()

@@ -43,7 +43,7 @@ FIRST_IGNORED_NUMBER = 1 << 18
 NO_SURROUNDINGS = Surroundings()
 NOWHERE = Place(0, 0, 0, 0)
 """Value in a BPF map for a MAC address or IP address that has no leaf."""
-MOST_WAITING = 4096
+MAX_WAITING = 4096
 """Largest number of MAC addresses without a leaf that are written to the BPF maps with their access
 points. Further MAC addresses are left out."""
 UNKNOWN_MAC = "no MAC address is known"
@@ -116,7 +116,7 @@ class Entries:
             for ap in aps:
                 for subnet in ap.subnets:
                     table["prefixes", prefix_key(subnet)] = places[ap.name].packed(UNCLASSIFIED_AT)
-            for mac, name in islice(others.waiting.items(), MOST_WAITING):
+            for mac, name in islice(others.waiting.items(), MAX_WAITING):
                 table["macs", mac_key(mac)] = places[name].packed(UNCLASSIFIED_AT)
         return table
 

@@ -64,7 +64,7 @@ from lasthop.linux.tc import (
 MAJOR = tc.OURS
 FIRST_LEAF = 0x100
 LAST_LEAF = 0xFFFF
-MOST_LEAVES = LAST_LEAF - FIRST_LEAF + 1
+MAX_LEAVES = LAST_LEAF - FIRST_LEAF + 1
 LEAF_RATE_BPS = 96
 """Guaranteed rate of a leaf: one full packet in two minutes. [bit/s]"""
 LEAF_BURST_BYTES = 1600

@@ -30,7 +30,7 @@ from lasthop.errors import UserError
 from lasthop.linux.tc import Address
 
 MAC = re.compile(r"([0-9a-f]{2}:){5}[0-9a-f]{2}", re.IGNORECASE)
-MOST_DIGITS = 19
+MAX_DIGITS = 19
 """Largest number of digits of a time in seconds that is accepted."""
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 STATEMENTS = ("ends", "binding state", "hardware ethernet", "client-hostname")
@@ -71,7 +71,7 @@ def dnsmasq(text: str, now_s: float, wrong: list[str]) -> Iterator[Lease]:
         address = parsed(words[2])
         if address is None:
             continue
-        if len(words[0]) > MOST_DIGITS:
+        if len(words[0]) > MAX_DIGITS:
             wrong.append(unreadable(address, words[0]))
         elif int(words[0]) == 0 or int(words[0]) > now_s:
             yield Lease(address, words[1].lower(), plain(words[3]))
@@ -123,7 +123,7 @@ def end_of(text: str) -> float:
     words = text.split()
     if words == ["never"]:
         return math.inf
-    if words[:1] == ["epoch"] and len(words) > 1 and len(words[1]) <= MOST_DIGITS:
+    if words[:1] == ["epoch"] and len(words) > 1 and len(words[1]) <= MAX_DIGITS:
         return float(int(words[1]))
     at = datetime.strptime(" ".join(words[1:]), "%Y/%m/%d %H:%M:%S").replace(tzinfo=UTC)
     return at.timestamp()
@@ -131,7 +131,7 @@ def end_of(text: str) -> float:
 
 def unreadable(address: Address, end: str) -> str:
     """Return the message that the end of a lease cannot be parsed as a time."""
-    shown = end if len(end) <= MOST_DIGITS else f"{end[:MOST_DIGITS]}..."
+    shown = end if len(end) <= MAX_DIGITS else f"{end[:MAX_DIGITS]}..."
     return f"lease {address}: its end {shown!r} is no time"
 
 

@@ -30,7 +30,7 @@ from lasthop.linux.leaf_queue import BEST, MANAGED, Queue
 ACTIVE_LEAVES = 10
 """Number of active leaves for which the target is computed."""
 ROUNDS = 1.5
-LEAST_TARGET_S, PATH_S = 0.005, 0.095
+MIN_TARGET_S, PATH_S = 0.005, 0.095
 KEPT = 3 / 7
 """Smallest ratio of the queueing delay to the rest of the round-trip time with which the queue does
 not become empty after a loss. After a loss, CUBIC multiplies its window by 0.7, and 0.7 (1 + 3/7)
@@ -42,7 +42,7 @@ FLOWS = 128
 other flows are in the leaf, a flow shares its queue with another flow in 9 % of cases."""
 SHARED_FLOWS = 1024
 """Number of FQ-CoDel queues in a leaf that all stations of an access point share."""
-MOST_SHARED = 2
+MAX_SHARED = 2
 """If the stations of an access point share at most this many leaves, each of these leaves has
 `SHARED_FLOWS` queues."""
 
@@ -101,7 +101,7 @@ def queue_of(
     sharing = min(leaves or ACTIVE_LEAVES, ACTIVE_LEAVES)
     # A leaf cannot send more packets per round than its queue can store.
     packets = sharing * min(ROUNDS * turn_packets, gateway.queue_packets)
-    least_s = LEAST_TARGET_S
+    least_s = MIN_TARGET_S
     if discipline == "fq_codel" and ap.rate_bps is None:
         least_s = max(KEPT * (ap.wce.thresholds_s[1] + NEAR_S), least_s)
     target_s = max(packets * 8 * packet_bytes / largest_bps, least_s)
@@ -111,5 +111,5 @@ def queue_of(
         gateway.queue_packets,
         target_us=1000 * target_ms,
         interval_us=1000 * target_ms + round(1e6 * PATH_S),
-        flows=SHARED_FLOWS if 0 < leaves <= MOST_SHARED else FLOWS,
+        flows=SHARED_FLOWS if 0 < leaves <= MAX_SHARED else FLOWS,
     )

@@ -9,7 +9,7 @@ from lasthop.scenario.from_json import read_as
 if TYPE_CHECKING:
     from rich.console import Group, RenderableType
 
-MOST_ROWS = 40
+MAX_ROWS = 40
 """Largest number of stations in the live view, which shows the stations with the largest rates."""
 
 

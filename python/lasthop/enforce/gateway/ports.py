@@ -5,12 +5,12 @@ from collections import Counter, deque
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-MOST_MOVES = 4
+MAX_MOVES = 4
 """Number of port changes of one MAC address within `WINDOW_S`. If this number is reached, two
 machines seem to use the MAC address. [-]"""
 WINDOW_S = 60.0
 """Time within which port changes are counted. A roaming station changes its port less often. [s]"""
-MOST_MACS = 1 << 16
+MAX_MACS = 1 << 16
 """Largest number of MAC addresses whose ports are stored. Above this number, the MAC address that
 was seen longest ago is deleted."""
 
@@ -48,7 +48,7 @@ class Ports:
             self.at[mac] = before
             return
         self.at[mac] = Seen(port, now_s, is_exact)
-        if len(self.at) > MOST_MACS:
+        if len(self.at) > MAX_MACS:
             del self.at[next(iter(self.at))]
         if before is not None and before.is_exact and before.port != port:
             self.moves.append((now_s, mac, before.port, port))
@@ -57,7 +57,7 @@ class Ports:
         """Delete MAC addresses that were not seen for `absence_s`, and old port changes. [s]"""
         while self.moves and now_s - self.moves[0][0] > WINDOW_S:
             self.moves.popleft()
-        while len(self.moves) > MOST_MACS:
+        while len(self.moves) > MAX_MACS:
             self.moves.popleft()
         since = now_s - absence_s
         self.at = {mac: seen for mac, seen in self.at.items() if seen.last_s >= since}
@@ -74,5 +74,5 @@ class Ports:
             f"MAC address {mac} is at two ports, {' and '.join(sorted(between[mac]))}: "
             "two machines use it, and have one share"
             for mac, count in counts.items()
-            if count >= MOST_MOVES
+            if count >= MAX_MOVES
         ]

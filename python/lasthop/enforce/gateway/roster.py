@@ -14,12 +14,12 @@ from lasthop.enforce.gateway.config import Gateway, KnownStation, is_in
 from lasthop.enforce.gateway.ports import Ports
 from lasthop.linux.tc import Address, Subnet
 
-MOST_ADDRESSES = 1 << 16
+MAX_ADDRESSES = 1 << 16
 """Largest number of IP addresses that are stored for all reported stations together. Hosts often
 change their IPv6 addresses. Above the limit, the station with the most addresses loses its oldest
 addresses."""
 
-MOST_MACHINES = 1 << 16
+MAX_MACHINES = 1 << 16
 """Largest number of machines that are stored simultaneously, which exceeds the number of leaves.
 Further machines are ignored until a stored machine has left. Guests can invent MAC addresses."""
 
@@ -134,7 +134,7 @@ class Roster:
                 continue
             if not sighting.is_new and mac not in self.listed and mac not in bound:
                 continue
-            if len(self.machines) >= MOST_MACHINES and not self.knows(mac):
+            if len(self.machines) >= MAX_MACHINES and not self.knows(mac):
                 self.is_full = True
                 continue
             machine = self.machines.setdefault(mac, Machine())
@@ -214,7 +214,7 @@ class Roster:
                 del self.machines[mac]
         self.dropped = None
         self.addresses = {a for machine in self.machines.values() for a in machine.seen_s}
-        excess = sum(len(machine.seen_s) for machine in self.machines.values()) - MOST_ADDRESSES
+        excess = sum(len(machine.seen_s) for machine in self.machines.values()) - MAX_ADDRESSES
         while excess > 0:
             by_count = sorted(self.machines.items(), key=lambda item: -len(item[1].seen_s))
             mac, machine = by_count[0]

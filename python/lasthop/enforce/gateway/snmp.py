@@ -31,7 +31,7 @@ TRIES, PATIENCE_S = 3, 1.0
 """Number of attempts of a request [-], and the time to wait for each reply [s]."""
 WALK_S = 10.0
 """Time limit for reading a whole table. [s]"""
-MOST_ROWS = 10_000
+MAX_ROWS = 10_000
 RATE_BITS = 0x7F
 """Mask for the rate in an octet of a rate set. The remaining bit marks a basic rate."""
 
@@ -95,7 +95,7 @@ def walk(agent: Snmp, oid: str) -> list[tuple[str, int, bytes]]:
             udp.connect((agent.host, agent.port))
         except OSError as error:
             raise UserError(f"SNMP agent {agent.host}: {error.strerror}") from None
-        while len(results) < MOST_ROWS:
+        while len(results) < MAX_ROWS:
             rows = ask(udp, agent, last, until_s)
             for row, kind, value in rows:
                 if row[: len(column)] != column or row <= last:

@@ -21,7 +21,7 @@ from lasthop.enforce.gateway.entries import UNKNOWN_MAC
 from lasthop.enforce.gateway.layout import Member
 from lasthop.enforce.gateway.phy_rates import PhyRates
 from lasthop.enforce.gateway.ports import WINDOW_S
-from lasthop.enforce.gateway.roster import MOST_ADDRESSES, MOST_MACHINES, Roster, Sighting
+from lasthop.enforce.gateway.roster import MAX_ADDRESSES, MAX_MACHINES, Roster, Sighting
 from lasthop.enforce.gateway.shaping import Shaping
 from lasthop.errors import UserError
 from lasthop.linux.bpf import BpfError
@@ -32,10 +32,10 @@ from lasthop.linux.tc import Address
 
 MEETING_S = 1.0
 """Minimum time between two searches for stations, even if many stations arrive. [s]"""
-MOST_MOVES = 10
+MAX_MOVES = 10
 """Number of interface changes of one MAC address between two searches for stations. If this number
 is reached, two machines seem to use the MAC address. [-]"""
-MOST_MET = 1000
+MAX_MET = 1000
 """Number of neighbours in `met` above which `met` is emptied. [-]"""
 
 
@@ -165,7 +165,7 @@ class Stations:
         no source has reported it as a station."""
         roster = self.roster
         new = set(addresses) - roster.addresses - self.met - roster.bindings.by_address.keys()
-        self.met = (self.met if len(self.met) < MOST_MET else set()) | new
+        self.met = (self.met if len(self.met) < MAX_MET else set()) | new
         return bool(new)
 
     def listen(self) -> None:
@@ -221,7 +221,7 @@ class Stations:
         """Find the MAC addresses that two machines seem to use, from frequent interface changes."""
         now, moves = time.monotonic(), self.shaping.shaper.moves()
         for mac, count in moves.items():
-            if count - self.moves.get(mac, count) >= MOST_MOVES:
+            if count - self.moves.get(mac, count) >= MAX_MOVES:
                 self.moving[mac] = now
         self.moves = moves
         self.moving = {mac: at_s for mac, at_s in self.moving.items() if now - at_s <= WINDOW_S}
@@ -317,11 +317,11 @@ class Stations:
         if self.roster.dropped is not None:
             lines.append(
                 f"station {self.roster.dropped}: its oldest addresses were dropped: at most "
-                f"{MOST_ADDRESSES} addresses are kept for all stations"
+                f"{MAX_ADDRESSES} addresses are kept for all stations"
             )
         if self.roster.is_full:
             lines.append(
-                f"more than {MOST_MACHINES} machines are found: later machines are not shaped"
+                f"more than {MAX_MACHINES} machines are found: later machines are not shaped"
             )
         return lines
 

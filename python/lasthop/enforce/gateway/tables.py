@@ -19,7 +19,7 @@ from lasthop.linux.netlink import Request
 from lasthop.linux.tc import Address, Block, Device, Key
 
 FAMILIES = (4, 6)
-MOST_ALIKE = 0xFFF
+MAX_ALIKE = 0xFFF
 """Largest number of entries in one bucket of a hash table. All addresses in a bucket have the same
 last byte. If a bucket is full, a further address is refused."""
 TO, FROM = 1, 2
@@ -195,9 +195,9 @@ class Tables:
     def new_node(self, key: Key) -> int:
         """Return a free entry number in the hash bucket of an address."""
         taken = self.taken.setdefault(bucket_of(key), set())
-        if len(taken) == MOST_ALIKE:
-            raise UserError(f"more than {MOST_ALIKE} addresses end like {key}")
-        node = next(k for k in range(1, MOST_ALIKE + 1) if k not in taken)
+        if len(taken) == MAX_ALIKE:
+            raise UserError(f"more than {MAX_ALIKE} addresses end like {key}")
+        node = next(k for k in range(1, MAX_ALIKE + 1) if k not in taken)
         taken.add(node)
         return node
 

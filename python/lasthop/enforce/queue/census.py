@@ -18,14 +18,14 @@ from typing import NamedTuple
 from lasthop.enforce.queue.config import LinkQueue
 from lasthop.errors import UserError
 from lasthop.linux.overhearing import HEADERS_BYTES, OUTGOING, REFUSE, of_tcp, placed
-from lasthop.linux.packets import MOST_AT_ONCE, packet_socket
+from lasthop.linux.packets import MAX_AT_ONCE, packet_socket
 from lasthop.linux.ping import SO_TIMESTAMPNS, arrival_s
 from lasthop.linux.segments import Flow, RoundTripProbe, Segment, parsed
 
 FULL_BYTES = 1000
 """Smallest payload with which a segment counts as a full segment. Full segments show that the flow
 has more data to send. [bytes]"""
-MOST_FLOWS = 4096
+MAX_FLOWS = 4096
 """Largest number of flows that are observed. Further flows are ignored."""
 BUFFER_BYTES = 8 << 20
 SHOWN_S = 0.25
@@ -37,7 +37,7 @@ EVERY_SEGMENT = (
 )
 
 
-class Heard(NamedTuple):
+class FlowCounts(NamedTuple):
     """Flows that were observed at an interface."""
 
     over_s: float
@@ -61,7 +61,7 @@ class Heard(NamedTuple):
 class Sender:
     """State of one flow, computed from its packets."""
 
-    look: RoundTripProbe = field(default_factory=RoundTripProbe)
+    probe: RoundTripProbe = field(default_factory=RoundTripProbe)
     full: set[float] = field(default_factory=set)
     """Times at which full segments were captured, since the start of the capture. The times are
     rounded down to tenths of seconds. [s]"""
@@ -85,24 +85,24 @@ class Census:
         """Process a segment that leaves through the interface."""
         payload = (segment.end - segment.start) & 0xFFFFFFFF
         flow = segment.to_station
-        if not payload or (flow not in self.senders and len(self.senders) >= MOST_FLOWS):
+        if not payload or (flow not in self.senders and len(self.senders) >= MAX_FLOWS):
             return
         sender = self.senders.setdefault(flow, Sender())
         if payload >= FULL_BYTES:
             sender.full.add(int(10 * (at_s - self.began_s)) / 10)
-        if sender.look.is_over or sender.look.is_late(at_s):
-            sender.look = RoundTripProbe()
-        sender.look.leaves(segment, at_s)
+        if sender.probe.is_over or sender.probe.is_late(at_s):
+            sender.probe = RoundTripProbe()
+        sender.probe.leaves(segment, at_s)
 
     def comes(self, segment: Segment, at_s: float) -> None:
         """Process a segment that arrives at the interface."""
         sender = self.senders.get(segment.from_station)
-        if sender is None or (trip := sender.look.returns(segment, at_s)) is None:
+        if sender is None or (trip := sender.probe.returns(segment, at_s)) is None:
             return
         if sender.least_s is None or trip.rtt_s < sender.least_s:
             sender.least_s = trip.rtt_s
 
-    def heard(self, over_s: float) -> Heard:
+    def heard(self, over_s: float) -> FlowCounts:
         """Return the flows that were observed during the capture. A flow is long-lived if it sent
         full segments in each third of the capture. `over_s` is the duration of the capture. [s]
 
@@ -115,12 +115,12 @@ class Census:
             if len({min(max(int(3 * at_s / over_s), 0), 2) for at_s in each.full}) == 3
         ]
         rtts_s = sorted(each.least_s for each in long if each.least_s is not None)
-        return Heard(over_s, tuple(rtts_s), len(long), len(self.senders) - len(long))
+        return FlowCounts(over_s, tuple(rtts_s), len(long), len(self.senders) - len(long))
 
 
 def listen(
     interface: str, over_s: float, progress: Callable[[float, float], None] | None = None
-) -> Heard:
+) -> FlowCounts:
     """Capture packets at an interface for a given time, and return the observed flows.
 
     Parameters
@@ -158,7 +158,7 @@ def listen(
 
 def take(heard: socket.socket, census: Census) -> None:
     """Process the packets that are waiting at the socket."""
-    for _ in range(MOST_AT_ONCE):
+    for _ in range(MAX_AT_ONCE):
         try:
             packet, ancillary, _, (_, _, kind, *_) = heard.recvmsg(HEADERS_BYTES, 64)
         except BlockingIOError:
@@ -168,7 +168,7 @@ def take(heard: socket.socket, census: Census) -> None:
             tell(segment, arrival_s(ancillary))
 
 
-def in_words(heard: Heard, wanted: LinkQueue) -> str:
+def in_words(heard: FlowCounts, wanted: LinkQueue) -> str:
     """Return a line about the observed flows for users."""
     flows = f"{heard.flows or 'no'} long-lived flow{'' if heard.flows == 1 else 's'}"
     rtts = ""

@@ -26,7 +26,7 @@ FRAME_BYTES = 100
 """Space for the frame header and VLAN tags of a packet. It is at least as long as the longest
 header. [bytes]"""
 CLASS = tc.classid(tc.OURS, ONLY)
-LEAST_PACKETS = 2
+MIN_PACKETS = 2
 """Smallest limit of a queue: one packet in service, and one waiting packet. [packets]"""
 PROGRAMS = {"vbs": "sharing", "pi": "pi"}
 """Name of the BPF program of each discipline that consists of a BPF program in front of a FIFO."""
@@ -128,10 +128,10 @@ def discipline_of(wanted: LinkQueue) -> Discipline:
             f"interface.queue: Linux has no discipline {wanted.discipline}",
             f"Linux has {', '.join(sorted(HERE))}",
         )
-    if limit < LEAST_PACKETS:
+    if limit < MIN_PACKETS:
         raise UserError(
             f"interface.queue: {limit} packet is too few for Linux, where the packet in service "
-            f"has left the queue; expected at least {LEAST_PACKETS}"
+            f"has left the queue; expected at least {MIN_PACKETS}"
         )
     waiting = limit - 1
     us = disciplines.microseconds

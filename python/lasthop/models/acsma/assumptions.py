@@ -19,7 +19,7 @@ LARGE_LOSS = 0.1
 the loss probabilities along a route has an error of 5 %. [-]
 """
 
-MOST_LISTED = 4
+MAX_LISTED = 4
 """Number of links that a warning names; if there is only one more link, the warning also names this
 link.
 """
@@ -33,7 +33,7 @@ dynamics is multiplied by a factor. The warning is issued if the real part of th
 and its modulus exceeds this limit. See docs/papers/acsma.md, "How often r is set". [-]
 """
 
-LEAST_QUEUE = 1e-9
+MIN_QUEUE = 1e-9
 """Longest queue at which the check of prices still fails because the queues are practically empty.
 [packets]
 """
@@ -149,8 +149,8 @@ def check_channel(csma: Csma) -> Iterator[str]:
 
 def some(names: Sequence[str]) -> str:
     """Return the first few names as text."""
-    if len(names) > MOST_LISTED + 1:
-        return listed(names, MOST_LISTED)
+    if len(names) > MAX_LISTED + 1:
+        return listed(names, MAX_LISTED)
     return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
 
 
@@ -185,7 +185,7 @@ def check_prices(csma: Csma, network: Network) -> None:
             )
         usual.append(csma.k**2 * _worth(flow.utility, float(share[route].min())))
     queue = max(usual) / csma.r_per_packet
-    if queue < LEAST_QUEUE:
+    if queue < MIN_QUEUE:
         raise ModelError(
             "section 5.1",
             f"at usual rates the utilities are worth queues of {queue:.2g} packets at most, which "

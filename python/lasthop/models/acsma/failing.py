@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from lasthop.models.acsma.errors import NetworkError
-from lasthop.models.acsma.fluid import LEAST_RATE
+from lasthop.models.acsma.fluid import MIN_RATE
 from lasthop.models.acsma.optimum import Problem
 from lasthop.models.acsma.reno import drop_tail_loss, rate_speed
 from lasthop.models.acsma.sets import Floats
@@ -70,7 +70,7 @@ class SingleConnection(_OneFlowPerLink):
         """Return the time derivatives of rates x and aggressiveness r. [packets/s^2, 1/s]"""
         problem = self.problem
         links = len(state) // 2
-        x = np.maximum(state[:links], LEAST_RATE)
+        x = np.maximum(state[:links], MIN_RATE)
         r = np.clip(state[links:], 0.0, self.largest)
         served = problem.network.service_rate_pps * problem.airtime(r, problem.beta)
         faster = rate_speed(x, np.asarray(self.rtt_s), drop_tail_loss(x, served))
@@ -102,7 +102,7 @@ class SingleConnectionAqm(_OneFlowPerLink):
         """Return the time derivatives of rates x and aggressiveness r. [packets/s^2, 1/s]"""
         problem = self.problem
         links = len(state) // 2
-        x = np.maximum(state[:links], LEAST_RATE)
+        x = np.maximum(state[:links], MIN_RATE)
         # The queue includes at least the packet in service, so that the round-trip time is
         # positive.
         r = np.maximum(state[links:], self.per_packet)

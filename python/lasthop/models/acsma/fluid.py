@@ -33,7 +33,7 @@ equilibrium. [-]
 LONGEST_S = 1e6
 """Time after which a system that still changes is reported as not converging. [s]"""
 
-MOST_PIECES = 10_000
+MAX_PIECES = 10_000
 """Largest number of times that the state reaches or leaves a bound in one interval."""
 
 EDGE = 1e-9
@@ -42,7 +42,7 @@ it exceeds the bound by the tolerance. It remains there while its outward deriva
 the tolerance. The tolerance prevents that a component reaches and leaves its bound repeatedly. [-]
 """
 
-LEAST_RATE = 1e-9
+MIN_RATE = 1e-9
 """Lower limit of the rates, below which a flow's equation is meaningless. [packets/s]"""
 
 
@@ -145,7 +145,7 @@ class MultiConnection:
         """Return the time derivatives of rates x and aggressiveness r. [packets/s^2, 1/s]"""
         problem, network = self.problem, self.problem.network
         flows = len(network.flows)
-        x, r = np.maximum(state[:flows], LEAST_RATE), np.maximum(state[flows:], 0.0)
+        x, r = np.maximum(state[:flows], MIN_RATE), np.maximum(state[flows:], 0.0)
         load = problem.incidence @ x
         prices = np.concatenate([r, drop_tail_loss(load[problem.wireless :], problem.capacity)])
         rtt = self.rtts(state)
@@ -165,7 +165,7 @@ class MultiConnection:
         flows = len(problem.network.flows)
         if self.rtt_s is not None:
             return np.full(flows, self.rtt_s)
-        x, r = np.maximum(state[:flows], LEAST_RATE), np.maximum(state[flows:], 0.0)
+        x, r = np.maximum(state[:flows], MIN_RATE), np.maximum(state[flows:], 0.0)
         load = (problem.incidence @ x)[: problem.wireless]
         waiting = r / self.per_packet / load
         # The round-trip time is at least the transmission time of one packet, so that it is
@@ -227,7 +227,7 @@ class PacketCounts:
         """Return the time derivatives of rates x and aggressiveness r. [bytes/s^2, 1/s]"""
         problem, m = self.problem, self.packet_bytes
         flows = len(m)
-        x, r = np.maximum(state[:flows], LEAST_RATE), np.maximum(state[flows:], 0.0)
+        x, r = np.maximum(state[:flows], MIN_RATE), np.maximum(state[flows:], 0.0)
         n = connections_for_rtt(problem.k, np.full(flows, self.rtt_s))
         price = r @ problem.incidence
         faster = x**2 / (2.0 * m * n) * (2.0 * (m * n) ** 2 / (self.rtt_s * x) ** 2 - price)
@@ -323,7 +323,7 @@ def _advance(system: System, state: Floats, times: Floats) -> Floats:
     states[0] = state
     now, written = float(times[0]), 1
     state = np.clip(state, lowest, upper)
-    for _ in range(MOST_PIECES):
+    for _ in range(MAX_PIECES):
         speed = system.speed(state)
         low = (state <= lowest) & (speed < -EDGE * scale)
         high = (state >= upper) & (speed > EDGE * scale)
@@ -339,7 +339,7 @@ def _advance(system: System, state: Floats, times: Floats) -> Floats:
         if written == len(times):
             return np.clip(states, lowest, upper)
         now, state = float(between_bounds.t[-1]), np.clip(between_bounds.y[:, -1], lowest, upper)
-    raise ConvergenceError(f"fluid equations: bounds were met {MOST_PIECES} times")
+    raise ConvergenceError(f"fluid equations: bounds were met {MAX_PIECES} times")
 
 
 def _between_bounds(

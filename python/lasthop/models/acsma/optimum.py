@@ -45,7 +45,7 @@ utility, Eqs. (5.1)-(5.4); T is the round-trip time.
 LARGEST_RESIDUAL = 1e-9
 """Largest residual of the KKT conditions of an accepted solution. [-]"""
 
-MOST_STEPS = 200
+MAX_STEPS = 200
 """Largest number of Newton steps for each weight of the entropy."""
 
 FIRST_EXPONENT, FACTOR = 4.0, 8.0
@@ -339,7 +339,7 @@ def _first_prices(problem: Problem) -> Floats:
 def _newton(problem: Problem, prices: Floats, beta: float, wanted: float) -> tuple[Floats, int]:
     """Return the optimal prices for one weight of the entropy, and the number of Newton steps."""
     residual = np.inf
-    for step in range(MOST_STEPS):
+    for step in range(MAX_STEPS):
         check_time(f"the optimum of {problem.wireless} links")
         residual = problem.kkt_residual(problem.rates(prices), prices, beta)
         if residual <= wanted:

@@ -23,7 +23,7 @@ from lasthop.progress.cost_limits import check_time, need
 CHAINS = 128
 """Number of independent chains."""
 
-FIRST_SWEEPS, MOST_SWEEPS = 256, 1 << 16
+FIRST_SWEEPS, MAX_SWEEPS = 256, 1 << 16
 """Number of sweeps over all links in the first attempt, and largest number of sweeps. Each attempt
 doubles the number of sweeps.
 """
@@ -77,7 +77,7 @@ def sample_airtime(
     Raises
     ------
     ConvergenceError
-        If `MOST_SWEEPS` sweeps do not suffice, for example because chains remain in different
+        If `MAX_SWEEPS` sweeps do not suffice, for example because chains remain in different
         schedules.
     TooCostlyError
         If the remaining sweeps would exceed the time limit, by an estimate after the first sweeps.
@@ -91,11 +91,11 @@ def sample_airtime(
             return result
         # The error is inversely proportional to the square root of the number of sweeps, unless
         # chains remain in different schedules.
-        enough = min(sweeps * (result.error / tolerance) ** 2, MOST_SWEEPS)
+        enough = min(sweeps * (result.error / tolerance) ** 2, MAX_SWEEPS)
         sampling = f"sampling {len(graph)} links to within {tolerance:g}"
         need(sampling, time_s=2.0 * enough * chains.sweep_s)
         check_time(sampling)
-        if sweeps >= MOST_SWEEPS:
+        if sweeps >= MAX_SWEEPS:
             raise ConvergenceError(
                 f"sampling {len(graph)} links: error {result.error:.2g} after {sweeps} sweeps, "
                 f"wanted {tolerance:.2g}; aggressive links leave a schedule too rarely"

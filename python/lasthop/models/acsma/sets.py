@@ -14,11 +14,11 @@ from lasthop.models.acsma.graph import ConflictGraph
 
 Floats = NDArray[np.float64]
 
-MOST_SETS = 1 << 22
+MAX_SETS = 1 << 22
 """Largest number of independent sets for enumeration."""
 
 
-def independent_sets(graph: ConflictGraph, most: int = MOST_SETS) -> NDArray[np.bool_]:
+def independent_sets(graph: ConflictGraph, most: int = MAX_SETS) -> NDArray[np.bool_]:
     r"""Return all independent sets of a conflict graph, :math:`\mathcal I`; the first is the empty
     set.
 
@@ -58,7 +58,7 @@ def sets_of(
     return members
 
 
-def maximal_sets(graph: ConflictGraph, most: int = MOST_SETS) -> NDArray[np.bool_]:
+def maximal_sets(graph: ConflictGraph, most: int = MAX_SETS) -> NDArray[np.bool_]:
     """Return the maximal independent sets, to which no further link can be added. These sets span
     the capacity region.
     """
@@ -82,7 +82,7 @@ class Enumeration:
     Raises
     ------
     TooLargeError
-        If there are more than `MOST_SETS` sets.
+        If there are more than `MAX_SETS` sets.
     """
 
     method: Literal["enumeration"] = "enumeration"

@@ -24,7 +24,7 @@ from lasthop.models.acsma.sets import Floats, sets_of
 
 Indices = NDArray[np.intp]
 
-MOST_STATES = 1 << 23
+MAX_STATES = 1 << 23
 """Largest total number of states of all bags."""
 
 
@@ -126,12 +126,12 @@ class JunctionTree:
     Raises
     ------
     TooLargeError
-        If the bags have more than `MOST_STATES` states.
+        If the bags have more than `MAX_STATES` states.
     """
 
     method: Literal["junction tree"] = "junction tree"
 
-    def __init__(self, graph: ConflictGraph, most: int = MOST_STATES) -> None:
+    def __init__(self, graph: ConflictGraph, most: int = MAX_STATES) -> None:
         order = min_fill_order(graph)
         self.width = max(len(turn.later) for turn in order)
         turn_of = {turn.link: number for number, turn in enumerate(order)}
@@ -249,7 +249,7 @@ def _independent(graph: ConflictGraph, links: tuple[int, ...], most: int) -> NDA
     earlier = [
         [j for j in range(k) if links[j] in graph.neighbours[link]] for k, link in enumerate(links)
     ]
-    return sets_of(earlier, most, _too_large(graph, MOST_STATES))
+    return sets_of(earlier, most, _too_large(graph, MAX_STATES))
 
 
 def _restriction(

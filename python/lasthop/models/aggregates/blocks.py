@@ -46,7 +46,7 @@ are solved MPDU by MPDU, and for blocks. They determine the highest level. The m
 small by at most this value. [-]
 """
 
-MOST_STATES = 130_000
+MAX_STATES = 130_000
 """Largest number of states of a Markov chain; a chain of this size is solved in a third of a
 second.
 """
@@ -55,10 +55,10 @@ FEW_LEVELS = 4
 """Highest level up to which the chain is solved by elimination, in less than a second. With level 6
 elimination would take a minute. [rounds]
 """
-LEAST_BLOCKS = 5
+MIN_BLOCKS = 5
 """Least number of blocks in the chain with the shortest blocks, for an accurate result."""
 
-TOLERANCE, MOST_STEPS = 1e-12, 100_000
+TOLERANCE, MAX_STEPS = 1e-12, 100_000
 """Largest change of the distribution in the last step of the iteration, and largest number of
 steps. [-]
 """
@@ -178,7 +178,7 @@ def is_small(window: int, levels: int) -> bool:
     levels : int
         Highest level, the largest sum of holds. [rounds]
     """
-    return comb(window - 1 + levels, levels) <= MOST_STATES
+    return comb(window - 1 + levels, levels) <= MAX_STATES
 
 
 def feasible(window: int, levels: int) -> list[int]:
@@ -202,7 +202,7 @@ def feasible(window: int, levels: int) -> list[int]:
     most = 0
     while is_small(most + 2, levels):
         most += 1
-    if most < LEAST_BLOCKS:
+    if most < MIN_BLOCKS:
         raise ModelError(
             "assumption 11",
             f"{levels} attempts in a row are likely enough to matter in a window of {window} MPDUs",
@@ -226,7 +226,7 @@ def solve(window: int, unsettled: Floats, count: int) -> Blocks:
     Raises
     ------
     ConvergenceError
-        If the distribution still changes after `MOST_STEPS` steps.
+        If the distribution still changes after `MAX_STEPS` steps.
     """
     length = (window - 0.5) / (count + 0.5)
     highest = len(unsettled) - 1
@@ -271,7 +271,7 @@ def _balanced(step: csr_array, period: int) -> Floats:
     """
     size = step.shape[0]
     prob: Floats = np.full(size, 1.0 / size)
-    for _ in range(MOST_STEPS // period):
+    for _ in range(MAX_STEPS // period):
         check_time("a BlockAck window with losses")
         total = np.zeros(size)
         after = prob
@@ -281,7 +281,7 @@ def _balanced(step: csr_array, period: int) -> Floats:
         prob = total / total.sum()
         if np.abs(step @ prob - prob).sum() <= TOLERANCE:
             return prob
-    raise ConvergenceError(f"the window still moves after {MOST_STEPS} blocks")
+    raise ConvergenceError(f"the window still moves after {MAX_STEPS} blocks")
 
 
 def _states(count: int, highest: int) -> npt.NDArray[np.int8]:

@@ -31,11 +31,11 @@ from lasthop.models.aggregates.response import Response, Stages, covariances
 from lasthop.models.errors import ConvergenceError
 from lasthop.progress.cost_limits import check_time
 
-TOLERANCE, MOST_STEPS = 1e-9, 500
+TOLERANCE, MAX_STEPS = 1e-9, 500
 """Largest change of a probability in the last step of the iteration, and largest number of steps.
 [-]
 """
-MOST_MOVED = 0.05
+MAX_MOVED = 0.05
 """Largest change of a failure probability by the covariances that the model accepts. [-]
 """
 FAR = "contenders collide too often for this model: a probability of failure moves by {:.2g}"
@@ -173,7 +173,7 @@ def solve(
         stages, covariance = _settled(kinds, counts, apart, correlated=True)
         for own, other in zip(stages, apart, strict=True):
             moved = float(own.failure @ own.shares() - other.failure @ other.shares())
-            if abs(moved) > MOST_MOVED:
+            if abs(moved) > MAX_MOVED:
                 raise ConvergenceError(FAR.format(moved))
     place = [kinds.index(contender) for contender in contenders]
     by_kind = [_access(kind, own) for kind, own in zip(kinds, stages, strict=True)]
@@ -191,7 +191,7 @@ def _settled(
     now = list(stages)
     covariance = np.zeros((len(kinds), len(kinds), max(kind.attempts_short for kind in kinds)))
     moved = math.inf
-    for _ in range(MOST_STEPS):
+    for _ in range(MAX_STEPS):
         check_time(DOING)
         if correlated:
             covariance = covariances([Response.of(each) for each in now], counts)

@@ -32,7 +32,7 @@ STAGE_S, PAIR_S = 0.022, 3.5e-3
 """Computation time per backoff stage of each kind of contender, and per backoff stage of each pair
 of kinds. [s]
 """
-STAGE_BYTES, LEAST_BYTES, PAIR_BYTES = 7e4, 20 * 3.3e4, 32
+STAGE_BYTES, MIN_BYTES, PAIR_BYTES = 7e4, 20 * 3.3e4, 32
 """Memory per backoff stage of each kind of contender, per backoff stage of the kind whose spectra
 are computed, and per pair of senders. [bytes]
 """
@@ -141,7 +141,7 @@ def _need(sending: Sequence[Sending]) -> None:
         memory_bytes=PAIR_BYTES * len(sending) ** 2
         + WINDOW_BYTES * bool(windows)
         + STAGE_BYTES * sum(stages)
-        + LEAST_BYTES * max(stages, default=0),
+        + MIN_BYTES * max(stages, default=0),
     )
 
 

@@ -34,7 +34,7 @@ STANDARDS: Mapping[str, Standard] = {"802.11n": "ht", "802.11ac": "vht", "802.11
 
 LONGEST_BYTES: Mapping[Standard, int] = {"ht": 65_535, "vht": 1_048_575, "he": 6_500_631}
 """Longest PSDU with several MPDUs. IEEE 802.11ax-2021, 9.4.2.55, 9.4.2.157, 9.4.2.248. [bytes]"""
-MOST_MPDUS: Mapping[Standard, int] = {"ht": 64, "vht": 64, "he": 256}
+MAX_MPDUS: Mapping[Standard, int] = {"ht": 64, "vht": 64, "he": 256}
 """Largest BlockAck window of each PHY format. IEEE 802.11ax-2021, 9.3.1.8. [MPDUs]"""
 LONGEST_AMSDU_BYTES: Mapping[Standard, int] = {"ht": 7_935, "vht": 11_398, "he": 11_398}
 """Longest A-MSDU. IEEE 802.11-2020, table 9-34. [bytes]"""
@@ -124,7 +124,7 @@ class Sending:
         """Largest number of MPDUs in an A-MPDU, and size of the BlockAck window; 1 without a
         BlockAck agreement.
         """
-        return min(self.own.mpdus, MOST_MPDUS[self.standard]) if self.standard else 1
+        return min(self.own.mpdus, MAX_MPDUS[self.standard]) if self.standard else 1
 
     @cached_property
     def ppdu(self) -> Ppdu | None:

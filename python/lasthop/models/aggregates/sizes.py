@@ -28,11 +28,11 @@ from lasthop.models.errors import ConvergenceError
 Weights = npt.NDArray[Any]
 """Array of real or complex weights."""
 
-MOST_NODES = 8
+MAX_NODES = 8
 """Largest number of quadrature points within a block."""
 RARE = 1e-8
 """Probability below which the distribution of PPDU sizes is not adjusted. [-]"""
-MOST_STEPS = 200
+MAX_STEPS = 200
 """Largest number of Newton steps for the adjustment of a distribution of PPDU sizes."""
 WHOLE = 1e-9
 """Fraction of an MPDU by which a number of MPDUs may differ from a whole number. [-]"""
@@ -54,7 +54,7 @@ def places(length: float) -> tuple[Floats, Floats]:
     others = length - 1.0
     if others < WHOLE:
         return np.array([0.0]), np.array([1.0])
-    order = np.arange(1.0, min(MOST_NODES, ceil(others - WHOLE)))
+    order = np.arange(1.0, min(MAX_NODES, ceil(others - WHOLE)))
     off_diagonal = order * np.sqrt((others**2 - order**2) / (4 * (4 * order**2 - 1)))
     roots, vectors = np.linalg.eigh(np.diag(off_diagonal, 1) + np.diag(off_diagonal, -1))
     at = np.concatenate([[0.0], roots + length / 2])
@@ -109,7 +109,7 @@ def products(blocks: Blocks, weights: Sequence[tuple[complex, complex]]) -> Weig
     return result
 
 
-def law(blocks: Blocks, window: int) -> Floats:
+def size_distribution(blocks: Blocks, window: int) -> Floats:
     """Return the distribution of the sizes 1 to W (columns) by the age of the window's first MPDU
     (rows).
 
@@ -149,7 +149,7 @@ def moved(sizes: Floats, loss: float, moments: tuple[float, float, float, float]
     traits, wanted = traits[likely], wanted[likely]
     factors = np.zeros(len(traits))
     probs = sizes
-    for _ in range(MOST_STEPS):
+    for _ in range(MAX_STEPS):
         missing = traits @ probs - wanted
         if np.all(np.abs(missing) <= 1e-9 * wanted):
             return probs

@@ -37,7 +37,7 @@ from lasthop.models.aggregates import blocks as chain
 from lasthop.models.aggregates.blocks import Blocks, Floats
 from lasthop.models.aggregates.requests import Requests, requests_of
 from lasthop.models.aggregates.rows import rows_of
-from lasthop.models.aggregates.sizes import law, level_probs, moved, products
+from lasthop.models.aggregates.sizes import level_probs, moved, products, size_distribution
 from lasthop.models.errors import ConvergenceError, ModelError
 from lasthop.progress.cost_limits import check_time
 
@@ -168,14 +168,14 @@ def solve(
     for count in counts:
         check_time("a BlockAck window with losses")
         solved.append(chain.solve(window, unsettled, count))
-    laws = [_Law.of(blocks, loss) for blocks in solved]
+    chains = [_ChainResults.of(blocks, loss) for blocks in solved]
     total = len(solved) == 1
-    best = laws[0] if total else _continued([blocks.length for blocks in solved], laws)
+    best = chains[0] if total else _continued([blocks.length for blocks in solved], chains)
     received = float((1.0 - loss) * unsettled.sum())
     if attempts is None or attempts > len(unsettled) - 1:
         received = 1.0
     coarse = [blocks for blocks in solved if len(blocks.prob) <= STATES_FOR_SIZES] or solved[:1]
-    by_age = law(solved[0] if total else coarse[-1], window)
+    by_age = size_distribution(solved[0] if total else coarse[-1], window)
     if not total:
         moments = (float(unsettled.sum()) / best.hold, best.square, best.failed / loss, best.single)
         raw = by_age.sum(axis=0)
@@ -242,7 +242,7 @@ def _of_one_mpdu(loss: float, attempts: int | None, collisions: float) -> Window
 
 
 @dataclass(frozen=True)
-class _Law:
+class _ChainResults:
     """Results of a Markov chain of blocks, which are extrapolated to blocks of one MPDU."""
 
     hold: float
@@ -252,7 +252,7 @@ class _Law:
     levels: Floats
 
     @classmethod
-    def of(cls, blocks: Blocks, loss: float) -> "_Law":
+    def of(cls, blocks: Blocks, loss: float) -> "_ChainResults":
         """Return the results of a chain; `loss` is the probability that an MPDU is lost."""
         # The second moment is computed from a second difference of E[z^k] around 1.
         step = 5e-3 / (blocks.length * blocks.holds.shape[1])
@@ -267,22 +267,22 @@ class _Law:
         )
 
 
-def _continued(lengths: Sequence[float], __laws: Sequence[_Law]) -> _Law:
+def _continued(lengths: Sequence[float], chains: Sequence[_ChainResults]) -> _ChainResults:
     """Return the results for blocks of one MPDU, extrapolated by the cubic through the results of
     four chains. Of the mean hold, the inverse is extrapolated.
     """
     names = ("square", "failed", "single")
-    rate = _at_one(lengths, [1 / law.hold for law in __laws])
-    rough = _at_one(lengths[1:], [1 / law.hold for law in __laws[1:]])
+    rate = _at_one(lengths, [1 / chain.hold for chain in chains])
+    rough = _at_one(lengths[1:], [1 / chain.hold for chain in chains[1:]])
     if abs(rate - rough) > DOUBTED * rate:
         raise ConvergenceError(
             f"{rate:.4g} MPDUs a round by the cubic, {rough:.4g} by the quadratic: the chains of "
             "this window are too coarse"
         )
-    values = {name: _at_one(lengths, [getattr(law, name) for law in __laws]) for name in names}
-    levels = np.array([law.levels for law in __laws]).T
+    values = {name: _at_one(lengths, [getattr(chain, name) for chain in chains]) for name in names}
+    levels = np.array([chain.levels for chain in chains]).T
     levels = np.maximum([_at_one(lengths, each) for each in levels], 0.0)
-    return _Law(hold=1 / rate, levels=levels / levels.sum(), **values)
+    return _ChainResults(hold=1 / rate, levels=levels / levels.sum(), **values)
 
 
 def _at_one(lengths: Sequence[float], values: Sequence[float]) -> float:

@@ -19,7 +19,7 @@ from lasthop.scenario.typed import (
     read,
 )
 
-MOST_AIRTIME = 0.8
+MAX_AIRTIME = 0.8
 """Air time fraction, without backoff, above which the WLAN may not carry the rate of the
 bottleneck. [-]
 """
@@ -64,7 +64,7 @@ def predict(scenario: Readable) -> Quantities:
         what = f"the exchanges of these shares would take {100 * busy:.0f} % of the time"
         raise ModelError("assumption 2", what)
     warnings: list[Doubt] = list(_limited(known, rates))
-    if busy > MOST_AIRTIME:
+    if busy > MAX_AIRTIME:
         what = f"the exchanges take {100 * busy:.0f} % of the time, without backoff and collisions"
         warnings.append(("assumption 2", what))
     return prediction("bottleneck", known, _lists(known, goodputs), warnings)

@@ -12,7 +12,7 @@ import numpy as np
 
 from lasthop.models.edca.cell import Floats
 from lasthop.models.edca.full import state_count
-from lasthop.models.edca.lumped import MOST_FILL
+from lasthop.models.edca.lumped import MAX_FILL
 from lasthop.models.edca.product import TILTS, level_range
 from lasthop.progress.cost_limits import need
 
@@ -27,7 +27,7 @@ multiplied by powers of the odds and of the burst length, with these exponents. 
 15 to 360 rounds. [-]
 """
 
-LEAST_ROUNDS, MOST_ROUNDS = 20.0, 26.0
+MIN_ROUNDS, MAX_ROUNDS = 20.0, 26.0
 """Least number of rounds, and largest number of rounds divided by the square root of the number of
 stations. [-]
 """
@@ -134,7 +134,7 @@ def _lumped(
     states, levels = float(width.sum()), len(level)
     mean, span = states / levels, min(ap_packets, levels) + burst
     memory_bytes = states * (burst + 2.0) * STEP_BYTES
-    if mean**3 * span**2 <= MOST_FILL:
+    if mean**3 * span**2 <= MAX_FILL:
         memory_bytes += FILL_BYTES * states * mean * span
         return FILL_S * states * (mean * span) ** 2, memory_bytes
     return _balancing(states, levels, stations, odds, burst), memory_bytes
@@ -146,9 +146,9 @@ def _balancing(states: float, levels: int, stations: int, odds: Floats, burst: i
     With higher odds of the AP, more stations are active, and the iteration takes more rounds. The
     number of rounds is limited by the number of stations.
     """
-    most = MOST_ROUNDS * np.sqrt(stations)
+    most = MAX_ROUNDS * np.sqrt(stations)
     usual = ROUNDS * float(np.max(odds)) ** BY_ODDS * burst**BY_BURST
-    rounds = min(max(usual, LEAST_ROUNDS), most)
+    rounds = min(max(usual, MIN_ROUNDS), most)
     round_turns = levels * (LEVEL_TURNS + LEVEL_BURST_TURNS * burst)
     round_turns += states * (STATE_TURNS + STATE_BURST_TURNS * burst)
     set_up_turns = levels * SET_UP_LEVEL_TURNS

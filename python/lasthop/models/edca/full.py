@@ -16,7 +16,7 @@ from lasthop.models.edca.elimination import eliminated
 from lasthop.models.edca.levels import Chain, stationary, transitions
 from lasthop.models.edca.occupancy import Occupancy, merged
 
-MOST_STATES = 60_000
+MAX_STATES = 60_000
 """Largest number of states for which the full chain is used by default. A chain of this size is
 solved in one or two seconds on one processor.
 """

@@ -31,7 +31,7 @@ SPILL = 1e-12
 packets at the stations. [-]
 """
 
-MOST_FILL = 3e7
+MAX_FILL = 3e7
 """Measured limit of the cost up to which elimination is faster than the iteration by levels. The
 cost is the cube of the number of states per level, multiplied by the square of the number of levels
 that a burst of the AP and a burst of a station span together.
@@ -100,7 +100,7 @@ def _solve(
     )
     span = chain.ap_packets + station_packets
     prob = None
-    if (len(k) / chain.levels) ** 3 * span**2 <= MOST_FILL:
+    if (len(k) / chain.levels) ** 3 * span**2 <= MAX_FILL:
         prob = eliminated(chain, index[weights[:, usual].argmax(), usual])
     if prob is None:
         prob = stationary(chain, np.exp((weights - weights.max(axis=0))[eta, k]))

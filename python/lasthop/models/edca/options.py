@@ -7,7 +7,7 @@ from lasthop.models.choices import Choices
 
 ApQueue = Literal["fifo", "mixed"]
 
-LEAST_BPS, MOST_BPS = 1e5, 1e9
+MIN_BPS, MAX_BPS = 1e5, 1e9
 """Least and largest accepted rate of a MAC ACK. [bit/s]"""
 
 
@@ -48,10 +48,9 @@ class Options(Choices):
     def __post_init__(self) -> None:
         super().__post_init__()
         rate_bps = self.eifs_rate_bps
-        if rate_bps is not None and not LEAST_BPS <= rate_bps <= MOST_BPS:
+        if rate_bps is not None and not MIN_BPS <= rate_bps <= MAX_BPS:
             raise ValueError(
-                f"eifs_rate_bps: {rate_bps:g} is not a rate from {LEAST_BPS:g} to {MOST_BPS:g} "
-                "bit/s"
+                f"eifs_rate_bps: {rate_bps:g} is not a rate from {MIN_BPS:g} to {MAX_BPS:g} bit/s"
             )
 
 

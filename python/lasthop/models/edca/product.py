@@ -29,7 +29,7 @@ NEGLIGIBLE = 40.0
 above which the state is left out.
 """
 
-MOST_ODDS = 1e18
+MAX_ODDS = 1e18
 """Upper limit of the odds, at which the AP practically always wins. [-]"""
 
 TILTS = 2000
@@ -113,7 +113,7 @@ def level_range(
     order = slice(None, None, -1)
     eta = np.interp(level, at_stations[order], active[order])
     falls = np.interp(level, at_stations[order], sent[order])
-    r = np.interp(eta, np.arange(1, stations + 1), np.clip(odds, 1.0 / MOST_ODDS, MOST_ODDS))
+    r = np.interp(eta, np.arange(1, stations + 1), np.clip(odds, 1.0 / MAX_ODDS, MAX_ODDS))
     rise = ap_packets * r / (r + eta)
     fall = falls / (r + eta)
     steps = np.log(rise[:-1]) - np.log(fall[1:])

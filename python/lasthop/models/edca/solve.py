@@ -6,7 +6,7 @@ Solvers, in the order in which ``"auto"`` tries them:
 - ``"pifs"``: the AP always wins while it has packets (section 5). Exact.
 - ``"product"``: product form. Exact; applies without TXOP if the odds of the AP do not depend on
   the number of active stations, such as with equal access parameters.
-- ``"full"``: the paper's chain, up to `MOST_STATES` states. Exact.
+- ``"full"``: the paper's chain, up to `MAX_STATES` states. Exact.
 - ``"lumped"``: the chain on active stations and packets. Accurate to about 1e-5 without TXOP.
 """
 
@@ -22,7 +22,7 @@ from lasthop.models.edca.contention import (
     station_collision_prob,
 )
 from lasthop.models.edca.cost import check_cost
-from lasthop.models.edca.full import MOST_STATES, solve_full, state_count
+from lasthop.models.edca.full import MAX_STATES, solve_full, state_count
 from lasthop.models.edca.lumped import solve_lumped
 from lasthop.models.edca.occupancy import Occupancy
 from lasthop.models.edca.options import Options
@@ -139,7 +139,7 @@ def choose(cell: Cell, at: Contention, held: int = 1) -> str:
     )
     if without_txop and constant_odds(at) is not None:
         return "product"
-    few = state_count(cell.size, cell.window // held) <= MOST_STATES
+    few = state_count(cell.size, cell.window // held) <= MAX_STATES
     return "full" if few else "lumped"
 
 

@@ -27,7 +27,7 @@ LOST_WINDOW_OF_ACKS = 1e-3
 is issued. [-]
 """
 
-LEAST_BETA = 0.5
+MIN_BETA = 0.5
 """Access priority beta of a station below which the AP's buffer is not always full (footnote 13).
 [-]
 """
@@ -216,11 +216,11 @@ def check_access(nodes: Sequence[Station], stations: Sequence[StationLoad]) -> I
     :func:`check_equilibrium`.
     """
     for node, station in zip(nodes, stations, strict=True):
-        if station.beta < LEAST_BETA:
+        if station.beta < MIN_BETA:
             yield (
                 "a5",
                 f"the AP is much more aggressive than station `{node.name}` "
-                f"(beta = {station.beta:.3g} < {LEAST_BETA}); its buffer is not always full",
+                f"(beta = {station.beta:.3g} < {MIN_BETA}); its buffer is not always full",
             )
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from lasthop.models.assumptions import BY_MODEL
 from lasthop.models.errors import Doubt, ModelError, in_words, refuse, warning_text
 from lasthop.models.red.network import Group, TcpPath, bottleneck, groups_of, paths_of
-from lasthop.models.red.router import Law, law_of
+from lasthop.models.red.router import QueueModel, queue_model_of
 from lasthop.models.red.senders import rule_of
 from lasthop.scenario.transports import Tcp
 from lasthop.scenario.typed import CellScenario, Link, Readable, Scenario, read
@@ -17,7 +17,7 @@ from lasthop.stability.models import MODELS
 from lasthop.stability.models.pi import Pi
 from lasthop.stability.models.red import Red
 
-MOST_GROUPS = 8
+MAX_GROUPS = 8
 """Largest number of groups of round-trip times; with more groups, the spectrum takes too long to
 compute.
 """
@@ -31,9 +31,9 @@ DELAY_DOUBTED, DELAY_BROKEN = 0.1, 1.0
 """Ratios of the delay of a full drop-tail queue to the round-trip time. Above the first, the model
 warns that the buffer may not be small; above the second, it refuses the scenario. [-]
 """
-MOST_NAMED = 2
+MAX_NAMED = 2
 """Number of further classes of flows that a refusal names."""
-LEAST_REST = {"red": 2.0, "red-instant": 2.0, "pi": 2.0, "threshold": 4.0}
+MIN_REST = {"red": 2.0, "red-instant": 2.0, "pi": 2.0, "threshold": 4.0}
 """Window at equilibrium up to which the fluid model of each queue discipline does not apply,
 because `ssthresh` is at least 2 packets (RFC 5681, eq. 4). With a small buffer the limit is larger:
 below 4 packets no loss is followed by three duplicate ACKs. [packets]
@@ -117,9 +117,9 @@ def _fluid(scenario: Scenario) -> Fluid:
     tcp, udp = paths_of(scenario)
     link = bottleneck(tcp, udp)
     packet = first.packet_bytes
-    law = law_of(link, packet, first.ecn)
-    groups = groups_of(tcp, link.name, not law.sees_service)
-    model = model_of(law, groups)
+    queue_model = queue_model_of(link, packet, first.ecn)
+    groups = groups_of(tcp, link.name, not queue_model.sees_service)
+    model = model_of(queue_model, groups)
     rate_bps = rate_of(link)
     others_bps = sum(path.flow.udp.rate_bps for path in udp if path.passes(link.name))
     if others_bps >= rate_bps:
@@ -134,17 +134,17 @@ def _fluid(scenario: Scenario) -> Fluid:
         **of_tcp,
         "least_window": 1.0,
         "most_window": float(min(path.flow.tcp.window_packets for path in tcp)),
-        "least_rest": LEAST_REST[law.model],
+        "least_rest": MIN_REST[queue_model.model],
         "capacity": capacity,
         "link_capacity": capacity * len(tcp),
         "flows": float(len(tcp)),
         **rtts(groups),
-        **law.parameters,
+        **queue_model.parameters,
     }
-    if law.model != "threshold":
+    if queue_model.model != "threshold":
         parameters |= {"queue": "total", "delay": "queueing"}
     case = Case.of(model, parameters)
-    if law.model == "threshold" and full_delay(case, len(tcp)) > DELAY_BROKEN:
+    if queue_model.model == "threshold" and full_delay(case, len(tcp)) > DELAY_BROKEN:
         raise ModelError(
             "section VI",
             f"{case.values['q_th']:g} packets in front of link {link.name} "
@@ -155,7 +155,7 @@ def _fluid(scenario: Scenario) -> Fluid:
         link.name,
         tuple(groups),
         packet,
-        law.sees_service,
+        queue_model.sees_service,
         tuple(listed(case, parameters, link.name, len(tcp))),
         tuple(warning_text("red", each) for each in doubts(scenario, tcp, case, others_bps)),
     )
@@ -189,8 +189,8 @@ def reasons(scenario: Scenario) -> Iterator[Doubt]:
     for name, first in (likeness(tcp[0].tcp) if tcp else {}).items():
         others = dict.fromkeys(flow.class_name for flow in tcp if likeness(flow.tcp)[name] != first)
         if others:
-            keys = " and ".join(f"`flow.{each}`" for each in list(others)[:MOST_NAMED])
-            more = f" and {len(others) - MOST_NAMED} more" * (len(others) > MOST_NAMED)
+            keys = " and ".join(f"`flow.{each}`" for each in list(others)[:MAX_NAMED])
+            more = f" and {len(others) - MAX_NAMED} more" * (len(others) > MAX_NAMED)
             yield (
                 "eq. 1",
                 (f"`{name}` of {keys}{more} differs from `flow.{tcp[0].class_name}`'s"),
@@ -217,23 +217,23 @@ def likeness(tcp: Tcp) -> Mapping[str, object]:
     }
 
 
-def model_of(law: Law, groups: list[Group]) -> Model[Any]:
+def model_of(queue_model: QueueModel, groups: list[Group]) -> Model[Any]:
     """Return the fluid model of a queue discipline, with one round-trip time per group of flows."""
-    if law.model == "threshold":
+    if queue_model.model == "threshold":
         if len(groups) > 1:
             raise ModelError(
                 "eq. 36",
                 f"there are {len(groups)} at a drop-tail queue",
             )
         return MODELS["threshold"]
-    if len(groups) > MOST_GROUPS:
+    if len(groups) > MAX_GROUPS:
         raise ModelError(
             "section II",
-            f"there are {len(groups)} round-trip times; the model supports at most {MOST_GROUPS}",
+            f"there are {len(groups)} round-trip times; the model supports at most {MAX_GROUPS}",
         )
-    if law.model == "pi":
+    if queue_model.model == "pi":
         return Pi(groups=len(groups))
-    return Red(averaged=law.model == "red", groups=len(groups))
+    return Red(averaged=queue_model.model == "red", groups=len(groups))
 
 
 def rate_of(link: Link) -> float:

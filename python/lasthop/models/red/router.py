@@ -11,7 +11,7 @@ from lasthop.scenario.typed import Link
 
 
 @dataclass(frozen=True)
-class Law:
+class QueueModel:
     """A queue discipline of the fluid model.
 
     Parameters
@@ -29,7 +29,7 @@ class Law:
     sees_service: bool
 
 
-def law_of(link: Link, packet_bytes: int, ecn: bool) -> Law:
+def queue_model_of(link: Link, packet_bytes: int, ecn: bool) -> QueueModel:
     """Return the drop function of the queue in front of a link.
 
     Parameters
@@ -48,9 +48,9 @@ def law_of(link: Link, packet_bytes: int, ecn: bool) -> Law:
     """
     queue, limit = link.queue, link.queue_packets
     if queue.discipline == "drop_tail":
-        return Law("threshold", {"q_th": float(limit)}, True)
+        return QueueModel("threshold", {"q_th": float(limit)}, True)
     if isinstance(queue, Threshold):
-        return Law("threshold", {"q_th": float(min(limit, queue.threshold_packets))}, True)
+        return QueueModel("threshold", {"q_th": float(min(limit, queue.threshold_packets))}, True)
     feedback = "ecn" if ecn and queue.ecn else "loss"
     if isinstance(queue, Proportional):
         parameters = {
@@ -61,7 +61,7 @@ def law_of(link: Link, packet_bytes: int, ecn: bool) -> Law:
             "feedback": feedback,
             "buffer": float(limit),
         }
-        return Law("red-instant", parameters, True)
+        return QueueModel("red-instant", parameters, True)
     if isinstance(queue, Pi):
         parameters = {
             "target": float(queue.target_packets),
@@ -71,17 +71,17 @@ def law_of(link: Link, packet_bytes: int, ecn: bool) -> Law:
             "feedback": feedback,
             "buffer": float(limit),
         }
-        return Law("pi", parameters, True)
+        return QueueModel("pi", parameters, True)
     if not isinstance(queue, Red):
         raise ModelError(
             "section II-C",
             f"link {link.name} has {queue.discipline.replace('_', ' ')}; the model supports red, "
             "pi, proportional, threshold and drop-tail",
         )
-    return red_law(queue, link, packet_bytes, feedback)
+    return red_queue_model(queue, link, packet_bytes, feedback)
 
 
-def red_law(queue: Red, link: Link, packet_bytes: int, feedback: str) -> Law:
+def red_queue_model(queue: Red, link: Link, packet_bytes: int, feedback: str) -> QueueModel:
     """Return RED's drop function: its thresholds, drop probability, and the weight of an arrival in
     the average.
     """
@@ -103,8 +103,8 @@ def red_law(queue: Red, link: Link, packet_bytes: int, feedback: str) -> Law:
         "buffer": float(link.queue_packets) - waiting,
     }
     if weight >= 1.0:
-        return Law("red-instant", parameters, not waiting)
-    return Law("red", {**parameters, "queue_weight": weight}, not waiting)
+        return QueueModel("red-instant", parameters, not waiting)
+    return QueueModel("red", {**parameters, "queue_weight": weight}, not waiting)
 
 
 def dropped(base: float, *, wait: bool) -> float:

@@ -38,14 +38,14 @@ def doubted_loss(fluid: Fluid, tcp: Tcp) -> Iterator[Doubt]:
     loss = float(case.model.loss(case.derived, list(case.equilibrium))[0])
     about = reno_loss(fluid, tcp)
     if case.model.name == "threshold":
-        law = "losses are those of an M/M/1 queue, and flows are smoother"
+        reason = "losses are those of an M/M/1 queue, and flows are smoother"
         if about is None:
             what = "from windows of 16 packets on, expect a third to three times this loss"
-            yield "section VI", f"{law}: {what}"
+            yield "section VI", f"{reason}: {what}"
         else:
             yield (
                 "section VI",
-                f"{law}: between the {loss:.2%} predicted and the {about:.2%} of Reno that just "
+                f"{reason}: between the {loss:.2%} predicted and the {about:.2%} of Reno that just "
                 "fills the link (Padhye et al. 2000)",
             )
     elif about is not None and loss >= FACTOR * about:
@@ -87,7 +87,7 @@ def reno_loss(fluid: Fluid, tcp: Tcp) -> float | None:
         if isinstance(p, RedDerived):
             # Above max_th, RED's drop function is replaced by that of gentle RED, as for the
             # equilibrium.
-            waiting = float(p.law.smooth().queue_at(loss))
+            waiting = float(p.drop_curve.smooth().queue_at(loss))
         else:
             waiting = 0.5 * case.values["q_th"] / fluid.flows
         rates = 0.0

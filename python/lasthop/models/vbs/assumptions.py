@@ -24,11 +24,11 @@ from lasthop.models.vbs.cell import Cell
 from lasthop.models.vbs.fixed_point import Solution, wire_is_long, wire_packets
 from lasthop.models.vbs.options import Options
 from lasthop.models.vbs.picture import connections
-from lasthop.models.vbs.window import LAWS
+from lasthop.models.vbs.window import GROWTH_ALGORITHMS
 from lasthop.scenario.queues import Vbs
 from lasthop.scenario.typed import BEST_EFFORT, CellScenario, Node, SensorFlow, Station
 
-LEAST_QUEUE = 3.0
+MIN_QUEUE = 3.0
 """Packets in the AP's queue below which the AP is not saturated. [packets]"""
 
 SHORT_QUEUE = 10.0
@@ -46,7 +46,7 @@ SATURATED = 0.9
 station. [-]
 """
 
-LEAST_ROOM = 4.0
+MIN_ROOM = 4.0
 """Packets per connection in the queue and on the wire, below which duplicate ACKs do not indicate
 losses. [packets]
 """
@@ -123,7 +123,7 @@ def _sensors(scenario: CellScenario) -> Iterator[str]:
 
 
 def _has_other_law(flow: StationFlow) -> bool:
-    return flow.tcp is not None and flow.tcp.congestion not in LAWS
+    return flow.tcp is not None and flow.tcp.congestion not in GROWTH_ALGORITHMS
 
 
 def _has_category(flow: StationFlow) -> bool:
@@ -220,17 +220,17 @@ def check_cell(cell: Cell, options: Options) -> list[Doubt]:
     part = cell.occupancy if cell.targets else 1.0
     room = (part * cell.buffer_packets + wire_packets(cell)) / float(cell.counts.sum())
     remaining = part * cell.buffer_packets
-    if remaining < LEAST_QUEUE:
+    if remaining < MIN_QUEUE:
         raise ModelError(
             "assumption 1",
             f"the AP's queue is to hold {remaining:.2g} packets: it is not always backlogged, and "
             "the cell not the bottleneck",
         )
-    if room < LEAST_ROOM and not any(cell.uploads):
+    if room < MIN_ROOM and not any(cell.uploads):
         raise ModelError(
             "section IV-A",
             f"queue and wire have room for {room:.1f} packets of each connection; below "
-            f"{LEAST_ROOM:.0f} every loss ends in a timeout, and the window is no chain",
+            f"{MIN_ROOM:.0f} every loss ends in a timeout, and the window is no chain",
         )
     return list(_doubts_on_cell(cell, options))
 
@@ -292,7 +292,7 @@ def check_solution(solution: Solution, wire_load: float) -> list[Doubt]:
     ModelError
         If the solution breaks an assumption.
     """
-    if solution.occupancy < LEAST_QUEUE:
+    if solution.occupancy < MIN_QUEUE:
         raise ModelError(
             "assumption 1",
             f"the windows leave {solution.occupancy:.1f} packets for the AP's queue: it is not "

@@ -7,7 +7,7 @@ import numpy as np
 
 from lasthop.models.access import Access
 from lasthop.models.vbs.chain import Floats
-from lasthop.models.vbs.window import Law
+from lasthop.models.vbs.window import WindowGrowth
 
 EIGHT_ATTEMPTS = Access(attempts=8)
 """Access parameters of the DCF, with eight attempts per packet."""
@@ -62,7 +62,7 @@ class FlowClass:
     down, up : Frame
         Packets that the AP sends, and packets that a station sends: data in one direction, ACKs in
         the other.
-    law : Law
+    growth : WindowGrowth
         Growth and reduction of the sender's window.
     payload_bytes : int
         Payload of a segment. [bytes]
@@ -77,7 +77,7 @@ class FlowClass:
     upload: bool
     down: Frame
     up: Frame
-    law: Law
+    growth: WindowGrowth
     payload_bytes: int = 1460
     min_rto_s: float = 0.2
     sharing: int | None = None

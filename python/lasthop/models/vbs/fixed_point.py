@@ -47,7 +47,7 @@ measured on one core of an Intel Xeon server with CPython 3.11, for 4 to 40 kind
 windows of 45 and 450 packets. [s]
 """
 
-LEAST_VIRTUAL = 2.0
+MIN_VIRTUAL = 2.0
 """Packets per connection in a class's share of the queue, above which overflows keep the class at
 its share. [packets]
 """
@@ -135,8 +135,8 @@ class _Components:
         self.counts = cell.counts
         self.uploads = np.array(cell.uploads)
         self.home = np.array([each.station for each in cell.classes])
-        self.levels = [np.arange(1.0, each.law.limit + 1.0) for each in cell.classes]
-        self.segments = np.array([float(each.law.segments_per_ack) for each in cell.classes])
+        self.levels = [np.arange(1.0, each.growth.limit + 1.0) for each in cell.classes]
+        self.segments = np.array([float(each.growth.segments_per_ack) for each in cell.classes])
         self.groups = [[k for k, _ in enumerate(cell.classes)]]
         self.targets = [1.0]
         self.far = wire_is_long(cell)
@@ -236,7 +236,7 @@ class _Components:
         """
         flow_class = self.cell.classes[k]
         queued = float(at.occupancy / mac.service_rate / rtt[k])
-        growth = increase_per_rtt(flow_class.law, self.levels[k], queued, self.options.increase)
+        growth = increase_per_rtt(flow_class.growth, self.levels[k], queued, self.options.increase)
         discard = float((mac.station_discards if flow_class.upload else mac.ap_discards)[k])
         if self.losses == "chain":
             loss = min(rate, 1.0) + (1.0 - min(rate, 1.0)) * discard
@@ -254,7 +254,7 @@ class _Components:
         rto_s = max(flow_class.min_rto_s, float(rtt[k]) + at.swing / mac.service_rate)
         again = float(discard + (0.0 if flow_class.upload else at.overflow[k]))
         timer = Timer(rto_s / float(rtt[k]), min(again, 0.99))
-        return respond(growth, flow_class.law.beta, hazard, timer)
+        return respond(growth, flow_class.growth.beta, hazard, timer)
 
     def _accepted(self, k: int, flow: Response, at: _State, mac: Contention, rate: float) -> float:
         """Return the number of packets of a connection that enter the AP's queue per round trip."""
@@ -377,9 +377,9 @@ class _Components:
         return own, spread, swing, deficits
 
     def _growth(self, k: int, at: _State, mac: Contention, flow: Response) -> float:
-        window = np.array([min(flow.cwnd, float(self.cell.classes[k].law.limit))])
-        law = self.cell.classes[k].law
-        return float(increase_per_rtt(law, window, 1.0, self.options.increase)[0])
+        window = np.array([min(flow.cwnd, float(self.cell.classes[k].growth.limit))])
+        window_growth = self.cell.classes[k].growth
+        return float(increase_per_rtt(window_growth, window, 1.0, self.options.increase)[0])
 
     def _goodput(self, state: _State, mac: Contention) -> Floats:
         served = mac.service_rate * state.shares / self.counts
@@ -393,7 +393,7 @@ class _Components:
     def _cannot_fill(self, index: int, held: float, mac: Contention) -> str:
         """Return a message why the connections of a class do not reach their target share."""
         group, room = self.groups[index], self.targets[index] * self.limit
-        windows = sum(self.counts[k] * self.cell.classes[k].law.limit for k in group)
+        windows = sum(self.counts[k] * self.cell.classes[k].growth.limit for k in group)
         discards = max(float(mac.ap_discards[k]) for k in group)
         why = f"their receive windows are {windows:.0f} packets in all"
         if windows > 2.0 * room and discards > 0.0:
@@ -415,9 +415,9 @@ class _Components:
             f"{self._name(index)} is {each:.2g} packets for each of its {self._size(index)}, "
             "and no overflows hold them there"
         )
-        beta = min(self.cell.classes[k].law.beta for k in group)
-        if each < LEAST_VIRTUAL:
-            least = LEAST_VIRTUAL * count / self.limit
+        beta = min(self.cell.classes[k].growth.beta for k in group)
+        if each < MIN_VIRTUAL:
+            least = MIN_VIRTUAL * count / self.limit
             return f"{text}; the model supports targets from about {least:.2g} on, and {REGULATED}"
         if beta < HALF:
             return (
@@ -568,7 +568,7 @@ def solutions(cell: Cell, options: Options) -> list[Solution]:
     TooCostlyError
         If the solution would take longer than the limit.
     """
-    kinds, windows = len(cell.classes), sum(each.law.limit for each in cell.classes)
+    kinds, windows = len(cell.classes), sum(each.growth.limit for each in cell.classes)
     need(
         f"the shares of {kinds} kinds of connections",
         time_s=(kinds * KIND_S + windows * WINDOW_S) * (1 + min(kinds, STARTED)) * ROUNDS,

@@ -18,10 +18,10 @@ import numpy as np
 
 from lasthop.models.vbs.chain import Floats
 
-MOST_LOST = 16
+MAX_LOST = 16
 """Largest number of losses of one flow in one episode; larger numbers are neglected. [packets]"""
 
-ROWS = np.arange(MOST_LOST + 1)
+ROWS = np.arange(MAX_LOST + 1)
 FACTORIALS = np.array([float(factorial(k)) for k in ROWS])
 """Factorials of the numbers of losses in `ROWS`. [-]"""
 
@@ -39,7 +39,7 @@ class Hazard:
         Probability that a packet begins a loss event. [-]
     overflow : ndarray
         Fraction of the loss events that the AP's buffer causes. [-]
-    lost : ndarray, MOST_LOST rows
+    lost : ndarray, MAX_LOST rows
         Row k has the probability that a loss event has k + 1 losses. [-]
     overflow_losses : ndarray
         Mean number of packets that the AP's buffer loses in a loss event. [packets]
@@ -90,7 +90,7 @@ def losses_in_episode(own: Floats, spread: Floats) -> Floats:
     for shift in np.unique(total):
         those = total == shift
         for more, part in ((0, 1.0 - rest[those]), (1, rest[those])):
-            first = min(int(shift) + more, MOST_LOST)
+            first = min(int(shift) + more, MAX_LOST)
             result[first:, those] += part * poisson[: len(ROWS) - first, those]
     return result
 
@@ -115,7 +115,7 @@ def in_episodes(window: Floats, growth: Floats, discard: float, episodes: Episod
     overflow = from_buffer / np.maximum(discard + from_buffer, 1e-12)
     lost = overflow * counts[1:] / hit
     lost[0] += 1.0 - lost.sum(axis=0)
-    mean = np.arange(1.0, MOST_LOST + 1.0) @ counts[1:] / hit
+    mean = np.arange(1.0, MAX_LOST + 1.0) @ counts[1:] / hit
     return Hazard(loss, overflow, lost, overflow * mean)
 
 
@@ -137,7 +137,7 @@ def independent(window: Floats, discard: float, overflow: float) -> Hazard:
     """
     loss = float(np.clip(overflow + (1.0 - overflow) * discard, 1e-12, CERTAIN))
     part = np.full(len(window), min(overflow / loss, 1.0))
-    more = losses_in_episode(np.zeros(len(window)), loss * window)[:MOST_LOST]
+    more = losses_in_episode(np.zeros(len(window)), loss * window)[:MAX_LOST]
     more[0] += 1.0 - more.sum(axis=0)
-    mean = np.arange(1.0, MOST_LOST + 1.0) @ more
+    mean = np.arange(1.0, MAX_LOST + 1.0) @ more
     return Hazard(np.full(len(window), loss), part, more, part * mean)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from lasthop.models.access import Access
 from lasthop.models.dcf import airtime
 from lasthop.models.vbs.cell import Cell, FlowClass, Frame, StationKind
-from lasthop.models.vbs.window import Law
+from lasthop.models.vbs.window import WindowGrowth
 from lasthop.scenario import typed
 from lasthop.scenario.queues import Vbs
 from lasthop.scenario.transports import Tcp
@@ -183,7 +183,7 @@ def _flow_class(
             node.aifsn,
             node.error_up if upload else node.ack_error_up,
         ),
-        law=_law(tcp),
+        growth=_growth(tcp),
         payload_bytes=tcp.mss_bytes,
         min_rto_s=tcp.min_rto_s,
         sharing=sharing,
@@ -207,12 +207,12 @@ def _frame(
     )
 
 
-def _law(tcp: Tcp) -> Law:
+def _growth(tcp: Tcp) -> WindowGrowth:
     """Return the growth and reduction of a connection's window. Reno is treated as Compound TCP
     without the delay window.
     """
     is_compound, compound = tcp.congestion == "compound", tcp.compound
-    return Law(
+    return WindowGrowth(
         tcp.window_packets,
         alpha=compound.alpha if is_compound else 0.0,
         kappa=compound.k,

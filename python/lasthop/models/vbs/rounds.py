@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from lasthop.models.vbs.chain import Floats, visits
-from lasthop.models.vbs.losses import MOST_LOST, Hazard
+from lasthop.models.vbs.losses import MAX_LOST, Hazard
 
 DUPACKS = 3
 """Number of duplicate ACKs that indicate a loss (RFC 5681). [-]"""
@@ -23,7 +23,7 @@ VARIATION = 0.4
 deviation is 0.12, as for a buffer of 100 packets that ten connections fill. [-]
 """
 
-LEAST_SSTHRESH = 2.0
+MIN_SSTHRESH = 2.0
 """Least ssthresh, RFC 5681, Eq. (4). [packets]"""
 
 
@@ -124,9 +124,9 @@ def respond(growth: Floats, decrease: float, hazard: Hazard, timer: Timer) -> Re
     packets = (1.0 - climb) / hazard.loss
     result = np.minimum(window + growth, window[-1])
     flight = np.floor(result)
-    landing = np.minimum(np.maximum((1.0 - decrease) * flight, LEAST_SSTHRESH), window)
+    landing = np.minimum(np.maximum((1.0 - decrease) * flight, MIN_SSTHRESH), window)
     landing = np.round(2.0 * landing) / 2.0
-    lost = np.arange(1.0, MOST_LOST + 1.0)[:, None]
+    lost = np.arange(1.0, MAX_LOST + 1.0)[:, None]
 
     in_time = timer.in_time(lost) * (flight - lost >= DUPACKS)
     repaired = hazard.lost * in_time * (1.0 - timer.retransmission_loss) ** lost

@@ -7,12 +7,12 @@ import numpy as np
 from lasthop.models.vbs.chain import Floats, Visits, visits
 from lasthop.models.vbs.options import Increase, Mean
 
-LAWS = ("compound", "reno", "newreno")
+GROWTH_ALGORITHMS = ("compound", "reno", "newreno")
 """Congestion controls whose window the model supports."""
 
 
 @dataclass(frozen=True)
-class Law:
+class WindowGrowth:
     r"""Growth and reduction of the window of a connection.
 
     Attributes
@@ -36,7 +36,9 @@ class Law:
     segments_per_ack: int
 
 
-def increase_per_rtt(law: Law, window: Floats, queued: float, variant: Increase) -> Floats:
+def increase_per_rtt(
+    growth: WindowGrowth, window: Floats, queued: float, variant: Increase
+) -> Floats:
     r"""Return the window increase in a round trip without loss, :math:`W \delta(W)`. [packets]
 
     .. math:: W\delta(W) = \max(1, \alpha W^\kappa) \;\text{(engine)}, \quad
@@ -47,7 +49,7 @@ def increase_per_rtt(law: Law, window: Floats, queued: float, variant: Increase)
 
     Parameters
     ----------
-    law : Law
+    growth : WindowGrowth
     window : ndarray
         Window, :math:`W`. [packets]
     queued : float
@@ -61,14 +63,14 @@ def increase_per_rtt(law: Law, window: Floats, queued: float, variant: Increase)
     per ACK. However, :math:`\alpha W^\kappa` is the increase per round trip; the increase per ACK
     is :math:`\alpha W^{\kappa-1}`, as in Eq. (23).
     """
-    power = law.alpha * window**law.kappa
+    power = growth.alpha * window**growth.kappa
     if variant == "printed":
         grown = power * window
-    elif variant == "compound" and law.alpha > 0.0:
+    elif variant == "compound" and growth.alpha > 0.0:
         grown = power
     else:
-        grown = np.where(queued * window < law.gamma, np.maximum(1.0, power), 1.0)
-    return np.asarray(grown / law.segments_per_ack, dtype=np.float64)
+        grown = np.where(queued * window < growth.gamma, np.maximum(1.0, power), 1.0)
+    return np.asarray(grown / growth.segments_per_ack, dtype=np.float64)
 
 
 def climb_prob(loss_prob: float, increase_per_ack: Floats) -> Floats:

@@ -53,7 +53,7 @@ RED: tuple[Parameter, ...] = (
 
 
 @dataclass(frozen=True)
-class Law:
+class DropCurve:
     r"""RED's drop function, with its slopes and its scale.
 
     .. math:: \rho = \bar p / (\bar b - \underline b), \quad \eta = (1 - \bar p) / \bar b
@@ -88,14 +88,14 @@ class Law:
     offset: Any = 0.0
 
     @staticmethod
-    def of(values: Mapping[str, Any]) -> "Law":
+    def of(values: Mapping[str, Any]) -> "DropCurve":
         """Return RED's drop function for the parameters of a case."""
         low, high, most = values["min_th"], values["max_th"], values["max_p"]
         with np.errstate(divide="ignore", invalid="ignore"):
             slope = np.divide(most, np.subtract(high, low))
             rho = np.where(np.asarray(high) > low, slope, np.nan)[()]
         scale = values["flows"] if values["queue"] == "total" else 1.0
-        return Law(low, high, most, values["drop"], rho, (1.0 - most) / high, scale)
+        return DropCurve(low, high, most, values["drop"], rho, (1.0 - most) / high, scale)
 
     @property
     def fault(self) -> str | None:
@@ -104,7 +104,7 @@ class Law:
             return f"min_th = {self.min_th:g} is not below max_th = {self.max_th:g}"
         return None
 
-    def smooth(self) -> "Law":
+    def smooth(self) -> "DropCurve":
         """Return the drop function without the jump of strict RED: gentle RED instead."""
         return replace(self, drop="gentle") if self.drop == "strict" else self
 
@@ -129,7 +129,7 @@ class Law:
         beyond = (self.drop == "gentle") & (np.asarray(loss) > self.max_p)
         return np.asarray(beyond, dtype=np.int64)
 
-    def at(self, loss: Any) -> "Law":
+    def at(self, loss: Any) -> "DropCurve":
         """Return the drop function with the coefficients of its linear piece at the equilibrium."""
         gentle = self.piece(loss) > 0
         slope = np.where(gentle, self.eta, self.rho)[()]

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from lasthop.stability.models import drop
 from lasthop.stability.models.base import Derived, Model, State, shape_of, window_rule
-from lasthop.stability.models.drop import Law
+from lasthop.stability.models.drop import DropCurve
 from lasthop.stability.models.red import CAPACITY, GAMMA, RTT, WEIGHT, gamma_of
 from lasthop.stability.parameters import COMPOUND, KAPPA, Number, renamed
 from lasthop.stability.series import unit_lines
@@ -26,9 +26,9 @@ class LotDerived(Derived):
 
     Attributes
     ----------
-    law : Law
+    drop_curve : DropCurve
         Drop function of both queues.
-    pieces : list of Law
+    pieces : list of DropCurve
         Drop function of each queue, with the coefficients of its linear piece at the equilibrium.
     capacities : list
         Capacity of each queue per long flow. [packets/s]
@@ -40,8 +40,8 @@ class LotDerived(Derived):
         1 if packets are dropped, or 0 if they are marked and served instead.
     """
 
-    law: Law
-    pieces: list[Law]
+    drop_curve: DropCurve
+    pieces: list[DropCurve]
     capacities: list[Any]
     gains: list[Any]
     local_flows: Any
@@ -97,13 +97,13 @@ class ParkingLot(Model[LotDerived]):
 
     def solve(self, values: Mapping[str, Any]) -> tuple[LotDerived, NDArray[np.float64]]:
         """Return derived constants and the equilibrium, by Newton's method."""
-        law, capacities = Law.of(values), [values["capacity_1"], values["capacity_2"]]
+        drop_curve, capacities = DropCurve.of(values), [values["capacity_1"], values["capacity_2"]]
         p = LotDerived(
             values=values,
             rule=window_rule(values),
             rtts=[values[name] for name in ("rtt_long", "rtt_1", "rtt_2")],
             kappa=values["kappa"],
-            law=law,
+            drop_curve=drop_curve,
             pieces=[],
             capacities=capacities,
             gains=[gamma_of(values, c) * c for c in capacities] if self.averaged else [],
@@ -112,8 +112,8 @@ class ParkingLot(Model[LotDerived]):
         )
         windows = np.exp(newton(lambda w: self._balance(w, p), self._guess(p)))
         losses = [p.balance(w) for w in windows[1:]]
-        p.pieces = [law.at(loss) for loss in losses]
-        queues = [law.queue_at(loss) for loss in losses]
+        p.pieces = [drop_curve.at(loss) for loss in losses]
+        queues = [drop_curve.queue_at(loss) for loss in losses]
         rest = [*windows, *queues, *(queues if self.averaged else ())]
         point = np.stack(np.broadcast_arrays(*rest)).astype(np.float64)
         sound = np.all(np.isfinite(point), axis=0) & np.all(windows > p.rule.valid_from, axis=0)
@@ -147,7 +147,7 @@ class ParkingLot(Model[LotDerived]):
 
     def refusal(self, values: Mapping[str, Any]) -> str:
         """Return the reason why there is no equilibrium."""
-        red = Law.of(values)
+        red = DropCurve.of(values)
         if red.fault:
             return red.fault
         if red.drop == "strict":
@@ -167,7 +167,7 @@ class ParkingLot(Model[LotDerived]):
         """Return the index of the smooth piece at each equilibrium, for the window rule and both
         drop functions together.
         """
-        first, second = (p.law.piece(p.balance(w)) for w in rest[1:3])
+        first, second = (p.drop_curve.piece(p.balance(w)) for w in rest[1:3])
         return np.asarray(4 * super().pieces(p, rest) + 2 * first + second)
 
     def delays(self, p: LotDerived, now: State) -> list[Any]:
@@ -177,8 +177,10 @@ class ParkingLot(Model[LotDerived]):
 
     def loss(self, p: LotDerived, now: State) -> list[Any]:
         """Return the drop probability of each queue. [-]"""
-        laws = zip(p.pieces, now[-2:], strict=True)
-        return [law.probability(average, p.constrained) for law, average in laws]
+        drop_curves = zip(p.pieces, now[-2:], strict=True)
+        return [
+            drop_curve.probability(average, p.constrained) for drop_curve, average in drop_curves
+        ]
 
     def rates(self, p: LotDerived, now: State, lagged: Sequence[State]) -> list[Any]:
         """Return the right-hand sides of the equations."""

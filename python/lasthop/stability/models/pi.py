@@ -101,8 +101,8 @@ class Pi(Red):
         probability.
         """
         low = values["target"]
-        law = {"min_th": low, "max_th": low + 1.0, "max_p": STEEP, "drop": "linear"}
-        return {**values, **law}
+        drop_curve = {"min_th": low, "max_th": low + 1.0, "max_p": STEEP, "drop": "linear"}
+        return {**values, **drop_curve}
 
     def refusal(self, values: Mapping[str, Any]) -> str:
         """Return the reason why there is no equilibrium."""
@@ -130,6 +130,6 @@ class Pi(Red):
         moves = rates[-1]
         if p.constrained and ((queue <= 0.0 and moves < 0.0) or (queue >= p.full and moves > 0.0)):
             moves = 0.0  # the state is at an end of its range
-        above = p.kappa * (queue - p.target / p.law.scale)
-        rates.append(p.law.scale * (p.integral * above + p.proportional * moves))
+        above = p.kappa * (queue - p.target / p.drop_curve.scale)
+        rates.append(p.drop_curve.scale * (p.integral * above + p.proportional * moves))
         return rates

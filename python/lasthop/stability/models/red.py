@@ -18,7 +18,7 @@ from lasthop.stability.models.base import (
     shape_of,
     window_rule,
 )
-from lasthop.stability.models.drop import Law
+from lasthop.stability.models.drop import DropCurve
 from lasthop.stability.parameters import COMPOUND, KAPPA, Number, Parameter, renamed, switched
 
 RTT = Number("rtt", 0.1, "s", "round-trip time without queueing, tau")
@@ -56,7 +56,7 @@ class RedDerived(Derived):
 
     Attributes
     ----------
-    law : Law
+    drop_curve : DropCurve
         RED's drop function.
     shares : list
         Fraction of the flows in each group. [-]
@@ -72,7 +72,7 @@ class RedDerived(Derived):
         Queue per flow if the buffer is full. [packets]
     """
 
-    law: Law
+    drop_curve: DropCurve
     shares: list[Any]
     capacity: Any
     gamma: Any
@@ -186,24 +186,24 @@ class Red(Model[RedDerived]):
 
     def solve(self, values: Mapping[str, Any]) -> tuple[RedDerived, NDArray[np.float64]]:
         """Return derived constants and the equilibrium, Eq. (10)."""
-        law, capacity = Law.of(values), per_flow(values)
+        drop_curve, capacity = DropCurve.of(values), per_flow(values)
         first = [values[f"share_{g}"] for g in range(1, self.groups)]
         buffer = np.asarray(values["buffer"])
         full = np.where(buffer > 0.0, buffer, np.inf)
-        if law.drop == "strict" and not self.averaged:  # max_th limits the queue
-            full = np.minimum(full, law.max_th)
+        if drop_curve.drop == "strict" and not self.averaged:  # max_th limits the queue
+            full = np.minimum(full, drop_curve.max_th)
         p = RedDerived(
             values=values,
             rule=window_rule(values),
             rtts=[values[name] for name in self._rtts],
             kappa=values["kappa"],
-            law=law,
+            drop_curve=drop_curve,
             shares=[*first, 1.0 - sum(first)],
             capacity=capacity,
             gamma=gamma_of(values, capacity) if self.averaged else np.nan,
             served=0.0 if values["feedback"] == "ecn" else 1.0,
             queueing=1.0 if values["delay"] == "queueing" else 0.0,
-            full=(full / law.scale)[()],
+            full=(full / drop_curve.scale)[()],
         )
         p.values = {**values, **p.decided}
 
@@ -212,23 +212,23 @@ class Red(Model[RedDerived]):
             window.
             """
             loss = p.balance(w)
-            wait = p.queueing * law.smooth().queue_at(loss) / p.capacity
+            wait = p.queueing * drop_curve.smooth().queue_at(loss) / p.capacity
             turns = sum(s / (rtt + wait) for s, rtt in zip(p.shares, p.rtts, strict=True))
             return w * (1.0 - p.served * loss) * turns - p.capacity
 
         w = bisected(surplus, *range_of(p.rule, NARROWEST, WIDEST), shape_of(values))
         w = np.where(np.asarray(p.shares[-1]) < 0.0, np.nan, w)
         loss = p.balance(w)
-        queue = law.queue_at(loss)
+        queue = drop_curve.queue_at(loss)
         queue = np.where(np.less(queue, p.full), queue, np.nan)
-        p.law = law.at(loss)
+        p.drop_curve = drop_curve.at(loss)
         rest = [w] * self.groups + [queue] * (2 if self.averaged else 1)
         point = np.stack(np.broadcast_arrays(*rest)).astype(np.float64)
         return p, np.where(np.all(np.isfinite(point), axis=0), point, np.nan)
 
     def refusal(self, values: Mapping[str, Any]) -> str:
         """Return the reason why there is no equilibrium."""
-        if fault := Law.of(values).fault:
+        if fault := DropCurve.of(values).fault:
             return fault
         if sum(values[f"share_{g}"] for g in range(1, self.groups)) > 1.0:
             return "the shares of the groups add up to more than 1"
@@ -240,12 +240,12 @@ class Red(Model[RedDerived]):
         p, rest = self.solve({**values, "buffer": 0.0})
         if np.isfinite(rest[0]):
             return (
-                f"the queue would settle at {rest[self.groups] * p.law.scale:.4g} packets, "
+                f"the queue would settle at {rest[self.groups] * p.drop_curve.scale:.4g} packets, "
                 f"and buffer = {values['buffer']:g} ends below"
             )
         return (
             f"{p.rule.name} needs a drop probability of {loss:.3g}, above max_p = "
-            f"{p.law.max_p:g}, where strict RED drops everything"
+            f"{p.drop_curve.max_p:g}, where strict RED drops everything"
         )
 
     def pieces(self, p: RedDerived, rest: NDArray[np.float64]) -> NDArray[np.int64]:
@@ -253,7 +253,7 @@ class Red(Model[RedDerived]):
         drop function together.
         """
         loss = p.balance(rest[0])
-        return np.asarray(2 * super().pieces(p, rest) + p.law.piece(loss))
+        return np.asarray(2 * super().pieces(p, rest) + p.drop_curve.piece(loss))
 
     def delays(self, p: RedDerived, now: State) -> list[Any]:
         """Return the round-trip time of each group. [s]"""
@@ -282,7 +282,9 @@ class Red(Model[RedDerived]):
     def _early(self, p: RedDerived, now: State) -> Any:
         """Return the drop probability of RED's drop function, without that of a full buffer. [-]"""
         is_limited = p.constrained and not self.averaged
-        return p.law.probability(min(now[-1], p.full) if is_limited else now[-1], p.constrained)
+        return p.drop_curve.probability(
+            min(now[-1], p.full) if is_limited else now[-1], p.constrained
+        )
 
     def _sent(self, p: RedDerived, now: State) -> Any:
         """Return the rate of sent packets per flow, averaged over groups. [packets/s]"""

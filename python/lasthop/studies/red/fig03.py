@@ -21,7 +21,7 @@ LATE = 0.1
 
 
 @cache
-def motion(gamma: float) -> Trajectory:
+def trajectory(gamma: float) -> Trajectory:
     """Return the solution that starts with windows 5 % above equilibrium. The queue and the drop
     probability have their limits.
     """
@@ -30,14 +30,16 @@ def motion(gamma: float) -> Trajectory:
 
 def measure(_: Runs) -> dict[str, Quantity]:
     """Return the amplitude of the window at the end of the integration, for each gain."""
-    return {f"amplitude_{g}".replace(".", "_"): theory(motion(g).swing(LATE)) for g in GAMMAS}
+    return {
+        f"amplitude_{g}".replace(".", "_"): theory(trajectory(g).amplitude(LATE)) for g in GAMMAS
+    }
 
 
 def finding(_: Runs) -> str:
     """Return a text on the period of the limit cycle."""
-    cycling = motion(GAMMAS[1])
+    cycling = trajectory(GAMMAS[1])
     return (
-        f"with gamma {GAMMAS[1]} the window oscillates by ± {cycling.swing(LATE):.2f} "
+        f"with gamma {GAMMAS[1]} the window oscillates by ± {cycling.amplitude(LATE):.2f} "
         f"packets, with a period of {cycling.period(LATE):.2f} s"
     )
 
@@ -46,7 +48,7 @@ def draw(_: Runs) -> Figure:
     """Draw the window over its value one round-trip time earlier."""
     from lasthop.plot.stability import portraits
 
-    return portraits([motion(g) for g in GAMMAS], [f"γ = {g}" for g in GAMMAS], until=300.0)
+    return portraits([trajectory(g) for g in GAMMAS], [f"γ = {g}" for g in GAMMAS], until=300.0)
 
 
 STUDY = Study(

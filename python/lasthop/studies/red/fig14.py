@@ -39,9 +39,9 @@ def sufficient_alpha(q_th: float) -> float:
 
 
 @cache
-def swing(q_th: float) -> float:
+def amplitude(q_th: float) -> float:
     """Return the amplitude of the window at the end of the integration. [packets]"""
-    return integrate(Case.of("threshold", q_th=q_th), UNTIL).swing(0.1)
+    return integrate(Case.of("threshold", q_th=q_th), UNTIL).amplitude(0.1)
 
 
 @cache
@@ -61,7 +61,7 @@ def measure(_: Runs) -> dict[str, Quantity]:
         values[f"alpha_{q}"] = theory(enough)
         values[f"sufficient_ratio_{q}"] = theory(enough / exact)
         values[f"window_{q}"] = theory(Case.of("threshold", q_th=float(q)).equilibrium[0])
-    return values | {f"amplitude_{q}": theory(swing(float(q))) for q in CYCLES}
+    return values | {f"amplitude_{q}": theory(amplitude(float(q))) for q in CYCLES}
 
 
 def finding(_: Runs) -> str:

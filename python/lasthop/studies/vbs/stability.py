@@ -51,8 +51,8 @@ def period_ratio() -> float:
     a, b = -point.case.linear.now[0, 0], -point.case.linear.lagged[0, 0, 0]
     rtt = point.case.values["rtt"]
     printed = 2.0 * pi * rtt / acos(-a / b)
-    motion = integrate(point.case.with_(alpha=BEYOND * point.value), 2000.0 * rtt)
-    result = motion.period(0.1)
+    trajectory = integrate(point.case.with_(alpha=BEYOND * point.value), 2000.0 * rtt)
+    result = trajectory.period(0.1)
     return printed / result if result else np.nan
 
 

@@ -78,15 +78,15 @@ export function drawQueues(ctx: CanvasRenderingContext2D, scene: Scene): void {
 }
 
 /** Number of different line styles for queues. */
-const MOST_LOOKS = 15;
+const MAX_LOOKS = 15;
 
 /**
  * Returns the index of a queue's line style. The index does not change when other queues appear or disappear, unless
- * there are more than `MOST_LOOKS` queues.
+ * there are more than `MAX_LOOKS` queues.
  */
 function placeOf({ tracks }: Series, queue: Track, at: number): number {
   const all = tracks.filter(({ quantity }) => quantity === queue.quantity);
-  return all.length <= MOST_LOOKS ? all.indexOf(queue) : at;
+  return all.length <= MAX_LOOKS ? all.indexOf(queue) : at;
 }
 
 function drawLevels(

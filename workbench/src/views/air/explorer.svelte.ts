@@ -9,7 +9,7 @@ import { Store } from "./store";
 import { tellFrame } from "./words";
 
 /** Shortest visible interval [s], and number of frames that are visible at first. */
-const LEAST_S = 20e-6;
+const MIN_S = 20e-6;
 const AT_FIRST = 36;
 
 export class Explorer {
@@ -35,7 +35,7 @@ export class Explorer {
       this.arrived += 1;
       this.follow();
     });
-    this.view = [air.from_s, Math.max(air.to_s, air.from_s + LEAST_S)];
+    this.view = [air.from_s, Math.max(air.to_s, air.from_s + MIN_S)];
   }
 
   get frames(): readonly Frame[] {
@@ -80,8 +80,8 @@ export class Explorer {
   /** Sets the visible interval, within the recording. */
   look = (from_s: number, to_s: number): void => {
     const { air } = this;
-    const whole_s = Math.max(air.to_s - air.from_s, LEAST_S);
-    const span_s = Math.min(Math.max(to_s - from_s, LEAST_S), whole_s);
+    const whole_s = Math.max(air.to_s - air.from_s, MIN_S);
+    const span_s = Math.min(Math.max(to_s - from_s, MIN_S), whole_s);
     const middle_s = (from_s + to_s) / 2;
     const begin_s = Math.max(air.from_s, Math.min(middle_s - span_s / 2, air.to_s - span_s));
     this.view = [begin_s, begin_s + span_s];

@@ -33,10 +33,10 @@ export function lanesOf(
 }
 
 /** Largest number of queues drawn above the lanes. */
-export const MOST_QUEUES = 5;
+export const MAX_QUEUES = 5;
 
 /** Fraction of the longest queue length below which a queue is not drawn, because its line would be flat. [-] */
-const LEAST_SEEN = 0.02;
+const MIN_SEEN = 0.02;
 
 /** Returns the queues with the longest lengths in an interval, in the order of the nodes. */
 export function queuesOf(
@@ -58,9 +58,9 @@ export function queuesOf(
   );
   const most = Math.max(0, ...longest.values());
   const chosen = tracks
-    .filter((track) => longest.get(track)! > LEAST_SEEN * most)
+    .filter((track) => longest.get(track)! > MIN_SEEN * most)
     .sort((a, b) => longest.get(b)! - longest.get(a)!)
-    .slice(0, MOST_QUEUES);
+    .slice(0, MAX_QUEUES);
   return tracks.filter((track) => chosen.includes(track));
 }
 

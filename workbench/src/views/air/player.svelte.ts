@@ -7,7 +7,7 @@ export const SPEEDS = [0.0002, 0.001, 0.005, 0.02, 0.1] as const;
 /** Time between two steps if the user prefers reduced motion. [ms] */
 const STEP_MS = 1200;
 /** Limit of the time between two pictures. After a longer pause, the interval moves only by this time. [s] */
-const MOST_S = 0.1;
+const MAX_S = 0.1;
 
 export class Player {
   isPlaying = $state(false);
@@ -31,7 +31,7 @@ export class Player {
 
   #move(explorer: Explorer, before_ms: number | null): void {
     this.#request = requestAnimationFrame((now_ms) => {
-      const past_s = before_ms === null ? 0 : Math.min((now_ms - before_ms) / 1e3, MOST_S);
+      const past_s = before_ms === null ? 0 : Math.min((now_ms - before_ms) / 1e3, MAX_S);
       const [from_s, to_s] = explorer.view;
       const shift_s = past_s * this.speed;
       explorer.look(from_s + shift_s, to_s + shift_s);

@@ -5,7 +5,7 @@ import { estimateOf, itemsOf, meanOf } from "../answer";
 import { estimate, plain } from "../digits";
 
 /** Largest number of classes that are listed. */
-const MOST_CLASSES = 3;
+const MAX_CLASSES = 3;
 
 /** Returns titles and texts for the cell. Without a cell, returns those for classes, or else for all flows. */
 export function factsOf(answer: Answer | null): [string, string][] {
@@ -24,7 +24,7 @@ export function factsOf(answer: Answer | null): [string, string][] {
     return facts;
   }
   const classes = itemsOf(answer, "classes");
-  for (const item of classes.slice(0, MOST_CLASSES)) {
+  for (const item of classes.slice(0, MAX_CLASSES)) {
     const of = classes.length > 1 ? ` of ${item.name}` : "";
     tell(`Goodput${of}`, item, "goodput_bps", 1e-6, " Mb/s");
     tell(`Jain's index${of}`, item, "jain");

@@ -3,7 +3,7 @@
 import type { Series, Track } from "../../engine/answers";
 
 /** Largest number of items that have lines. */
-export const MOST_LINES = 12;
+export const MAX_LINES = 12;
 
 /** A quantity of the items of one list. */
 export interface Sort {
@@ -112,13 +112,13 @@ function isAdditive(quantity: string): boolean {
 }
 
 function picked(series: Series, tracks: Track[], pick: Pick, from_s: number): Track[] {
-  if (tracks.length <= MOST_LINES) return tracks;
-  if (typeof pick === "number") return tracks.slice(pick, pick + MOST_LINES);
+  if (tracks.length <= MAX_LINES) return tracks;
+  if (typeof pick === "number") return tracks.slice(pick, pick + MAX_LINES);
   const first = firstAfter(series, from_s);
   const means = new Map(tracks.map((track) => [track, meanFrom(track.values, first) ?? 0]));
   const sign = pick === "most" ? -1 : 1;
   const chosen = new Set(
-    [...tracks].sort((a, b) => sign * (means.get(a)! - means.get(b)!)).slice(0, MOST_LINES),
+    [...tracks].sort((a, b) => sign * (means.get(a)! - means.get(b)!)).slice(0, MAX_LINES),
   );
   return tracks.filter((track) => chosen.has(track));
 }
@@ -152,14 +152,14 @@ function combined(tracks: Track[], isMean: boolean): (number | null)[] {
 
 /** Returns the choices of items that have lines, if there are more than twelve items. */
 export function picksOf(count: number): [Pick, string][] {
-  if (count <= MOST_LINES) return [];
+  if (count <= MAX_LINES) return [];
   const pages: [Pick, string][] = [];
-  for (let from = 0; from < Math.min(count, 600); from += MOST_LINES) {
-    pages.push([from, `numbers ${from + 1} to ${Math.min(count, from + MOST_LINES)}`]);
+  for (let from = 0; from < Math.min(count, 600); from += MAX_LINES) {
+    pages.push([from, `numbers ${from + 1} to ${Math.min(count, from + MAX_LINES)}`]);
   }
   return [
-    ["most", `the ${MOST_LINES} with the highest means`],
-    ["least", `the ${MOST_LINES} with the lowest means`],
+    ["most", `the ${MAX_LINES} with the highest means`],
+    ["least", `the ${MAX_LINES} with the lowest means`],
     ...pages,
   ];
 }

@@ -2,7 +2,7 @@
 
 use super::parameters::{Thresholds, WceRule, WceSettings};
 use crate::kernel::time::Span;
-use crate::notation::decode::{Said, Section};
+use crate::notation::decode::{Located, Section};
 use crate::notation::layers::Layers;
 use crate::notation::problem::{Problems, Refused};
 use crate::notation::setting::{
@@ -53,7 +53,7 @@ const MAX: KeyOf<Option<u64>> = BottleneckWce::max;
 /// Largest default of the minimum C for rules in which a few late stations cannot reduce C to the
 /// minimum. The default is limited because a configured maximum is often a guess, and the real
 /// capacity may be far below the maximum. [bit/s]
-const MOST_LEAST_BPS: u64 = 1_000_000;
+const MAX_LEAST_BPS: u64 = 1_000_000;
 
 impl WceKeys {
     /// Returns these settings with a maximum C of `max_bps`, and with default steps for this
@@ -72,7 +72,7 @@ impl WceKeys {
             WceRule::Paper => 200 * MS,
         };
         let least = match self.rule {
-            WceRule::Agreement => (max_bps / 30).min(MOST_LEAST_BPS),
+            WceRule::Agreement => (max_bps / 30).min(MAX_LEAST_BPS),
             WceRule::Paper => max_bps / 30,
         };
         WceSettings {
@@ -181,7 +181,7 @@ impl WceSettings {
 /// no effect.
 fn refuse_steps_without_effect(tables: &[&Section], problems: &mut Problems) {
     let rule = Layers(tables)
-        .said(WceKeys::rule)
+        .located(WceKeys::rule)
         .map(|setting| setting.value);
     if rule.unwrap_or(WceRule::Agreement) == WceRule::Paper {
         return;
@@ -211,18 +211,18 @@ fn check_high(tables: &[&Section], problems: &mut Problems) -> bool {
     let high = || {
         named(
             WceKeys::high.name(),
-            layers.said(WceKeys::high).and_then(Said::present),
+            layers.located(WceKeys::high).and_then(Located::present),
         )
     };
-    let other = |key: KeyOf<Span>| named(key.name(), layers.said(key));
+    let other = |key: KeyOf<Span>| named(key.name(), layers.located(key));
     let above = in_order(tables, [other(WceKeys::threshold), high()], false, problems);
     above && in_order(tables, [high(), other(WceKeys::timeout)], false, problems)
 }
 
 /// A key, and its value if a table sets it.
-type Named<'a, T> = (&'static str, Option<Said<'a, T>>);
+type Named<'a, T> = (&'static str, Option<Located<'a, T>>);
 
-fn named<'a, T>(name: &'static str, value: Option<Said<'a, T>>) -> Named<'a, T> {
+fn named<'a, T>(name: &'static str, value: Option<Located<'a, T>>) -> Named<'a, T> {
     (name, value)
 }
 
@@ -234,7 +234,7 @@ fn ascend<T: Setting + PartialOrd>(
     may_equal: bool,
     problems: &mut Problems,
 ) -> bool {
-    let pair = [lower, upper].map(|key| named(key.name(), Layers(tables).said(key)));
+    let pair = [lower, upper].map(|key| named(key.name(), Layers(tables).located(key)));
     in_order(tables, pair, may_equal, problems)
 }
 

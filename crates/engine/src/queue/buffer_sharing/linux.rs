@@ -55,7 +55,7 @@ struct Event([u64; 4]);
 
 /// The state of one random trace: a queue of the engine and its packets.
 struct Trace {
-    law: Law,
+    algorithm: SharingAlgorithm,
     queue: SharedBuffer,
     inside: VecDeque<Packet>,
     now: Time,
@@ -78,13 +78,13 @@ impl Trace {
     /// Returns an empty queue with random settings, and appends these settings to the input of the
     /// C code.
     fn draw(stream: &mut Stream, events: &mut Vec<Event>) -> Trace {
-        let law = Law::ALL[stream.up_to(3) as usize];
+        let algorithm = SharingAlgorithm::ALL[stream.up_to(3) as usize];
         let limit = 8 + stream.up_to(200);
         let setting = SharingSetting {
             // the occupancy has no rounding error in either implementation
             occupancy: f64::from(8 + stream.up_to(55)) / 64.0,
             share_of: ShareOf::Queue,
-            algorithm: law,
+            algorithm: algorithm,
             tol: [0.0, 1.0, 6.25][stream.up_to(2) as usize],
             update: (stream.up_to(1) == 0).then(|| Span(u64::from(1 + stream.up_to(20_000_000)))),
         };
@@ -103,7 +103,7 @@ impl Trace {
         };
         let occupancy = setting.occupancy * f64::from(limit);
         let event = Event([
-            (law as u64) << 8 | u64::from(limit) << 32,
+            (algorithm as u64) << 8 | u64::from(limit) << 32,
             (occupancy * 16_777_216.0).round() as u64,
             (setting.tol * ONE) as u64,
             setting.update.map_or(0, |update| update.0),
@@ -113,7 +113,7 @@ impl Trace {
         let flows = count + 1; // the last flow has no class
         let draws = Streams::new(1, 0).stream("not used");
         Trace {
-            law,
+            algorithm,
             queue: SharedBuffer::new(setting, limit, &classes, flows, draws),
             inside: VecDeque::new(),
             now: Time(1),
@@ -161,7 +161,9 @@ impl Trace {
         let p = class.map_or(0.0, |class| blocking[class]);
         let random = loop {
             let random = stream.up_to(u32::MAX);
-            if self.law != Law::Regulated || (f64::from(random) / ONE - p).abs() > APART {
+            if self.algorithm != SharingAlgorithm::Regulated
+                || (f64::from(random) / ONE - p).abs() > APART
+            {
                 break random;
             }
         };
@@ -197,11 +199,15 @@ impl Trace {
         let targets = self.queue.controller.targets_among(present);
         let lengths = self.queue.counters.iter().map(QueueCounters::length);
         let (total, occupancy) = (lengths.sum::<u64>() as f64, self.queue.area.target);
-        targets.zip(shares).any(|(target, share)| match self.law {
-            Law::Corrected | Law::Printed => (target - share).abs() < TIE,
-            Law::Partition => (target * occupancy - share * total).abs() < APART,
-            Law::Regulated => false,
-        })
+        targets
+            .zip(shares)
+            .any(|(target, share)| match self.algorithm {
+                SharingAlgorithm::Corrected | SharingAlgorithm::Printed => {
+                    (target - share).abs() < TIE
+                }
+                SharingAlgorithm::Partition => (target * occupancy - share * total).abs() < APART,
+                SharingAlgorithm::Regulated => false,
+            })
     }
 }
 

@@ -8,7 +8,7 @@ fn partition() -> SharedBuffer {
     let setting = SharingSetting {
         occupancy: 0.6,
         share_of: ShareOf::Queue,
-        algorithm: Law::Partition,
+        algorithm: SharingAlgorithm::Partition,
         tol: 0.0,
         update: None,
     };

@@ -87,7 +87,7 @@ impl Mac80211Setting {
             let keys = keys!(Self: aql_low, aql_high, aql_radio);
             return refuse_idle(own, &keys, Self::aql, "true", problems);
         }
-        let (low, high) = (own.said(Self::aql_low), own.said(Self::aql_high));
+        let (low, high) = (own.located(Self::aql_low), own.located(Self::aql_high));
         if let (Some(low), Some(high)) = (low, high)
             && low.value > high.value
         {

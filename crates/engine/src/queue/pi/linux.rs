@@ -14,8 +14,8 @@ const TRACES: u32 = if cfg!(debug_assertions) {
 };
 const LONGEST: u32 = 150;
 /// Maximum number of overdue controller steps that the C code performs at an arrival
-/// (`MOST_STEPS`).
-const MOST_STEPS: u64 = 64;
+/// (`MAX_STEPS`).
+const MAX_STEPS: u64 = 64;
 /// Maximum difference between the probabilities of the C code and of the engine after a trace. The
 /// C code rounds weights to multiples of 2^-48. [-]
 const APART: f64 = 1e-8;
@@ -48,7 +48,7 @@ fn the_kernels_probabilities_are_those_here() {
             queue.advance(now, |_| packets);
             input.extend([2, u64::from(packets), now.0, 0]);
             expected.push(Some(queue.probability));
-            let most = (setting.update.0 * (MOST_STEPS - 2)) as u32;
+            let most = (setting.update.0 * (MAX_STEPS - 2)) as u32;
             let most = if stream.up_to(9) == 0 {
                 most
             } else {

@@ -111,7 +111,7 @@ fn settings(csma: &Section) -> Result<Csma, Refused> {
 /// Checks that the overhead of a transmission is shorter than the time of a packet.
 fn check_overhead(csma: &Section, network: &Csma, problems: &mut Problems) -> Result<(), Refused> {
     let packet = Span::from_seconds(1.0 / network.air.service_rate_pps);
-    let overhead = csma.said(CsmaAir::overhead);
+    let overhead = csma.located(CsmaAir::overhead);
     let Some(overhead) = overhead.filter(|overhead| overhead.value >= packet) else {
         return Ok(());
     };
@@ -133,7 +133,7 @@ fn check_marks(csma: &Section, network: &Csma, problems: &mut Problems) -> Resul
         Some(flow) => format!("needs flows with ecn = true, which {} is not", flow.name),
         None => return Ok(()),
     };
-    match csma.said(CsmaTable::connections) {
+    match csma.located(CsmaTable::connections) {
         Some(word) => Err(word.refuse_value(fault, problems)),
         None => Ok(()),
     }
@@ -242,7 +242,7 @@ fn connected(csma: &Section, links: &[CsmaLink], problems: &mut Problems) -> Res
         frontier.extend(conflicts.filter(|&&other| reached.insert(other)));
     }
     let apart = (0..links.len()).find(|link| !reached.contains(link));
-    let (Some(apart), Some(connected)) = (apart, csma.said(CsmaTable::connected)) else {
+    let (Some(apart), Some(connected)) = (apart, csma.located(CsmaTable::connected)) else {
         return Ok(());
     };
     let message = format!(

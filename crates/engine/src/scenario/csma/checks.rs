@@ -7,14 +7,14 @@ use super::assemble::{distance, names, position};
 use super::{CsmaPrice, effect};
 use crate::app::{Gaps, SourceRate, WiredDatagrams};
 use crate::conflict::{AccessWord, ConnectionsWord, CsmaLinkTable, CsmaTable};
-use crate::notation::decode::{Entry, Said, Section};
+use crate::notation::decode::{Entry, Located, Section};
 use crate::notation::problem::{Problems, did_you_mean, one_line, one_of};
 use crate::notation::setting::{Millimetres, keys};
 use crate::notation::tree::{Data, Item};
 use crate::notation::units::{self, LENGTH, TIME};
 
 /// Maximum number of wireless links.
-const MOST_LINKS: usize = 5_000;
+const MAX_LINKS: usize = 5_000;
 
 /// Tables that describe other kinds of networks, and exclude `[csma]`.
 const OTHERS: [&str; 6] = keys!(RootKeys: cell, station, dumbbell, parking_lot, wire, bottleneck);
@@ -82,7 +82,7 @@ pub(in super::super) fn check(root: &Section, problems: &mut Problems) {
     check_rules(csma, has_tcp, problems);
     effect::check(root, csma, has_tcp, problems);
     if let Some(record) = root.inside(RootKeys::record)
-        && let Some(frames) = record.said(Record::frames)
+        && let Some(frames) = record.located(Record::frames)
         && frames.value != Some(0)
     {
         let message = "conflicts with `csma`; a capture is of the frames of a cell";
@@ -92,15 +92,18 @@ pub(in super::super) fn check(root: &Section, problems: &mut Problems) {
 
 fn check_links(csma: &Section, problems: &mut Problems) {
     let links = csma.tables(CsmaTable::link);
-    if links.len() > MOST_LINKS {
-        let message = format!("{} links; expected at most {MOST_LINKS}", links.len());
+    if links.len() > MAX_LINKS {
+        let message = format!("{} links; expected at most {MAX_LINKS}", links.len());
         problems.add(csma.origin, "csma.link", message);
     }
     for (name, section) in links.iter().chain(csma.tables(CsmaTable::node)) {
         section.check_name(name, problems);
     }
     for (name, link) in links {
-        let ends = [link.said(CsmaLinkTable::from), link.said(CsmaLinkTable::to)];
+        let ends = [
+            link.located(CsmaLinkTable::from),
+            link.located(CsmaLinkTable::to),
+        ];
         let given = ends.iter().flatten().count();
         let keys = [CsmaLinkTable::from, CsmaLinkTable::to];
         if given == 1 && !keys.iter().any(|end| link.lacks(*end)) {
@@ -130,7 +133,7 @@ fn check_others(
 ) {
     for listing in [CsmaLinkTable::conflicts, CsmaLinkTable::disturbs] {
         let key = listing.name();
-        let Some(entry) = link.said(listing) else {
+        let Some(entry) = link.located(listing) else {
             continue;
         };
         if placed {
@@ -156,7 +159,7 @@ fn check_others(
         let theirs = links.iter().find(|(name, _)| name == *other);
         listed(link, other) || theirs.is_some_and(|(_, section)| listed(section, name))
     };
-    if let Some(entry) = link.said(CsmaLinkTable::disturbs)
+    if let Some(entry) = link.located(CsmaLinkTable::disturbs)
         && let Some(heard) = entry.value.iter().flatten().find(hears)
     {
         let message = format!(
@@ -172,7 +175,7 @@ fn check_others(
 fn check_mixture(csma: &Section, problems: &mut Problems) {
     let links = csma.tables(CsmaTable::link);
     let placed = |link: &Section| {
-        link.said(CsmaLinkTable::from).is_some() || link.lacks(CsmaLinkTable::from)
+        link.located(CsmaLinkTable::from).is_some() || link.lacks(CsmaLinkTable::from)
     };
     if let (true, Some((_, link))) = (
         links.iter().any(|(_, link)| placed(link)),
@@ -210,7 +213,10 @@ fn known(
 }
 
 fn check_length(csma: &Section, link: &Section, problems: &mut Problems) {
-    let (from, to) = (link.said(CsmaLinkTable::from), link.said(CsmaLinkTable::to));
+    let (from, to) = (
+        link.located(CsmaLinkTable::from),
+        link.located(CsmaLinkTable::to),
+    );
     if let (Some(from), Some(to)) = (from, to)
         && from.value == to.value
     {
@@ -238,7 +244,7 @@ fn check_flow(csma: &Section, flow: &Section, problems: &mut Problems) {
         table.refuse(message, problems);
         return;
     }
-    if flow.said(FlowTable::route).is_none() {
+    if flow.located(FlowTable::route).is_none() {
         if !flow.lacks(FlowTable::route) {
             let message = "missing key `route`; with `csma` a flow needs the list of its links, such as route = [\"a\"]";
             flow.refuse(message, problems);
@@ -253,7 +259,7 @@ fn check_flow(csma: &Section, flow: &Section, problems: &mut Problems) {
         let message = "conflicts with `route`; expected bulk TCP, or udp";
         table.refuse(message, problems);
     }
-    if let Some(entry) = flow.said(FlowTable::segments) {
+    if let Some(entry) = flow.located(FlowTable::segments) {
         let fault = "this key is only for flows that end by themselves; on a route expected `stop`";
         entry.refuse(fault, problems);
     }
@@ -261,8 +267,8 @@ fn check_flow(csma: &Section, flow: &Section, problems: &mut Problems) {
 }
 
 /// Returns the rate entry of a flow's datagram source, if the rate is "greedy".
-fn greedy(flow: &Section) -> Option<Said<'_, Option<SourceRate>>> {
-    let rate = flow.inside(FlowTable::udp)?.said(WiredDatagrams::rate);
+fn greedy(flow: &Section) -> Option<Located<'_, Option<SourceRate>>> {
+    let rate = flow.inside(FlowTable::udp)?.located(WiredDatagrams::rate);
     rate.filter(|rate| rate.value == Some(SourceRate::Greedy))
 }
 
@@ -290,8 +296,10 @@ fn check_greedy(csma: &Section, flow: &Section, problems: &mut Problems) {
 }
 
 fn check_rules(csma: &Section, has_tcp: bool, problems: &mut Problems) {
-    if let (Some(least), Some(most)) = (csma.said(CsmaTable::cwmin), csma.said(CsmaTable::cwmax))
-        && most.value < least.value
+    if let (Some(least), Some(most)) = (
+        csma.located(CsmaTable::cwmin),
+        csma.located(CsmaTable::cwmax),
+    ) && most.value < least.value
     {
         let (least, cwmax) = (least.value, most.value);
         let message = format!("{cwmax} is less than cwmin; expected at least {least}");
@@ -299,19 +307,19 @@ fn check_rules(csma: &Section, has_tcp: bool, problems: &mut Problems) {
     }
     let difs = csma.value(CsmaTable::difs);
     let difs = difs.or_else(|| Some(csma.value(CsmaTable::access)?.difs()));
-    if let (Some(difs), Some(eifs)) = (difs, csma.said(CsmaTable::eifs))
+    if let (Some(difs), Some(eifs)) = (difs, csma.located(CsmaTable::eifs))
         && eifs.value < difs
     {
         let difs = units::show(difs.0, TIME);
         let fault = format!("is less than difs; expected at least {difs}");
         eifs.refuse_value(fault, problems);
     }
-    if let Some(fairness) = csma.said(CsmaTable::fairness) {
+    if let Some(fairness) = csma.located(CsmaTable::fairness) {
         if fairness.value <= 0.0 {
             let fault = "makes a utility that is not strictly concave; expected a number above 0";
             fairness.refuse_value(fault, problems);
         }
-        if csma.said(CsmaTable::marginal_utility).is_some() {
+        if csma.located(CsmaTable::marginal_utility).is_some() {
             let fault = "conflicts with marginal_utility, which also sets the utility of rates; \
                          expected one of the two";
             fairness.refuse_value(fault, problems);
@@ -322,7 +330,7 @@ fn check_rules(csma: &Section, has_tcp: bool, problems: &mut Problems) {
         && csma.value(CsmaTable::access) == Some(AccessWord::Adaptive)
         && csma.value(CsmaTable::connections) == Some(ConnectionsWord::One)
         && csma.value(CsmaPrice::r_max) == Some(None)
-        && let Some(aqm) = csma.said(CsmaPrice::aqm).filter(|aqm| !aqm.value)
+        && let Some(aqm) = csma.located(CsmaPrice::aqm).filter(|aqm| !aqm.value)
     {
         let message = "without aqm and with one connection r grows without bound; expected r_max";
         aqm.refuse(message, problems);
@@ -332,8 +340,8 @@ fn check_rules(csma: &Section, has_tcp: bool, problems: &mut Problems) {
 /// Checks that the sensing range is at least the transmission range: a station senses every frame
 /// that it can decode.
 fn check_ranges(csma: &Section, problems: &mut Problems) {
-    let sensing = csma.said(CsmaTable::sensing_range);
-    let transmission = csma.said(CsmaTable::transmission_range);
+    let sensing = csma.located(CsmaTable::sensing_range);
+    let transmission = csma.located(CsmaTable::transmission_range);
     let (Some(sensing), Some(transmission)) = (sensing, transmission) else {
         return;
     };

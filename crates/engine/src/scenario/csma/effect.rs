@@ -75,7 +75,7 @@ pub(super) fn check(root: &Section, csma: &Section, has_tcp: bool, problems: &mu
     let several = connections != ConnectionsWord::One;
     let utility = connections == ConnectionsWord::Utility;
     let aqm = csma.value(CsmaPrice::aqm) == Some(true);
-    let fixed = (links.iter()).all(|link| link.said(CsmaLinkTable::r).is_some());
+    let fixed = (links.iter()).all(|link| link.located(CsmaLinkTable::r).is_some());
     let contend = csma.value(CsmaTable::acks) == Some(CsmaAcks::Contend);
     let placed = !csma.tables(CsmaTable::node).is_empty();
     let legacy = access == AccessWord::Legacy;

@@ -3,13 +3,13 @@
 use super::super::model::{LinkRate, LinkSettings, Scenario};
 use super::{CsmaLink, Hop};
 use crate::kernel::time::Span;
-use crate::notation::decode::Said;
+use crate::notation::decode::Located;
 use crate::notation::problem::{Problems, Refused, did_you_mean, one_line, one_of};
 
 /// Checks that a packet does not cross the whole route in zero time: the route needs a wireless
 /// link, or a wired link with a rate or a delay.
 pub(super) fn check_time(
-    names: &Said<Vec<String>>,
+    names: &Located<Vec<String>>,
     route: &[Hop],
     scenario: &Scenario,
     problems: &mut Problems,
@@ -32,7 +32,7 @@ pub(super) fn check_time(
 /// Returns the links of a route, whose names the file lists. Each link must exist, and must begin
 /// at the node where the previous link ends.
 pub(super) fn route(
-    names: &Said<Vec<String>>,
+    names: &Located<Vec<String>>,
     links: &[CsmaLink],
     wired: &[LinkSettings],
     problems: &mut Problems,
@@ -79,7 +79,7 @@ fn every<'a>(
 /// Refuses a route with a gap: a link does not begin at the node where the previous link ends.
 /// Links with listed conflicts have no nodes, so they are accepted at any position of a route.
 fn touching(
-    names: &Said<Vec<String>>,
+    names: &Located<Vec<String>>,
     links: &[CsmaLink],
     wired: &[LinkSettings],
     problems: &mut Problems,

@@ -33,7 +33,7 @@ static ROOM: ExtensionTable<Option<Room>> = ExtensionTable::new(
         let Some(lamps) = root.table(LAMPS.name()) else {
             return;
         };
-        let pair = (lamps.said(Lamps::lit), lamps.said(Lamps::number));
+        let pair = (lamps.located(Lamps::lit), lamps.located(Lamps::number));
         if let (Some(lit), Some(number)) = pair
             && lit.value > number.value
         {

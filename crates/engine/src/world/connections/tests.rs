@@ -158,7 +158,7 @@ fn connections_beyond_the_limit_are_refused_and_counted() {
          dumbbell = { bottleneck = \"100 Mbps\", delay = \"1 ms\" }\n[flow.web]\nstart_spread = \"0 s\"\n\
          web = { connections = 1000, arrivals = \"constant\", server_delay = \"100 s\" }\n",
     ));
-    assert_eq!(of_class(&measures, "unfinished"), MOST_OPEN as f64);
+    assert_eq!(of_class(&measures, "unfinished"), MAX_OPEN as f64);
     assert_eq!(of_class(&measures, "connections_refused"), 5_001.0);
     assert_eq!(of_class(&measures, "connections_finished"), 0.0);
     assert_eq!(value(&measures, "classes", "web", "completion_s"), None);

@@ -36,7 +36,7 @@ fn open(server: &mut Session, stream: StreamId) {
 /// Sends as much data as the credit allows, one window per round trip. The program reads `most`
 /// bytes and then stops reading.
 fn upload(server: &mut Session, stream: StreamId, most: u64) {
-    let block = vec![7; MOST_BLOCK];
+    let block = vec![7; MAX_BLOCK];
     while server.streams[&stream].granted > server.streams[&stream].merge.highest() {
         let until = server.streams[&stream].granted;
         let mut offset = server.streams[&stream].merge.highest();

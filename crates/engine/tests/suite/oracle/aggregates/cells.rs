@@ -188,7 +188,7 @@ fn settle(station: AnyStation, radio: Radio, own: Modulation, number: usize) -> 
 type AnyBurst = ((u64, u64), [u32; 3], Vec<u32>, Option<u32>);
 
 /// Largest number of packets that arrive from outside the cell.
-const MOST_PACKETS: usize = 120;
+const MAX_PACKETS: usize = 120;
 
 /// Draws bursts within 40 ms. Most instants are whole microseconds, like most frame ends and slot boundaries, so that
 /// events at the same instant occur.
@@ -232,7 +232,7 @@ fn arrivals(bursts: Vec<AnyBurst>, stations: u32, categories: &[Category]) -> Ve
         }
     }
     arrivals.sort_by_key(|arrival| arrival.at);
-    arrivals.truncate(MOST_PACKETS);
+    arrivals.truncate(MAX_PACKETS);
     for (arrival, id) in arrivals.iter_mut().zip(0..) {
         arrival.packet.id = id;
     }
