@@ -91,14 +91,20 @@ class Capture:
     cells : dict
         Counters of each cell, by the access point's address. A wired capture has one cell, whose
         address is empty.
-    names : dict
-        Name (SSID) of each cell in beacons.
     first_s, last_s : float
         Times of the first and of the last packet. [s]
     packets, radio : int
         Number of all packets, and of packets with an 802.11 header.
     links : set
         Link types that are not supported.
+    beacons : Counter
+        Number of beacons of each access point, by its address.
+    mhz : Counter
+        Number of frames on each channel, by the frequency of the channel. [MHz]
+    connections : int
+        Number of connections that are followed.
+    untold : int
+        Number of data frames between two stations or two access points, which are left out.
     """
 
     cells: dict[bytes, Cell] = field(default_factory=dict)

@@ -50,8 +50,6 @@ class Choices:
         Subnet of the stations of --lan.
     phy : str
         Physical layer of --phy.
-    addresses : bool
-        Whether the scenario contains addresses of stations.
     """
 
     access_point: str | None = None

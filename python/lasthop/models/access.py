@@ -16,8 +16,8 @@ class Access:
     aifsn : int
         Idle slots after SIFS before the backoff counter counts down; 2 slots make DIFS. [slots]
     attempts : int
-        Largest number of attempts for a frame, including the first attempt; then the frame is
-        dropped.
+        Largest number of attempts for a frame, including the first attempt. The frame is dropped if
+        the last attempt fails.
     txop_packets : int
         TXOP limit: packets sent per access, 1 without TXOP. [packets]
     """

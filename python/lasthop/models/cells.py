@@ -95,8 +95,8 @@ def _beyond(scenario: Scenario, *, aggregates: bool = False) -> str | None:
 
 
 def manages(table: str, discipline: str) -> str:
-    """Return a message that a queue discipline manages the queue of the node that `table`
-    describes.
+    """Return a message about a queue that is managed by a queue discipline. `table` is the key path
+    of the table that describes the queue's node.
     """
     key = "cell.ap_queue" if table == "cell.ap" else f"{table}.queue"
     return f"`{key}.{discipline}` manages the queue"

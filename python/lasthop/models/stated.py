@@ -60,8 +60,8 @@ def _aggregates(_: CellScenario) -> Mapping[str, StatedError]:
 
 
 def _airtime(_: CellScenario) -> Mapping[str, StatedError]:
-    """Return the larger of the errors that ``docs/papers/airtime.md`` states: that of a station
-    behind a FIFO.
+    """Return the larger of the errors that ``docs/papers/airtime.md`` states: the error for
+    stations that a FIFO serves.
     """
     return {"goodput_bps": StatedError(0.06, ("stations",))}
 

@@ -15,9 +15,7 @@ MOST = 100_000
 """Largest number of values of an axis."""
 
 LOOKED_AT = 9
-"""Number of values of a parameter at which the parameter is tested for an effect on the
-equilibrium.
-"""
+"""Number of values at which a parameter is tested for an effect on the equilibrium."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +32,8 @@ class Axis:
     count : int, optional
         Number of values; by default the function that uses the axis chooses it.
     spacing : str, optional
-        ``"steps"`` for equal steps or ``"ratios"`` for equal ratios between the values.
+        ``"steps"`` for equal steps or ``"ratios"`` for equal ratios between the values; by default
+        the range decides.
     """
 
     name: str
@@ -51,8 +50,8 @@ class Axis:
         return self.low > 0.0 and self.high >= 10.0 * self.low
 
     def places(self, count: int) -> Vector:
-        """Return relative positions from 0 to 1 on the axis: one per value if the axis has values,
-        or `count` positions.
+        """Return relative positions from 0 to 1 on the axis: one per value if the axis sets its
+        number of values, otherwise `count` positions.
         """
         return np.linspace(0.0, 1.0, self.count or count)
 
@@ -85,7 +84,7 @@ def axis_of(
     ratios: int | None = None,
     of_rest: bool = True,
 ) -> Axis:
-    """Return the axis of a parameter with its range, after checks.
+    """Check a parameter and its range, and return them as an axis.
 
     Parameters
     ----------
@@ -96,12 +95,12 @@ def axis_of(
     low, high : float or str
         Ends of the range; times may be given with their unit, ``"10 ms"``.
     step : float or str, optional
-        Step between the values of the axis; the range ends at the last value.
+        Step between the values of the axis, instead of `ratios`. The range ends at the last value.
     ratios : int, optional
-        Number of values with equal ratios between them, instead of `step`.
+        Number of values, with equal ratios between successive values, instead of `step`.
     of_rest : bool
-        Whether the parameter must change the equilibrium or its linearisation. Limits of windows
-        and queues change only the solutions over time.
+        Whether parameters are refused that change neither the equilibrium nor its linearisation.
+        Such parameters are limits of windows and queues, which change only solutions over time.
 
     Raises
     ------

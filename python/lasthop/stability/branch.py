@@ -122,8 +122,8 @@ class _Continuation:
         self.point, self.low, self.high = point, low, high
         self.mesh = Mesh.even(intervals)
         self.rest = point.case.equilibrium
-        # Size of each unknown, to which its changes are compared: states at equilibrium, period,
-        # parameter.
+        # Typical size of each unknown: the states at equilibrium, the period and the parameter.
+        # Changes of an unknown are divided by its size.
         self.scale = np.array([*self.rest, point.period, abs(point.value)])
 
     def case(self, value: float) -> Case:
@@ -178,12 +178,14 @@ class _Continuation:
         return result
 
     def split(self, unknowns: Array) -> tuple[Array, float, float]:
-        """Return the states on the mesh, the period and the parameter from the unknowns."""
+        """Split the vector of unknowns into the states on the mesh, the period and the
+        parameter.
+        """
         return unknowns[:-2].reshape(len(self.rest), -1), float(unknowns[-2]), float(unknowns[-1])
 
     def weights(self) -> Array:
-        """Return the weight of each unknown in the squared length of a change. Each state, over the
-        whole mesh, has the weight of one unknown.
+        """Return the weight of each unknown in the squared length of a change. The values of a
+        state at all points of the mesh together weigh as much as the period or the parameter.
         """
         points = self.mesh.size
         states = np.repeat(1.0 / (self.rest**2 * points), points)

@@ -17,7 +17,7 @@ from lasthop.stability.series import Series, unit_lines
 SCENARIOS = "lasthop.fluid(scenario).case is a scenario's case"
 """Hint in error messages about an unknown model: how to get the case of a scenario."""
 WHY = {"least_rest": ", too small for congestion avoidance without timeouts"}
-"""Explanation of parameters that set a limit, for messages."""
+"""Ends of error messages, by the name of the parameter that sets the exceeded limit."""
 
 
 @dataclass(frozen=True)
@@ -154,8 +154,8 @@ class Case:
 
     @property
     def decided(self) -> Mapping[str, Any]:
-        """Effective values of parameters that other parameters may override. The values do not
-        require an equilibrium.
+        """Effective values of parameters that other parameters may override. The values are
+        available even if the case has no equilibrium.
         """
         with np.errstate(all="ignore"):
             return solved(self.model, self.values)[0].decided
@@ -219,7 +219,9 @@ class Case:
 
 
 def solved(model: Model[Any], values: Mapping[str, Any]) -> tuple[Derived, NDArray[np.float64]]:
-    """Return derived constants and the equilibrium; NaN where a window is outside its range."""
+    """Return derived constants and the equilibrium, which is NaN where a window is outside its
+    range.
+    """
     p, rest = model.solve(values)
     windows = [i for i, name in enumerate(model.states) if name.startswith("window")]
     least = np.maximum(values["least_window"], values["least_rest"])
@@ -249,8 +251,8 @@ def rates_along(
     now: NDArray[np.float64],
     lagged: Sequence[NDArray[np.float64]],
 ) -> list[Series]:
-    """Return the time derivatives of the states as series: with their derivatives by each present
-    state, then by each delayed state.
+    """Return the time derivatives of the states as `Series`. Coefficient 1 of a series has the
+    partial derivatives by each present state, then by each delayed state.
     """
     states = len(now)
     lines = unit_lines(np.concatenate([now, *lagged]))

@@ -18,7 +18,9 @@ Array = NDArray[np.float64]
 FINEST = 8
 """Largest number of parts into which the side of a grid cell is divided. [-]"""
 PARTS = 400
-"""Largest number of parts, of all cells together, into which the side of a chart is divided. [-]"""
+"""Largest number of parts into which the side of the whole chart is divided, if all its cells are
+refined. [-]
+"""
 BATCH = 400
 """Number of points of a chart whose roots are computed together, which limits the memory of the
 matrices. [-]

@@ -173,10 +173,10 @@ def _check_cost(case: Case, x: Axis, y: Axis, wide: int, high: int) -> None:
 
 def changes(abscissa: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return pairs of neighbouring grid points, one stable and one unstable. The axes of the array
-    are the pair, the point of the pair, and its indices on x and y.
+    are the pair, the point of the pair (first or second), and the coordinate (index on x or on y).
     """
     sign = np.sign(abscissa)
-    # Points without an equilibrium have NaN.
+    # At a point without an equilibrium the sign is NaN, so that the comparison is false.
     return _pairs(lambda near, far: sign[near] * sign[far] < 0.0)
 
 
@@ -192,7 +192,10 @@ def corners(abscissa: NDArray[np.float64], pieces: NDArray[np.int64]) -> NDArray
 
 
 def _pairs(between: Callable[[Part, Part], NDArray[np.bool_]]) -> NDArray[np.float64]:
-    """Return pairs of neighbouring grid points for which a test of two slices is true."""
+    """Return the pairs of neighbouring grid points that pass a test. The function `between` is
+    called with two slices of the grid, which contain the first and the second points of the pairs.
+    It returns whether each pair passes.
+    """
     results = []
     for along in ((0, 1), (1, 0)):
         far = (slice(along[0], None), slice(along[1], None))
@@ -239,7 +242,8 @@ def split(
         same = (case.pieces(**values(middle)) == first)[:, None]
         low, high = np.where(same, middle, low), np.where(same, high, middle)
     differ = stable(low) != stable(high)
-    # Both sides of a corner may have the same stability if a Hopf point is close to the corner.
+    # Only corners at which stability changes explain a pair. Both sides of a corner may have the
+    # same stability if a Hopf point is close to the corner.
     known = {pair.tobytes() for pair in cornered[differ]}
     smooth = np.array([pair.tobytes() not in known for pair in pairs], dtype=np.bool_)
     jumps = low[differ]

@@ -18,21 +18,21 @@ ENTRY_S = 0.2e-6
 """Computation time of the eigenvalues of a matrix, divided by the square of its size. [s]"""
 
 SYSTEM_S = 5e-3
-"""Computation time to verify the rightmost root of a system, per state, without the points of
-lines. [s]
+"""Computation time to verify the rightmost root of a system, divided by the number of states. The
+time for the points of lines, `POINT_S`, is not included. [s]
 """
 
 POINT_S, POINT_BYTES = 1.2e-6, 150.0
 """Computation time of a point of a line, divided by the number of states, and memory of a point,
-divided by the square of this number. [s, bytes]
+divided by the squared number of states. [s, bytes]
 """
 
 EASY = 2000
 """Number of points of a line up to which a search for further roots is not expected. [-]"""
 
 LINES, HARD_LINES = 40, 100
-"""Expected number of lines in a search for roots. The second value applies if the lines have too
-many points to count roots.
+"""Expected number of lines in a search for roots. The second value applies if a line would need
+more than `MAX_POINTS` points to count its roots.
 """
 
 LOOKED_AT = 200

@@ -179,7 +179,8 @@ class _Tracer:
         return values[0], ((values[1:4] - values[4:7]) / (2.0 * step)).T
 
     def follow(self, start: Vector, sign: float) -> Vector:
-        """Return points of the curve from `start` to the edge of the rectangle.
+        """Return points of the curve from `start` to the edge of the rectangle. `sign` (1 or -1)
+        selects one of the two directions along the curve.
 
         The curve ends earlier at a corner of the equations, since the system on the other side of
         the corner is different.
@@ -201,7 +202,7 @@ class _Tracer:
                 points += [] if last is None else [last]
                 break
             if len(points) > 10 and np.linalg.norm(new - start) < 0.7 * step:
-                points.append(start)  # the curve is closed
+                points.append(start)  # the curve returns to its start
                 break
             points.append(new)
             tangent = ahead

@@ -34,9 +34,11 @@ unknown. [-]
 ACCURATE = 1e-5
 """Relative error of amplitude and period below which the mesh is not refined further. [-]"""
 GAIN = 15.0
-"""Least factor by which the error decreases if the intervals are halved, with a small margin."""
+"""Least factor by which the error decreases if the intervals are halved, less a small margin."""
 SAME = 0.1
-"""Relative change of the amplitude on a finer mesh up to which the cycle is the same cycle. [-]"""
+"""Largest relative change of the amplitude with which a cycle on a finer mesh is considered to be
+the cycle of the coarser mesh. [-]
+"""
 TOLERANCE = 1e-9
 """Largest change of an unknown in the last Newton step, relative to the size of the unknown. [-]"""
 
@@ -79,7 +81,7 @@ class Mesh:
 
     def weights(self, places: Array, derivative: bool = False) -> tuple[NDArray[np.int_], Array]:
         """Return the points from which values at scaled times in [0, 1] are interpolated, and the
-        weights of the points.
+        weights of the points. With `derivative`, the weights are those of the time derivative.
         """
         k = np.clip(np.searchsorted(self.edges, places, side="right") - 1, 0, len(self.edges) - 2)
         length = np.diff(self.edges)[k]
@@ -90,8 +92,8 @@ class Mesh:
         return DEGREE * k[:, None] + np.arange(DEGREE + 1), weights
 
     def matrix(self, places: Array, derivative: bool = False) -> Array:
-        """Return the matrix that maps the values of a periodic function at the points to its values
-        at scaled times.
+        """Return the matrix that maps the values of a periodic function at the points to its
+        values, or with `derivative` to its time derivatives, at scaled times.
         """
         index, weights = self.weights(places - np.floor(places), derivative)
         matrix = np.zeros((len(places), self.size))

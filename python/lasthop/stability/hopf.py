@@ -210,8 +210,8 @@ def scan(case: Case, axis: Axis) -> Scan:
 
 
 def _check_cost(case: Case, axis: Axis, places: NDArray[np.float64]) -> None:
-    """Raise an error if a scan would exceed the cost limits. The location of crossings takes about
-    as long as the scan.
+    """Raise an error if a scan would exceed the cost limits. Locating the crossings takes about as
+    long as the scan itself.
     """
     values = axis.value(places)
     rest, linear = case.over(**{axis.name: values})

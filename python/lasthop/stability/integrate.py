@@ -23,7 +23,9 @@ from lasthop.stability.case import Case
 from lasthop.stability.errors import ConvergenceError, ParameterError
 
 History = Callable[[float], Sequence[float]]
-"""Past states: function of a time up to 0 that returns the state. [s]"""
+"""Past states: a function that is called with a time up to 0 [s] and returns the state at this
+time.
+"""
 
 # Coefficients of Dormand and Prince. The last row is that of the solution, so that the last stage
 # is the first stage of the next step.
@@ -61,13 +63,13 @@ BREAKING_ORDER = 5
 """Number of delays after which the discontinuity at time 0 no longer affects a method of order 5.
 """
 MAX_STEPS = 500_000
-"""Largest number of steps of an integration. If it is larger, `MAX_OVER` times the number of steps
-that the delays require is the limit instead.
+"""Largest number of steps of an integration, unless `MAX_OVER` times the number of steps that the
+delays require is larger.
 """
 MAX_OVER = 20
 USUAL_OVER = 4.0
-"""Expected number of steps divided by the number that the delays require. Measured ratios were 1 to
-6. [-]
+"""Expected number of steps, divided by the number of steps that the delays require. Measured ratios
+were 1 to 6. [-]
 """
 STEP_S, STEP_BYTES = 25e-6, 300.0
 """Computation time and memory of a step, divided by the number of states plus one. The values were

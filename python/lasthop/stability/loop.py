@@ -46,9 +46,10 @@ class Loop:
         `LOWEST` over the delay. [rad/s]
     phase_margin_degrees : float or None
         Additional phase lag at the crossover frequency up to which the loop is stable; negative if
-        the loop is unstable. [degrees]
+        the loop is unstable. None without a crossover frequency. [degrees]
     gain_margin : float or None
-        Factor by which both coefficients must be multiplied to reach the edge of stability. [-]
+        Factor by which both coefficients must be multiplied to reach the edge of stability; None if
+        there is no such factor. [-]
     delay_margin_s : float or None
         Additional delay up to which the loop is stable; None if the loop is unstable. [s]
     """
@@ -106,8 +107,8 @@ def loop(case: Case) -> Loop:
     lag += pi - 2.0 * pi * np.ceil((lag[0] - 0.5 * pi) / (2.0 * pi))
 
     def passed(values: NDArray[np.float64], of: Any) -> list[tuple[float, float, float]]:
-        """Return frequency, gain and phase margin at each frequency at which a function of gain and
-        margin is 0.
+        """Return frequency, gain and phase margin at each zero of the function `of`, which depends
+        on gain and margin. `values` are the values of this function at the frequencies `omega`.
         """
         results = []
         for k in np.flatnonzero(np.diff(np.sign(values))):

@@ -34,8 +34,8 @@ class Number:
     closed : bool
         Whether `low` is included in the range.
     plain_above : float or None
-        Values up to this value have a special meaning, so that a range of variation must not
-        contain them.
+        Largest value with a special meaning, such as 0 for "no effect". The range of an axis must
+        be above this value. None if no value has a special meaning.
     """
 
     name: str

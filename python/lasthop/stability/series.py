@@ -22,7 +22,7 @@ class Series:
         Coefficient of power k at index k of the first axis.
     """
 
-    # With None, numpy leaves an operation of an array and a series to the series.
+    # With None, the methods of `Series` compute operations of a numpy array and a series.
     __array_ufunc__ = None
 
     def __init__(self, coefficients: Any) -> None:
@@ -30,7 +30,9 @@ class Series:
 
     @classmethod
     def line(cls, *coefficients: Any, order: int) -> "Series":
-        """Return a series of an order from its lowest coefficients; higher coefficients are 0."""
+        """Return a series of the given order from its lowest coefficients; higher coefficients are
+        0.
+        """
         given = np.broadcast_arrays(*map(np.asarray, coefficients))
         rest = np.zeros((order + 1 - len(given), *given[0].shape))
         return cls(np.concatenate([np.stack(given), rest]))
@@ -105,8 +107,8 @@ class Series:
 def unit_lines(values: NDArray[np.float64]) -> list[Series]:
     """Return a series of first order for each value, each with a separate direction of change.
 
-    The first coefficient of a formula of these series has the derivatives of the formula by all
-    values, one row per value.
+    If a formula is evaluated with these series, coefficient 1 of the result has the derivatives by
+    all values, one row per value.
     """
     count = len(values)
     unit = np.eye(count).reshape(count, count, *[1] * (values.ndim - 1))

@@ -25,8 +25,8 @@ from lasthop.stability.spectrum import roots
 Array = NDArray[np.float64]
 
 SAME = 1e-4
-"""Distance of the solution from a cycle, divided by the range of each state, up to which a cycle is
-found. [-]
+"""Distance of the solution from a cycle, divided by the range of each state, up to which the
+solution is considered to be on the cycle. [-]
 """
 NOISE = 100.0
 """Largest distance of two points of the return map that the errors of integration steps may cause.
@@ -38,7 +38,7 @@ stable equilibrium. [-]
 """
 RETURNS = 1e-5
 """Distance of two points of the return map, divided by the range of each state, up to which a
-solution of unknown error is a cycle. [-]
+solution of unknown error is considered a cycle. [-]
 """
 APART = 1e-3
 """Distance of two points of the return map, divided by the range of each state, above which the
@@ -67,12 +67,16 @@ longer. [-]
 """
 MAX_CHUNKS = 40
 SAMPLES = 6000
-"""Number of times at which the solution is evaluated in a chunk."""
+"""Number of points in time at which the solution is evaluated in a chunk."""
 
 LATE = 5000
-"""Number of times at which `manner` evaluates each third of the last part of a solution."""
+"""Number of points in time at which `manner` evaluates each third of the last part of a
+solution.
+"""
 AT_REST = 1e-6
-"""Relative distance from the equilibrium at which a solution has reached the equilibrium. [-]"""
+"""Relative distance from the equilibrium up to which a solution is considered to be at equilibrium.
+[-]
+"""
 REST, CYCLE, DECAYING, GROWING, MOVING = "at rest", "cycle", "decaying", "growing", "moving"
 """Final behaviours of a solution."""
 
@@ -129,7 +133,7 @@ class Settled:
         if self.period is None:
             return float(self.case.equilibrium[i]), float(self.case.equilibrium[i])
         begin = self.end - self.period
-        # Steps end at the times at which states reach an end of their range.
+        # The ends of steps include the times at which states reach an end of their range.
         steps = self.trajectory.starts[self.trajectory.starts > begin]
         times = np.sort(np.concatenate([np.linspace(begin, self.end, 2001), steps]))
         return -self._top(i, -1.0, times), self._top(i, 1.0, times)
@@ -191,7 +195,8 @@ def settled(case: Case, start: History | None = None, tolerance: float = 1e-7) -
             return Settled(case, trajectory, None)
         past = Settled(case, trajectory, None).history()
         turns = _passages(case, trajectory)
-        # The cycle may be longer than the period of the linear system. The next chunk is longer.
+        # The cycle may be longer than the period of the linear system. The next chunk is therefore
+        # longer.
         if len(turns) < 3 * MAX_TURNS:
             length = min(2.0 * length, 1000.0 * CHUNK * max(case.delays))
     raise ConvergenceError(

@@ -38,9 +38,9 @@ POINTS = (16, 24, 36, 54, 81, 120)
 """Numbers of Chebyshev points that are tried one after another."""
 
 RESOLVED = ((12, 6.5), (24, 22.5), (36, 40.5))
-"""Numbers of Chebyshev points, each with the largest product of a root's modulus and the longest
-delay that the points resolve. The error of exp(-lambda tau) for a root lambda and a delay tau is
-then below 1e-6 to the right of the imaginary axis, and below 1.4 elsewhere.
+"""Numbers of Chebyshev points, each with a limit. The points resolve a root if its modulus times
+the longest delay is at most this limit. The error of exp(-lambda tau) for a root lambda and a delay
+tau is then below 1e-6 to the right of the imaginary axis, and below 1.4 elsewhere.
 """
 OVERSHOOT = 1.4
 BESIDE = 1e-6
@@ -253,8 +253,8 @@ def agreed(linear: Linear, centre: complex, points: int, most: int) -> tuple[Val
 
 
 def united(fine: Values, raw: Values, more: Values, more_raw: Values) -> tuple[Values, Values]:
-    """Return roots and eigenvalues, together with those of a search that are new, from right to
-    left.
+    """Return the roots `fine` with their eigenvalues `raw`, and the new roots of a search, `more`,
+    with their eigenvalues `more_raw`. The order is from right to left.
     """
     scale = 1e-7 * np.abs(more)
     new = np.all(np.abs(more[:, None] - fine) > scale[:, None], axis=1)

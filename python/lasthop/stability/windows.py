@@ -72,7 +72,7 @@ class WindowRule:
         for name, function in (("increase", self.increase), ("decrease", self.decrease)):
             try:
                 function(line, p)
-            except KeyError:  # the test has no such parameter
+            except KeyError:  # the test has no value for a parameter of the rule
                 continue
             except (TypeError, ValueError, AttributeError) as error:
                 raise ParameterError(

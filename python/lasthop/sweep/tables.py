@@ -217,8 +217,8 @@ class Sheet:
 
     def _plainly(self, at: Row, item: Row) -> list[Any] | None:
         """Return the row of an item whose structure (names, and which values are estimates) is
-        known, or None. This method is several times faster than the general one and applies to most
-        items.
+        known, or None. This method is several times faster than the general conversion of an item,
+        and applies to most items.
         """
         row = [*at.values()]
         estimates = self._estimates.get(tuple(item))

@@ -109,8 +109,8 @@ class Capacity:
         return [self._most_of(k, max(hint, 1)) for k in range(count)]
 
     def check(self, most: Sequence[int]) -> tuple[list[int], list[str]]:
-        """Check the result of the search: simulate the two numbers below each given number, and two
-        numbers above the next higher number.
+        """Check the result of the search. For each given number n, simulate n - 2 and n - 1 calls,
+        which should be feasible, and n + 2 and n + 3 calls, which should not.
 
         Returns
         -------

@@ -13,8 +13,8 @@ these values.
 """
 
 TXOP_LIMITS = (1, 2, 4, 8)
-"""TXOP limits that a search tries. The receive window of the stations is also tried if it is
-smaller. [packets]
+"""TXOP limits that a search tries. For stations, limits above W are replaced by W, the largest sum
+of the receive windows of one station. [packets]
 """
 
 

@@ -1,5 +1,5 @@
-"""Queues in which packets wait, and delays of calls. They show whether packets wait mainly in the
-AP's queue.
+"""Queues in which packets wait, and delays of calls. The results show whether packets wait mainly
+in the AP's queue.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,7 +15,9 @@ BOTTLENECK = "vsb"
 """Name of the queue of the virtual shared bottleneck, which packets of both directions pass."""
 
 HALF = 0.5
-"""Fraction of a delay up to which the time in queues does not dominate the delay. [-]"""
+"""Ratio of the time in queues to the whole delay of a packet, below which queues do not dominate
+the delay. [-]
+"""
 
 
 @dataclass(frozen=True)
@@ -93,8 +95,8 @@ class CallDelay:
 
 
 def elsewhere(result: Result) -> Elsewhere | None:
-    """Return the flow with the longest delay and the queue in which its packets wait, if that is
-    not mainly the access point's queue.
+    """Return the flow with the longest delay and the queue in which its packets wait; None if its
+    packets wait mainly in the access point's queue.
 
     The flow is a call if the scenario file has calls, or else any flow of the cell. The result is
     None if packets wait longest in the AP's queue, and all queues together account for at least
@@ -162,7 +164,9 @@ def _path(flow: Flow) -> Iterator[str]:
 
 
 def means_of(result: Result, list_name: str, quantity: str) -> Mapping[str, float]:
-    """Return the mean of a quantity by item name, for each item of a list that has the quantity."""
+    """Return the mean of a quantity by the name of the item, for the items of a result's list that
+    have the quantity.
+    """
     return {
         item["name"]: item[quantity]["mean"]
         for item in result.summary.get(list_name, [])

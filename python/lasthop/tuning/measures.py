@@ -26,7 +26,7 @@ Samples: TypeAlias = Mapping[str, Sequence[float]]
 - ``beside_calls_goodput_bps``: goodput of all other traffic with these calls. [bit/s]
 - ``goodput_bps``: goodput of the cell; ``up_goodput_bps`` and ``down_goodput_bps``: goodput of each
   direction, if both directions have flows. [bit/s]
-- ``rtt_s``: mean over the TCP connections, with equal weights. [s]
+- ``rtt_s``: round-trip time, averaged over the TCP connections with equal weights. [s]
 - ``sojourn_s``: mean time of a packet in the AP's queue of the tuned category, including service.
   [s]
 - ``sojourn_p99_s``: 99th percentile of the time in that queue. [s]
@@ -286,9 +286,9 @@ def is_beyond(differences: Sequence[float], limit: float) -> bool:
     """Return whether the mean of paired differences exceeds a limit, and the difference from 0 is
     not due to chance.
 
-    In addition, the mean must exceed the half width of its 95 % interval, or every difference must
-    exceed the limit. The second condition is for two or three replications, whose interval is too
-    wide.
+    The difference is not due to chance if the mean exceeds the half width of its 95 % interval, or
+    if every difference exceeds the limit. The second condition is for two or three replications,
+    whose interval is too wide.
     """
     mean = fmean(differences)
     if mean <= limit:

@@ -4,7 +4,7 @@ from lasthop.scenario.scenario import Scenario
 from lasthop.scenario.typed import TcpFlow
 
 SHORT_S = 20.0
-"""Measured time of a short simulation. [s]"""
+"""Simulated time of a short simulation after the warm-up. [s]"""
 
 SHORT_REPLICATIONS = 2
 

@@ -121,7 +121,9 @@ class Search:
         self.bounds = bounds
         self.calls = calls
         self.irregular: list[str] = []
-        """Observations that contradict the assumption of the search for the number of calls."""
+        """Observations that contradict an assumption of the search for the number of calls: that
+        more calls are never better than fewer calls.
+        """
         self.is_over = False
         """Whether the search is complete."""
         self.checks: list[Check] = []

@@ -114,8 +114,9 @@ def _under(node: str, category: str, values: Mapping[str, int]) -> list[Setting]
 
 
 def _preserved(scenario: Scenario, category: str, others: Sequence[str]) -> list[Setting]:
-    """Return settings that preserve the contention windows of the categories `others`, if best
-    effort is tuned, from which they may be derived.
+    """Return settings that preserve the contention windows of the categories `others`; an empty
+    list unless best effort is tuned. The windows of other categories may be derived from those of
+    best effort.
     """
     if category != BEST_EFFORT:
         return []

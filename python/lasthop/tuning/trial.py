@@ -60,12 +60,13 @@ class Trial:
         Values that the model predicts; None if the model refuses the scenario, for the reason in
         `refusal`.
     screened : mapping or None
-        Means of the quantities in a short simulation.
+        Means of the quantities in a short simulation; None if there was no short simulation.
     screened_parts : mapping
         Values of the quantities of single flows and stations in the short simulation, one per
         replication.
     result : Result or None
-        Result of the full simulation, which confirms the setting.
+        Result of the full simulation, which confirms the setting; None if there was no full
+        simulation.
     samples : mapping
         Values of the quantities in the full simulation, one per replication.
     parts : mapping
@@ -103,7 +104,8 @@ class Check:
     change : Estimate or None
         Mean of the paired differences of the objective: checked setting less present setting.
     objection : str or None
-        Reason why the setting is ruled out by the measurements with fresh seeds.
+        Reason why the setting is ruled out by the measurements with fresh seeds; None if the
+        setting is not ruled out.
     improves : bool
         Whether the setting improves the objective by more than the interval of `change`.
     """

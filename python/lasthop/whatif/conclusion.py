@@ -27,7 +27,8 @@ class Advice:
     """Column of the comparison that improves; None for advice by the verdicts of the calls.
     """
     cases: tuple[str, ...]
-    """Names of the cases, which do not differ significantly or have the same call verdicts.
+    """Names of the advised cases. These cases do not differ significantly from each other, or they
+    have the same call verdicts.
     """
     is_best: bool
     """Whether each of the cases is also better than all other cases by more than the intervals."""

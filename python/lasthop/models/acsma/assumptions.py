@@ -34,8 +34,8 @@ and its modulus exceeds this limit. See docs/papers/acsma.md, "How often r is se
 """
 
 MIN_QUEUE = 1e-9
-"""Longest queue at which the check of prices still fails because the queues are practically empty.
-[packets]
+"""Queue length below which queues are practically empty. The check of prices fails if all queues
+would be shorter than this value. [packets]
 """
 
 FEWEST_CONNECTIONS = 1.0

@@ -55,7 +55,7 @@ def exact(graph: ConflictGraph, method: Method | None = None) -> Exact:
     graph : ConflictGraph
         The network.
     method : "enumeration" or "junction tree", optional
-        Requested method.
+        Requested method; by default enumeration for a small graph, or else a junction tree.
 
     Raises
     ------

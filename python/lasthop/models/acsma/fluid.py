@@ -26,8 +26,8 @@ from lasthop.models.acsma.reno import (
 from lasthop.models.acsma.sets import Floats
 
 STILL = 1e-8
-"""Largest relative change of the state during the last half of the time, at which the system is at
-equilibrium. [-]
+"""Relative change of the state during the last half of the time, up to which the system is
+considered to be at equilibrium. [-]
 """
 
 LONGEST_S = 1e6
@@ -185,8 +185,8 @@ class MultiConnection:
 
 @dataclass(frozen=True)
 class PacketCounts:
-    r"""Fluid system with packets of unequal sizes, whose queues are counted in packets. TCP ACKs
-    that use air time like packets have this effect.
+    r"""Fluid system with packets of unequal sizes. Its queues are counted in packets. TCP ACKs that
+    use air time like packets lead to such a system.
 
     .. math:: n_s = k T_s, \quad
         \dot x_s = \frac{x_s^2}{2 M_s n_s} \Bigl(\frac{2 M_s^2 n_s^2}{T_s^2 x_s^2}

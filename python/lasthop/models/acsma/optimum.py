@@ -321,8 +321,9 @@ def _check_cost(problem: Problem) -> None:
 
 
 def _first_prices(problem: Problem) -> Floats:
-    """Return initial prices at which each flow has a fraction of the link with the smallest share.
-    The price of a flow is divided equally over the links of its route.
+    """Return initial prices, computed from a rough rate of each flow: a quarter of the flow's equal
+    share of the tightest link on its route. The price of a flow is divided equally over the links
+    of its route.
     """
     network, incidence = problem.network, problem.incidence
     supply = np.concatenate([np.full(problem.wireless, network.service_rate_pps), problem.capacity])

@@ -31,13 +31,13 @@ from lasthop.scenario.csma import Csma, CsmaFlow
 from lasthop.scenario.typed import CsmaScenario, Readable, Scenario
 
 NO_LOSS = 1e-9
-"""Loss probability of a wired link up to which it is treated as 0; it is the residual of the
+"""Largest loss probability of a wired link that is treated as 0, since it may be a residual of the
 solver. [-]
 """
 
 NO_DUMMIES = 1e-4
-"""Air time fraction of dummy packets up to which it is treated as 0; it is the residual of the
-solver. [-]
+"""Largest air time fraction of dummy packets that is treated as 0, since it may be a residual of
+the solver. [-]
 """
 
 
@@ -141,7 +141,9 @@ def network_of(scenario: CsmaScenario) -> Network:
 
 
 def _utility(csma: Csma, flow: CsmaFlow) -> Utility:
-    """Return the utility of a flow whose optimum its number of connections leads to."""
+    """Return the utility function of a flow. The rule for the flow's number of connections leads to
+    the optimum for this utility.
+    """
     if flow.marginal_utility is not None:
         return ByPoints(flow.marginal_utility, flow.weight)
     if csma.fairness is not None:

@@ -61,11 +61,9 @@ def window_speed(window: Floats, rtt_s: Floats, price: Floats) -> Floats:
 
     .. math:: \dot W_s = \frac{1}{T_s} - \frac{W_s^2}{2 T_s} \sum_{l \in s} p_l
 
-    Notes
-    -----
-    The formula is Eq. (5.5). :math:`T_s` is the round-trip time, and :math:`\sum_{l \in s} p_l` the
-    loss probability of the route. With the rate :math:`x_s = n_s W_s / T_s` of Eq. (5.6), for
-    :math:`n_s` connections, it becomes Eq. (5.7).
+    Notes ----- The formula is Eq. (5.5). :math:`T_s` is the round-trip time, and :math:`\sum_{l \in
+    s} p_l` the loss probability of the route. With the rate :math:`x_s = n_s W_s / T_s` of Eq.
+    (5.6), for :math:`n_s` connections, the formula becomes Eq. (5.7).
     """
     return 1.0 / rtt_s - window**2 / (2.0 * rtt_s) * price
 

@@ -9,8 +9,8 @@ from lasthop.models.acsma.network import Network
 from lasthop.models.acsma.sets import Floats
 
 EMPTY = 1e-9
-"""Aggressiveness up to which the queue of a link is treated as empty; it is the residual of the
-solver. [-]
+"""Largest aggressiveness of a link whose queue is treated as empty, since the value may be a
+residual of the solver. [-]
 """
 
 

@@ -32,8 +32,8 @@ BURN_IN = 0.25
 """Fraction of the sweeps that is discarded as burn-in. [-]"""
 
 GROUP_S, DRAW_S = 40e-6, 2e-9
-"""Computation time of a sweep per colour, and per neighbour of each link and chain. The times were
-measured on one core of an Intel Xeon server with numpy 2. [s]
+"""Computation time of a sweep for each colour, and for each neighbour of each link in each chain.
+The times were measured on one core of an Intel Xeon server with numpy 2. [s]
 """
 
 CONFIDENCE = 0.95

@@ -45,8 +45,8 @@ def independent_sets(graph: ConflictGraph, most: int = MAX_SETS) -> NDArray[np.b
 def sets_of(
     earlier: Sequence[Sequence[int]], most: int, refusal: TooLargeError
 ) -> NDArray[np.bool_]:
-    """Return all sets of elements without a conflict. `earlier` has, for each element, the
-    conflicting elements before it.
+    """Return all sets of elements in which no two elements conflict. `earlier` has, for each
+    element, the conflicting elements that precede the element.
     """
     members = np.zeros((1, len(earlier)), dtype=np.bool_)
     for member, near in enumerate(earlier):

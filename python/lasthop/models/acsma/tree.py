@@ -4,9 +4,9 @@ Links are eliminated one after the other. When a link is eliminated, its remaini
 connected to each other. The neighbour that is eliminated next can then include the weight of the
 eliminated links. The *bag* of a link is the link with its neighbours at its elimination; these
 neighbours are the *separator*. The parent of a bag is the bag of the neighbour that is eliminated
-next. A state of a bag is an independent set within the bag. The next link to be eliminated is that
-which connects the fewest new pairs (min-fill), so that bags are small. A chain or tree has bags of
-two, and a sparse geometric graph of 2000 links has bags of about twenty.
+next. A state of a bag is an independent set within the bag. The next link to be eliminated is the
+link whose elimination connects the fewest new pairs (min-fill), so that bags are small. A chain or
+tree has bags of two, and a sparse geometric graph of 2000 links has bags of about twenty.
 
 S. L. Lauritzen, D. J. Spiegelhalter, "Local computations with probabilities on graphical
 structures and their application to expert systems", J. R. Statist. Soc. B 50 (1988).
@@ -80,8 +80,9 @@ def _fill(tied: list[set[int]], link: int) -> int:
 
 
 class _Bag(NamedTuple):
-    """Bag of the junction tree: a link with its neighbours at its elimination, the separator.
-    States in which the link is silent come first, then states in which it is active.
+    """Bag of the junction tree: a link and its separator, which consists of the link's neighbours
+    at its elimination. States in which the link is silent come first, then states in which it is
+    active.
     """
 
     link: int
@@ -161,9 +162,9 @@ class JunctionTree:
 
         Parameters
         ----------
-        :math:`\beta r_l`: logarithm of the ratio of mean transmission time to mean backoff time.
-        [-]
-            :math:`\beta r_l`: logarithm of mean transmission over mean backoff time. [-]
+        log_fugacity : ndarray, shape (links,)
+            :math:`\beta r_l`: logarithm of the ratio of mean transmission time to mean backoff
+            time. [-]
         """
         return self._propagate(log_fugacity, None)[1]
 
@@ -240,7 +241,9 @@ class JunctionTree:
 
 
 def _gathered(bag: _Bag, of_parent: Floats) -> Floats:
-    """Return for each separator state of a bag the sum over the states of its parent bag."""
+    """Return, for each separator state of a bag, the sum of `of_parent` over the states of the
+    parent bag that contain this separator state.
+    """
     return np.asarray(np.bincount(bag.into, of_parent, bag.without), dtype=np.float64)
 
 

@@ -42,8 +42,8 @@ Integers: TypeAlias = npt.NDArray[np.int64]
 
 NEVER, HARDLY_EVER = 1e-12, 1e-6
 """Probabilities below which longer sequences of losses of an MPDU are neglected: for windows that
-are solved MPDU by MPDU, and for blocks. They determine the highest level. The mean hold is too
-small by at most this value. [-]
+are solved MPDU by MPDU, and for blocks. The probability determines the highest level. The mean hold
+is too small by at most this probability. [-]
 """
 
 MAX_STATES = 130_000

@@ -36,8 +36,7 @@ TOLERANCE, MAX_STEPS = 1e-9, 500
 [-]
 """
 MAX_MOVED = 0.05
-"""Largest change of a failure probability by the covariances that the model accepts. [-]
-"""
+"""Largest accepted change of a failure probability by the covariances. [-]"""
 FAR = "contenders collide too often for this model: a probability of failure moves by {:.2g}"
 ALWAYS = "contenders collide always: `cwmin` leaves them no other slot"
 DOING = "the attempts of contenders"
@@ -73,7 +72,8 @@ class Backoff:
 
 @dataclass(frozen=True)
 class Access:
-    """Medium access of one contender, per slot (``edca``) or per open slot (``dcf``).
+    """Medium access of one contender, per slot (``edca``) or per open slot (``dcf``). An open slot
+    is a slot that follows an idle slot.
 
     Attributes
     ----------

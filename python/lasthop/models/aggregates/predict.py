@@ -20,8 +20,8 @@ from lasthop.progress.cost_limits import need
 from lasthop.scenario.typed import CellScenario, Flow, Readable, Scenario
 
 WINDOW_S, FRAMES_S, SENDER_S = 2.5, 0.05, 2e-3
-"""Computation time per BlockAck window with losses, per kind of sender for its frames, and per
-sender. [s]
+"""Computation time for each BlockAck window with losses, for the frames of each kind of sender, and
+for each sender. [s]
 """
 OPPORTUNITY_S = 0.05
 """Computation time of the further PPDUs of a TXOP, per second of the TXOP limit. [-]

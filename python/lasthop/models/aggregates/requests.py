@@ -57,7 +57,7 @@ def requests_of(
     loss : float
         Probability that an MPDU is lost, :math:`p`. [-]
     attempts : int or None
-        Attempts for an MPDU, :math:`A`.
+        Attempts for an MPDU, :math:`A`; None if there is no limit.
     hold_rounds : float
         Mean hold, :math:`E[x]`: the number of rounds for which an MPDU blocks the window. [rounds]
     failures : tuple of float
@@ -97,11 +97,12 @@ def _last_attempts(blocks: Blocks, loss: float, attempts: int) -> Iterator[Float
     Yields
     ------
     array of float
-        Five rows, with one column per state for one hold of the present block. Row 1 has the
-        frequency of the round. Row 2 has the number of MPDUs as old as the window's first MPDU,
-        including this MPDU. Row 3 has the number of younger MPDUs that are settled (received or
-        given up) at the end of the round. Row 4 has the probability that no MPDU is received. Row 5
-        has the number of younger MPDUs that are settled if no MPDU is received.
+        Rounds with one value of the present block's hold. The array has one column per state and
+        five rows. Row 1 has the frequency of the round. Row 2 has the number of MPDUs as old as the
+        window's first MPDU, including this MPDU. Row 3 has the number of younger MPDUs that are
+        settled (received or given up) at the end of the round. Row 4 has the probability that no
+        MPDU is received. Row 5 has the number of younger MPDUs that are settled if no MPDU is
+        received.
     """
     middle = (blocks.length - 1) / 2
     steps = climb(blocks.unsettled, middle)

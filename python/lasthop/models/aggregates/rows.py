@@ -29,7 +29,7 @@ def rows_of(
     loss : float
         Probability that an MPDU is lost, :math:`p`. [-]
     attempts : int or None
-        Attempts for an MPDU.
+        Attempts for an MPDU; None if there is no limit.
 
     Returns
     -------
@@ -48,7 +48,7 @@ def rows_of(
         rows.append(now.sum(axis=0))
         requests.append(float(now[-1] @ failed))
         now = np.concatenate([np.zeros((1, window)), now[:-1] * failed])
-    # The probability of no failed round is the remainder. It takes up rounding errors.
+    # The probability of no failed round is the remainder, so that the sum is exact.
     rows[0] = by_age.sum(axis=0) - sum(rows[1:])
     ends = attempts is not None and attempts <= ages
     return (

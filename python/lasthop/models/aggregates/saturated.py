@@ -255,7 +255,8 @@ def solve(
     not collide, :math:`D_i` the MPDUs received in each of them, and :math:`L_i` the payload of an
     MPDU in bits. :math:`T_k` is the duration of an access without collision. :math:`T_{col}` is the
     duration of the longest frame of a collision plus the difference of EIFS and AIFS. With
-    ``"dcf"`` the values are per open slot, each of which takes one slot time :math:`\sigma`.
+    ``"dcf"`` the values are per open slot, which is a slot that follows an idle slot. Each open
+    slot takes one slot time :math:`\sigma`.
 
     Parameters
     ----------

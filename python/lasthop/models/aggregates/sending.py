@@ -243,7 +243,8 @@ class Sending:
         Parameters
         ----------
         left_ns : int, optional
-            Remaining time of a TXOP for RTS, PPDU and response. [ns]
+            Remaining time of a TXOP for RTS, PPDU and response; None if there is no limit in time.
+            [ns]
         opens : bool
             Whether the PPDU begins the TXOP; at least one MPDU is then sent, whatever its length.
         """
@@ -264,7 +265,7 @@ class Sending:
 
     @cached_property
     def _opening_ns(self) -> tuple[int, ...]:
-        """Duration of the longest exchange with a PPDU of `ppdus` up to each index, if the PPDU
+        """Durations of the exchanges with the PPDUs of `ppdus`, as a running maximum, if the PPDU
         begins a channel access. [ns]
         """
         return tuple(
@@ -273,7 +274,7 @@ class Sending:
 
     @cached_property
     def _following_ns(self) -> tuple[int, ...]:
-        """Duration of the longest exchange with a PPDU of `ppdus` up to each index, if the PPDU
+        """Durations of the exchanges with the PPDUs of `ppdus`, as a running maximum, if the PPDU
         continues a TXOP. [ns]
         """
         return tuple(
@@ -398,7 +399,7 @@ class Sending:
         )
 
     def _following(self, until_ns: int) -> Iterator[Mpdus]:
-        """Yield the further PPDUs of a TXOP, `until_ns` after the start of the TXOP."""
+        """Yield the further PPDUs of a TXOP whose exchanges so far have lasted `until_ns`."""
         most = self.access.txop_packets
         count = 1
         while self.limit_ns is not None and (most is None or count < most):

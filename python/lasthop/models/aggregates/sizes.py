@@ -171,9 +171,8 @@ class _Factors:
 
     The hold of a block may be caused by any of its :math:`b` MPDUs, number :math:`i`. Let :math:`f`
     be the weight of an MPDU after MPDU :math:`i`, and :math:`g` the weight of an MPDU before it.
-    The mean of :math:`f^{i - 1/2} g^{b
-    - i + 1/2}` over :math:`i = 1, \dots, b` is :math:`\sqrt{f g}\, (f^b - g^b) / (b (f - g))`, for
-    any :math:`b`.
+    The mean of :math:`f^{i - 1/2} g^{b - i + 1/2}` over :math:`i = 1, \dots, b` is
+    :math:`\sqrt{f g}\, (f^b - g^b) / (b (f - g))`, for any :math:`b`.
     """
 
     def __init__(self, blocks: Blocks, settled: complex, unsettled: complex) -> None:

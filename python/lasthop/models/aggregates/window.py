@@ -269,7 +269,7 @@ class _ChainResults:
 
 def _continued(lengths: Sequence[float], chains: Sequence[_ChainResults]) -> _ChainResults:
     """Return the results for blocks of one MPDU, extrapolated by the cubic through the results of
-    four chains. Of the mean hold, the inverse is extrapolated.
+    four chains. For the mean hold, the inverse is extrapolated instead of the value.
     """
     names = ("square", "failed", "single")
     rate = _at_one(lengths, [1 / chain.hold for chain in chains])

@@ -31,8 +31,8 @@ from lasthop.progress.cost_limits import check_time
 SEED = 1
 """Seed of the random draws, which does not depend on the scenario."""
 FIRST, COUNTED = 4, 40
-"""Number of packets sent before the count starts, and while it lasts, divided by the limit of the
-FIFO.
+"""Number of packets that are sent before counting starts, and number of packets that are counted,
+both divided by the limit of the FIFO.
 """
 LEAST = {"fifo": (6000, 300), "rounds": (1000, 20), "airtime": (1000, 20)}
 """Least number of counted exchanges by order of service: in total, and per station."""

@@ -73,7 +73,8 @@ def predict(scenario: Readable, options: Options | None = None) -> Quantities:
         Normalised scenario, as a `Scenario` or a mapping. It has a cell of 802.11n, ac or ax in
         which the access point sends more UDP to stations than the cell can carry.
     options : Options, optional
-        Another queue discipline; mean aggregates from a run.
+        Options that replace the queue discipline of the scenario, or set mean aggregate sizes from
+        a simulation run.
 
     Returns
     -------

@@ -32,8 +32,8 @@ class Party:
 def filled(
     capacity_bps: float, demands_bps: Sequence[float], weights: Sequence[float]
 ) -> list[float]:
-    """Return weighted max-min shares: no share exceeds its demand, and the others are proportional
-    to the weights.
+    """Return weighted max-min shares: no share exceeds its demand, and the shares below their
+    demands are proportional to the weights.
 
     Parameters
     ----------
@@ -79,7 +79,8 @@ def shared(capacity_bps: float, parties: Sequence[Party]) -> list[list[float]]:
 
 
 def of_flows(rate_bps: float, demands_bps: Sequence[float]) -> list[float]:
-    """Return the rate of each flow of a station. TCP flows share the rate that datagrams leave.
+    """Return the rate of each flow of a station. TCP flows share the rate that datagrams do not
+    use.
 
     Parameters
     ----------

@@ -119,7 +119,8 @@ class Cell:
 
 
 def mean_over_packets(stations: Sequence[StationTraffic], what: str, way: str) -> float:
-    """Return the mean of an attribute of `Packet` over the packets that the stations exchange.
+    """Return the mean of the attribute `what` of `Packet`, over the packets that the stations send
+    (`way` is ``"up"``) or receive (`way` is ``"down"``).
 
     All stations exchange packets at the same packet rate, whatever their PHY rates.
     """

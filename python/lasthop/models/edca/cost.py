@@ -33,13 +33,18 @@ stations. [-]
 """
 
 LEVEL_TURNS, LEVEL_BURST_TURNS = 830.0, 15.0
-"""Time of a round per level, and per level and packet of a station's burst. [turns]"""
+"""Time of a round for each level, and additional time for each level and each packet of a station's
+burst. [turns]
+"""
 
 STATE_TURNS, STATE_BURST_TURNS = 3.3, 0.16
-"""Time of a round per state, and per state and packet of a station's burst. [turns]"""
+"""Time of a round for each state, and additional time for each state and each packet of a station's
+burst. [turns]
+"""
 
 SET_UP_LEVEL_TURNS, SET_UP_STATE_TURNS, SET_UP_BURST_TURNS = 6000.0, 45.0, 6.0
-"""Set-up time per level, per state, and per state and packet of a station's burst. [turns]
+"""Set-up time for each level, for each state, and for each state and each packet of a station's
+burst. [turns]
 """
 
 FILL_S, FILL_BYTES = 3e-10, 16.0

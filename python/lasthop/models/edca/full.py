@@ -87,12 +87,11 @@ def build(
     """Return the Markov chain over the given states. For each state, also return the number of
     active stations and the number of packets at stations.
 
-    Notes
-    -----
-    The transitions are those of Eqs. (3), (5), (6), (8)-(10) and (26). A burst of the AP is a
-    sequence of single packets (eqs. 23-25), which :mod:`~lasthop.models.edca.levels` follows
-    without powers of a matrix. In section 4.1.1 the AP's queue shrinks by the :math:`n` packets of
-    a burst: :math:`Q_k - Q_m = n`.
+    Notes ----- The transitions are those of Eqs. (3), (5), (6), (8)-(10) and (26). A burst of the
+    AP is a sequence of single packets (eqs. 23-25), which :mod:`~lasthop.models.edca.levels`
+    follows without powers of a matrix. The condition of section 4.1.1 is :math:`Q_k - Q_m = n`:
+    from state :math:`k` to state :math:`m`, the AP's queue shrinks by the :math:`n` packets of a
+    burst.
     """
     window = counts.shape[1] - 1
     stations = int(counts[0].sum())

@@ -79,7 +79,7 @@ def _solve(
     least, usual, most = levels
     weights = log_weights(stations, window, most)
     # Without TXOP improbable states are left out. With TXOP they are included, since bursts empty
-    # stations and so concentrate the packets at fewer stations.
+    # stations, so that fewer stations have the packets.
     left_out = NEGLIGIBLE if max(ap_packets, station_packets) == 1 else np.inf
     k, eta = np.nonzero((weights > weights.max(axis=0) - left_out)[:, least:].T)
     k = k + least

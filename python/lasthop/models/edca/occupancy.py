@@ -37,8 +37,8 @@ class Occupancy:
 def merged(
     active: Integers, at_stations: Integers, prob: Floats, station_packets: Floats
 ) -> Occupancy:
-    """Return the distribution of a chain, with states merged that have equal numbers of active
-    stations and packets at stations.
+    """Return the distribution of a chain. States with equal numbers of active stations and of
+    packets at stations are merged.
     """
     pairs = np.stack([active, at_stations])
     remaining, index = np.unique(pairs, axis=1, return_inverse=True)

@@ -54,8 +54,8 @@ def overhead(cell: Cell, at: Contention, options: Options) -> Overhead:
 
 
 def exchange_s(cell: Cell, way: str) -> float:
-    """Return the mean duration of an exchange over the packets of all stations, ``"up"`` or
-    ``"down"``. [s]
+    """Return the mean duration of an exchange over the packets of all stations in one direction:
+    `way` is ``"up"`` or ``"down"``. [s]
     """
     return mean_over_packets(cell.stations, "exchange_s", way)
 
@@ -147,8 +147,8 @@ def _none_as_long(
 
 
 def _at_least(station: StationTraffic, length: float, way: str) -> float:
-    """Return the fraction of a station's packets whose frame that a collision destroys has at least
-    this duration. [-]
+    """Return the fraction of a station's packets with a long exposed frame: the frame that a
+    collision destroys (data or RTS) lasts `length` or longer. [-]
     """
 
     connections = station.connections

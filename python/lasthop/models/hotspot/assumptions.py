@@ -39,9 +39,9 @@ without losses. The first value is for 95 % of the shares, the second for all sh
 """
 
 EXPIRED_OFF = (15, 34)
-"""Largest difference of predicted and simulated goodput shares in the 264 cells whose downloads
-exceed `SHORT_OF_TIMERS`. The first value is for 95 % of the shares, the second for all shares.
-[percentage points]
+"""Largest difference of predicted and simulated goodput shares in the 264 cells with a ratio above
+`SHORT_OF_TIMERS`. The first value is for 95 % of the shares, the second for all shares. [percentage
+points]
 """
 
 SHORT_OF_TIMERS = 0.5
@@ -187,8 +187,8 @@ def _drain_s(scenario: CellScenario) -> float:
 
 
 def _check_retries(scenario: CellScenario) -> Iterator[Doubt]:
-    # A collision destroys a data frame without RTS, or an RTS. Both are subject to
-    # `attempts_short`.
+    # A collision destroys an RTS, or a data frame that is sent without RTS. The limit of attempts
+    # is `attempts_short` in both cases.
     ap = scenario.cell.ap
     for station in scenario.stations:
         attempts = min(station.attempts_short, ap.attempts_short)

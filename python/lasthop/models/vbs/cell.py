@@ -69,7 +69,8 @@ class FlowClass:
     min_rto_s : float
         Least retransmission timeout. [s]
     sharing : int or None
-        Index of the class's share in `Cell.targets`, if the AP's queue is shared.
+        Index of the class's share in `Cell.targets`; None if the AP's queue has no virtual buffer
+        sharing.
     """
 
     count: int

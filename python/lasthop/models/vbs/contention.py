@@ -273,7 +273,7 @@ class _Solver:
             failed_before = np.arange(self.cell.ap.attempts, dtype=np.float64)
             self.mean_reached = np.power(float(self.shares @ failures), failed_before)
             self.replied = self.replies / (1.0 - self.ap_discards)
-        self.services = 1.0 / float(self.mean_reached @ self.ap.slots)  # per slot
+        self.services = 1.0 / float(self.mean_reached @ self.ap.slots)  # packets of the AP per slot
         self.ap_attempts = float(self.mean_reached.sum()) * self.services
 
     def _stations(self) -> None:
@@ -313,6 +313,10 @@ class _Solver:
         that it has more packets.
 
         .. math:: c_j = 1 - \prod_s (1 - \tau_s)^{K_{s,j}}, \qquad K_{s,0} = \frac{g_s}{1 - S_s}
+
+        :math:`K_{s,j}` is the mean number of stations of group s that contend at attempt j. For
+        each packet of the AP, :math:`g_s` stations of the group begin to contend. :math:`S_s` is
+        the probability that a station still contends at the next packet of the AP.
         """
         busy = np.maximum(self.busy, 1e-300)
         rates = self.open_attempts / busy  # attempt probability of a station that has a packet

@@ -103,9 +103,9 @@ class _State:
     replies: Floats
     overflow: Floats
     occupancy: float
-    swing: float  # Oscillation of the queue that RTOs include. [packets]
-    own: Floats  # Losses per packet of a flow's own growth in an overflow episode.
-    spread: Floats  # Losses per arriving packet in an overflow episode.
+    swing: float  # Oscillation of the queue, which RTOs include. [packets]
+    own: Floats  # In an overflow episode: losses per packet by which a flow's own window grows.
+    spread: Floats  # In an overflow episode: losses per arriving packet.
     rates: Floats  # Loss rates, by group.
     queued: Floats  # Packets of each group in the queue, if partitioned.
 
@@ -562,7 +562,7 @@ def solutions(cell: Cell, options: Options) -> list[Solution]:
     Raises
     ------
     ConvergenceError
-        If the components do not converge from every starting point.
+        If the components do not converge from one of the starting points.
     ModelError
         If there is no fixed point within the model's assumptions.
     TooCostlyError

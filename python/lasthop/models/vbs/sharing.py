@@ -83,13 +83,14 @@ def packets_held(buffer: float, counts: Floats, goodput: Floats, wire_s: float) 
 
 
 def loss_rate(excess: Callable[[float], float], guess: float) -> float:
-    """Return the loss rate at which offered packets equal held packets; 0 if offered packets never
-    exceed held packets.
+    """Return the loss rate at which the packets in flight (`packets_offered`) equal the packets in
+    a full buffer and on the wire (`packets_held`). The result is 0 if there are fewer packets in
+    flight at every loss rate.
 
     Parameters
     ----------
     excess : callable
-        Function of the loss rate that returns offered packets less held packets; it decreases.
+        Function of the loss rate that returns the difference of these two numbers; it decreases.
     guess : float
         Initial guess.
 

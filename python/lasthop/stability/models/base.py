@@ -53,7 +53,7 @@ class Derived:
         return rule.increase(window, values) * (1.0 - loss) - rule.decrease(window, values) * loss
 
     def within_constraints(self, constrained: bool) -> Self:
-        """Return the constants as plain numbers, with or without constraints.
+        """Return the constants as plain numbers, with the given value of `constrained`.
 
         Arithmetic is fastest with plain numbers.
         """
@@ -88,7 +88,7 @@ State = Sequence[Any]
 """State of a system: one value per state variable. Values are numbers, arrays or series."""
 
 HALVINGS = 64
-"""Number of bisections in the logarithm, which suffice for the precision of a double."""
+"""Number of bisections on a logarithmic scale that yields the full precision of a double."""
 
 
 class Model(ABC, Generic[D]):
@@ -112,8 +112,8 @@ class Model(ABC, Generic[D]):
     """
 
     def cleared(self, changes: Collection[str]) -> dict[str, float]:
-        """Return the overriding parameters, which must be 0 so that the changed parameters take
-        effect.
+        """Return the parameters that override the changed parameters, each with the value 0. With
+        these values the changed parameters take effect.
         """
         results = {self.overrides[name]: 0.0 for name in changes if name in self.overrides}
         return {name: value for name, value in results.items() if name not in changes}
@@ -133,7 +133,9 @@ class Model(ABC, Generic[D]):
         """Return the delays, which may depend on the present state. [s]"""
 
     def bounds(self, p: D) -> dict[str, tuple[float, float]]:
-        """Return the least and the largest value of windows and queues, by state. [packets]"""
+        """Return the least and the largest value of each state with limits, by name of the state.
+        Windows and queues are in [packets], probabilities in [-].
+        """
         ends = float(p.values["least_window"]), float(p.values["most_window"] or inf)
         windows = {name: ends for name in self.states if name.startswith("window")}
         return windows | {name: (0.0, inf) for name in self.states if name.startswith("queue")}
@@ -186,7 +188,7 @@ def beyond(model: Model[Any], values: Mapping[str, Any]) -> str:
 def bisected(increasing: Callable[[Any], Any], low: float, high: float, like: Any) -> Any:
     """Return the zero of an increasing function between `low` and `high`; NaN if there is none.
 
-    The bisection is in the logarithm and is applied to arrays with the shape of `like`.
+    The bisection is on a logarithmic scale. The result is an array with the shape of `like`.
     """
     lows = np.full(np.shape(like), np.log(low))
     highs = np.full(np.shape(like), np.log(high))

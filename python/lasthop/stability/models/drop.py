@@ -65,8 +65,8 @@ class DropCurve:
     rho, eta : float
         Slopes of the drop function below and above the upper threshold. [1/packet]
     scale : float
-        Ratio of the queue to which the thresholds refer to the queue per flow, which is a state of
-        the models.
+        Factor from the queue per flow, which is a state of the models, to the queue that is
+        compared with the thresholds. [-]
     slope, offset : float
         Coefficients of the linear piece at the equilibrium: the probability is slope * queue -
         offset.
@@ -105,7 +105,7 @@ class DropCurve:
         return None
 
     def smooth(self) -> "DropCurve":
-        """Return the drop function without the jump of strict RED: gentle RED instead."""
+        """Return the drop function of gentle RED, which has no jump, with the same parameters."""
         return replace(self, drop="gentle") if self.drop == "strict" else self
 
     def queue_at(self, loss: Any) -> Any:

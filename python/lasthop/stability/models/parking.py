@@ -17,7 +17,9 @@ from lasthop.stability.series import unit_lines
 STEPS = 100
 """Largest number of Newton steps for the equilibrium."""
 CLOSE = 1e-13
-"""Largest last Newton step, in logarithms of windows, of a converged equilibrium."""
+"""Largest change of the logarithm of a window in the last Newton step with which an equilibrium has
+converged.
+"""
 
 
 @dataclass(kw_only=True)
@@ -37,7 +39,8 @@ class LotDerived(Derived):
     local_flows : float
         Number of local flows of each queue per long flow. [-]
     served : float
-        1 if packets are dropped, or 0 if they are marked and served instead.
+        Fraction of the selected packets that the queue does not serve: 1 if RED drops packets, or 0
+        if RED marks and serves them.
     """
 
     drop_curve: DropCurve

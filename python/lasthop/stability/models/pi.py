@@ -37,8 +37,8 @@ SHARED: tuple[Parameter, ...] = tuple(
     for each in drop.RED
     if each.name in ("queue", "flows", "feedback", "delay")
 )
-"""Parameters that the model of RED also has. By default, the queue is that of all flows, and the
-queueing delay is included.
+"""Parameters that the model of RED also has, with other defaults. By default, `queue` is the queue
+of all flows, and `delay` includes the queueing delay.
 """
 
 
@@ -112,8 +112,8 @@ class Pi(Red):
         return super().refusal(self._line(values))
 
     def bounds(self, p: RedDerived) -> dict[str, tuple[float, float]]:
-        """Return the least and the largest value of each state, such as the queue [packets] and the
-        drop probability [-].
+        """Return the least and the largest value of each state, by name of the state. Windows and
+        the queue are in [packets], and the drop probability is in [-].
         """
         return super().bounds(p) | {"probability": (0.0, 1.0)}
 

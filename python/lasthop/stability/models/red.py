@@ -65,7 +65,8 @@ class RedDerived(Derived):
     gamma : float
         Gain of the average, gamma. [-]
     served : float
-        1 if packets are dropped, or 0 if they are marked and served instead.
+        Fraction of the selected packets that the queue does not serve: 1 if RED drops packets, or 0
+        if RED marks and serves them.
     queueing : float
         1 if the queueing delay is included in round-trip times, or 0.
     full : float
@@ -265,8 +266,8 @@ class Red(Model[RedDerived]):
         return at[self.groups] / p.capacity if p.queueing else 0.0
 
     def bounds(self, p: RedDerived) -> dict[str, tuple[float, float]]:
-        """Return the least and the largest value of windows and queues, by state. The queue is at
-        most the buffer size. [packets]
+        """Return the least and the largest value of windows and of the queue, by name of the state.
+        The queue per flow is at most that of a full buffer. [packets]
         """
         return super().bounds(p) | {"queue": (0.0, float(p.full))}
 

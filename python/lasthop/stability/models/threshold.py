@@ -2,7 +2,7 @@
 
 The threshold policy (paper 004, section VI) drops packets that find `q_th` packets in the queue.
 Virtual buffer sharing (paper 000, appendix) limits a device to a small share of an access point's
-buffer. Both have the same equation.
+buffer. The two algorithms lead to the same equation.
 """
 
 from abc import abstractmethod
