@@ -152,14 +152,16 @@ class Element:
     tree : dict
         The setting: values by dotted key.
     effect : callable
-        Effect on a flow with packets on which the element acts.
+        Function that returns whether measurements show the effect on a flow. The flow has packets
+        on which the element acts.
     way : str
         Packets on which the element acts: packets in the up direction or along a route ("forth"),
         packets in the opposite direction ("back"), or all packets ("both").
     on : str
-        Whether the element acts on "data", on "acks" or on all.
+        Content of the packets on which the element acts: "data", "acks", or "all".
     acks : dict
-        The setting for ACKs if it differs. ACKs must then be later, or goodput lower.
+        Setting for flows whose ACKs cross the element; if empty, `tree` is used. ACKs must then be
+        later, or goodput lower.
     base : dict
         Settings that the element requires. The runs with and without the element both have these
         settings.

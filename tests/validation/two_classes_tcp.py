@@ -59,7 +59,9 @@ class Rules:
     """
     min_rto_s: float = 0.2
     floor: Literal["sum", "variance"] = "sum"
-    """Quantity that is at least min_rto: the timeout (RFC 6298), or its term 4 RTTVAR (Linux)."""
+    """Quantity that is at least min_rto: the timeout ("sum", RFC 6298), or its term 4 RTTVAR
+    ("variance", Linux).
+    """
     samples: Literal["each", "half", "round"] = "each"
     """Samples of the round-trip time. With timestamps, every ACK gives a sample. The gains are then
     divided by the number of ACKs in a round, or by half of this number, as RFC 7323, appendix G,

@@ -78,7 +78,8 @@ class Difference:
 class ClaimResult:
     """One claim with its verdict, the verdicts of its checks, and the reason for its verdict.
 
-    `mark` is the status of the claim: orders and shapes hold, only a number is wrong, or neither.
+    `mark` is the status of the claim: the claim holds, only a number is wrong, an order or a shape
+    is wrong, or the claim is open.
     """
 
     claim: "Claim"

@@ -60,7 +60,8 @@ class Line:
     read : callable
         Function from the runs to the quantities at the points.
     variant : str
-        Difference from a line of the same label, which is drawn hollow and dashed.
+        Difference from another line of the same label. A line with a variant is drawn hollow and
+        dashed.
     """
 
     label: str
@@ -87,7 +88,7 @@ class Panel:
         Start of a logarithmic ordinate, in pictures whose labels have colours; by default the
         ordinate is linear.
     levels : mapping, optional
-        Values of horizontal lines, by label.
+        Values of horizontal lines, by label; by default there are none.
     stated : sequence of tuples
         Values of the paper: abscissa, then a value, or the lowest and the highest value.
     x_label : str

@@ -45,7 +45,7 @@ class Ran:
     scenarios : mapping of str to str
         File of each point's scenario.
     picture : str, optional
-        File of the figure.
+        File of the figure; None if the study has no figure.
     remarks : sequence of str
         Findings about the claims of the page, and warnings of the model.
     basis : str

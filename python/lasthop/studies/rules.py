@@ -37,11 +37,11 @@ class Measured:
     Parameters
     ----------
     simulated : float, optional
-        Mean over the replications.
+        Mean over the replications; None without a simulation.
     ci95 : float, optional
         Half width of the mean's 95 % interval; None with fewer than two replications.
     predicted : float, optional
-        Prediction of the model.
+        Prediction of the model; None if there is no prediction.
     """
 
     simulated: float | None = None

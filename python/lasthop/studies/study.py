@@ -59,7 +59,7 @@ class Quantity(Arithmetic):
     samples : array
         One value per replication; NaN for a missing value.
     predicted : float, optional
-        Prediction of the model.
+        Prediction of the model; None if there is no prediction.
     """
 
     samples: NDArray[np.float64]
@@ -314,7 +314,7 @@ class Study:
     shown : callable
         Function from the runs to values that only tables of the documentation show.
     draw : callable, optional
-        Function from the runs to the figure.
+        Function from the runs to the figure; None if the study has no figure.
     findings : callable
         Function from the runs to findings by claim, as sentences with numbers. If the claim
         deviates, the finding is its cause.

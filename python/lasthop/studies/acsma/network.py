@@ -185,9 +185,10 @@ def scenario(
     seconds : two floats
         Warm-up and duration. [s]
     udp_pps : mapping, optional
-        Rates of UDP flows with Poisson arrivals that replace TCP, by flow. [packets/s]
+        Rate of each flow, by its name, if the flows are UDP with Poisson arrivals; by default the
+        flows are TCP. [packets/s]
     tcp : mapping, optional
-        Settings of TCP that replace those of the paper.
+        Settings of TCP that replace those of the paper; by default none is replaced.
     **csma
         Settings of `csma`.
     """

@@ -77,9 +77,9 @@ def scenario(
     replications : int
         Number of independent runs.
     cell : mapping, optional
-        Different settings of the cell.
+        Settings that replace those of the cell; by default none is replaced.
     more : mapping, optional
-        Tables in addition to the cell's.
+        Tables of the scenario in addition to those of the cell; by default there are none.
     """
     warmup, end = seconds
     own = {**(cell or {})}

@@ -61,7 +61,7 @@ def scenario(
     stations : int
         Number of stations.
     tcp, wire : mapping, optional
-        Different settings of these tables.
+        Settings of these tables that replace those of the paper; by default none is replaced.
     """
     accesses = [{"cwmin": each} if isinstance(each, int) else dict(each) for each in (ap, station)]
     tables = {"AP": accesses[0], "stations": accesses[1], "TCP": tcp or {}, "wire": wire or {}}

@@ -25,7 +25,8 @@ from lasthop.studies.study import (
 from lasthop.studies.sweep import Sweep, points_of
 
 SMALL_AP = (3, 7, 15)
-"""CWmin of the access point for which the throughput falls, rises and falls again. [slots]
+"""CWmin of the access point for which the curve of the throughput falls, rises and falls again.
+[slots]
 
 With larger CWmin of the access point the second fall would be beyond the range of the figure.
 """

@@ -284,5 +284,7 @@ class Costs(Policies):
 
 
 def new_part(run: Run) -> Quantity:
-    """Return the fraction of the link's rate, without headers, that carries new data. [-]"""
+    """Return the goodput as a fraction of the link's payload rate, which is its rate without
+    headers. [-]
+    """
     return router.goodput(run) / (router.BOTTLENECK_MBPS * DATA_PART)

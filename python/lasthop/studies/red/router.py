@@ -173,9 +173,10 @@ def dumbbell(
         Whether the traffic is that of section V-B: 27 Compound and 28 CUBIC flows, 8 UDP flows of 1
         Mb/s, and 50 web connections a second on Tahoe.
     megabytes : int, optional
-        Size of the transfer of each bulk flow; the run is long enough for the last transfer. [MB]
+        Size of the transfer of each bulk flow; the run is long enough for the last transfer. By
+        default, bulk flows never end. [MB]
     replications : int, optional
-        Number of replications, if it differs from that of most points.
+        Number of replications; by default that of most points.
     bin_s : float
         Width of the bins of the minimum utilisation. [s]
     spread : float
