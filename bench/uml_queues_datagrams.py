@@ -135,8 +135,8 @@ def queue_of(tree: Mapping[str, Any], seed: int) -> Mapping[str, float]:
 
 
 def red_mean_packets(lost: float, *, is_linux: bool) -> float:
-    """Return the mean queue length of RED at which the fraction `lost` of the load is dropped,
-    including the packet in service.
+    """Return the mean queue length, including the packet in service, at which RED drops the
+    fraction `lost` of the load.
 
     p is the drop probability, which increases to 0.1 between the thresholds. The number of packets
     from one drop to the next is uniform from 1 to 1/p in Linux, and from 1 to 1/p - 1 in the

@@ -321,7 +321,9 @@ def not_of(subject: str | None) -> list[str]:
 
 
 def closeness(fault: Fault) -> Sequence[str]:
-    """Return words in the names of test files, in order of their closeness to the fault."""
+    """Return words to look for in the names of test files. A file whose name contains an earlier
+    word is more likely to notice the fault.
+    """
     if fault.kind == "claims":
         return "papers", "verdicts", "ledger", "kept", "reproduce"
     if fault.kind == "rules":

@@ -5,9 +5,9 @@ descriptor from which the script reads a JSON object. The keys of the object are
 
     relay     settings of the relay
     doors     a message for each address at which the relay listens, with {} for the address
-    rest      further lines to print
-    says      content of the further lines as a JSON object
-    options   option that each error message is about, by the beginning of the message
+    rest      further lines to print, as text
+    says      the same further lines as a JSON object, printed in their place if `json` is true
+    options   mapping from the beginning of an error message to the command-line option concerned
     metrics   address at which metrics are served; null without metrics
     json      whether printed lines are JSON
 

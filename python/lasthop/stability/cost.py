@@ -31,8 +31,8 @@ EASY = 2000
 """Number of points of a line up to which a search for further roots is not expected. [-]"""
 
 LINES, HARD_LINES = 40, 100
-"""Expected number of lines in a search for roots. The second value applies if a line would need
-more than `MAX_POINTS` points to count its roots.
+"""Expected number of vertical lines in a search for roots, see the module. The second value applies
+if counting the roots on the right of a line would need more than `MAX_POINTS` points.
 """
 
 LOOKED_AT = 200

@@ -1,4 +1,6 @@
-"""Round-trip times measured in the middle of a path, with computed connections."""
+"""Round-trip times measured in the middle of a path. The packets are computed, so that the true
+times are known.
+"""
 
 import pytest
 

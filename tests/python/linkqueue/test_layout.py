@@ -186,7 +186,7 @@ def test_structures_and_bounds_are_those_of_the_program() -> None:
     classes = shared.structure("shared").place("ring") - shared.structure("shared").place("class")
     assert classes == (sharing.NONE + 1) * CLASS.size
     places = int(re.findall(r"#define PLACES (\d+)", source)[0])
-    members = int(re.findall(r"#define MAX_MEMBERS (\d+)", PROGRAM.read_text())[0])
+    members = int(re.findall(r"#define MOST_MEMBERS (\d+)", PROGRAM.read_text())[0])
     assert f"MAX_CLASSES: usize = {sharing.NONE};" in CHECKS.read_text()
     assert f"MAX_MEMBERS: usize = {members:_};" in CHECKS.read_text()
     assert f"MAX_SHARED: u32 = {places - 1:_};" in CHECKS.with_name("assemble.rs").read_text()

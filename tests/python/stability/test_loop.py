@@ -134,7 +134,7 @@ def test_roots_are_those_of_the_quasi_polynomial() -> None:
     case = named("pi-hollot")
     w, _, loss = case.equilibrium
     c, p = C / N, controller_of(case)
-    push = (1.0 / w + 0.5 * w) * c * p.law.scale / R
+    push = (1.0 / w + 0.5 * w) * c * p.drop_curve.scale / R
 
     def polynomial(s: complex) -> complex:
         controller = p.integral + p.proportional * s

@@ -120,7 +120,7 @@ def test_amplitude_is_that_of_shrinking_cycles(
     # The test uses differences between two cycles. The small error of the Hopf point, which is due
     # to the mesh, then cancels.
     pairs = [
-        [branch(point, low, high, cycles=1, intervals=30, swing=s) for s in (part, 2.0 * part)]
+        [branch(point, low, high, cycles=1, intervals=30, amplitude=s) for s in (part, 2.0 * part)]
         for part in (0.01, 0.005)
     ]
     errors = []

@@ -10,9 +10,9 @@ use lasthop_engine::queue::{ApQueue, QueueSetting, SharingClassTable, SharingSet
 use super::settings::{InterfaceTable, MembersTable};
 use crate::forms;
 
-/// Maximum number of classes (`MAX_CLASSES` of crates/bpf/sharing.h).
+/// Maximum number of classes (`MOST_CLASSES` of crates/bpf/sharing.h).
 const MAX_CLASSES: usize = 63;
-/// Maximum number of addresses of one type, or of marks, in all classes (`MAX_MEMBERS` of
+/// Maximum number of addresses of one type, or of marks, in all classes (`MOST_MEMBERS` of
 /// crates/bpf/sharing.bpf.c).
 const MAX_MEMBERS: usize = 4_096;
 /// Minimum rate of an interface, at which a full packet takes 12 s. [bit/s]

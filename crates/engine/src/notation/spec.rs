@@ -129,8 +129,8 @@ impl<T> Spec<T> {
         Ok(layers.value(key)?.or(self.fallback).or_else(T::unsaid))
     }
 
-    /// Returns the specification unchanged. The argument sets the type of its value to that of the
-    /// key.
+    /// Returns the specification unchanged. The argument is used only for its type: the value of the
+    /// specification gets the type of the key.
     pub fn name(self, _: KeyOf<T>) -> Spec<T> {
         self
     }

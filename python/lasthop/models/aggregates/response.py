@@ -122,15 +122,14 @@ class Response:
         win = reach * (1 - failure) + at_once * (1 - later)
         shares = stages.shares()
         tau, lost = stages.attempt_prob(), shares * stages.failure
-        # `direct`: transform of the attempts from a draw at stage j up to the next return to the
-        # first stage, for all stages together. `back`: transform of this return.
+        # Fourier transforms of times that begin with a backoff at stage j. `direct` is the transform
+        # of the attempts before the next return to stage 0, and `back` that of this return.
         direct = np.zeros((count + 1, FREQUENCIES), dtype=complex)
         back = np.ones((count + 1, FREQUENCIES), dtype=complex)
         for stage in reversed(range(count)):
             direct[stage] = reach[stage] + fail[stage] * direct[stage + 1]
             back[stage] = win[stage] + fail[stage] * back[stage + 1]
-        # `first`: transform of the attempts by stage, from stage 0 up to the next return to stage
-        # 0.
+        # Fourier transform of the attempts at each stage, from one backoff at stage 0 to the next.
         first = reach * _passed(fail, np.eye(1, count)[0])
         won = first / (1 - back[0])
         in_all = direct + back * won.sum(axis=0)

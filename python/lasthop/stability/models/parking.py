@@ -17,8 +17,8 @@ from lasthop.stability.series import unit_lines
 STEPS = 100
 """Largest number of Newton steps for the equilibrium."""
 CLOSE = 1e-13
-"""Largest change of the logarithm of a window in the last Newton step with which an equilibrium has
-converged.
+"""The Newton steps for the equilibrium end after a step that changes the logarithm of each window by
+at most this value. [-]
 """
 
 

@@ -172,8 +172,8 @@ impl Dcf {
     /// Returns the time for which the medium was busy by `now`. [`Dcf::deadline`] must have been
     /// called for `now`. [ns]
     pub fn busy_ns_by(&self, now: Time) -> u64 {
-        // `busy_ns` contains an exchange, including its response, as soon as the data frame has
-        // ended
+        // when a data frame ends, `busy_ns` already includes the time of its response; the part of
+        // this time after `now` is subtracted
         let ended = self.busy_ns - self.idle_since.since(now).0;
         // busy time of the exchange on the air; if the exchange is only planned, its start is in
         // the future
