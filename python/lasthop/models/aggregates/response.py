@@ -122,8 +122,8 @@ class Response:
         win = reach * (1 - failure) + at_once * (1 - later)
         shares = stages.shares()
         tau, lost = stages.attempt_prob(), shares * stages.failure
-        # Fourier transforms of times that begin with a backoff at stage j. `direct` is the transform
-        # of the attempts before the next return to stage 0, and `back` that of this return.
+        # Fourier transforms from a backoff at stage j on: `direct` of the attempts before the next
+        # return to stage 0, and `back` of this return.
         direct = np.zeros((count + 1, FREQUENCIES), dtype=complex)
         back = np.ones((count + 1, FREQUENCIES), dtype=complex)
         for stage in reversed(range(count)):

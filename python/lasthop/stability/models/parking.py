@@ -17,8 +17,8 @@ from lasthop.stability.series import unit_lines
 STEPS = 100
 """Largest number of Newton steps for the equilibrium."""
 CLOSE = 1e-13
-"""The Newton steps for the equilibrium end after a step that changes the logarithm of each window by
-at most this value. [-]
+"""The Newton steps for the equilibrium end after a step that changes the logarithm of each window
+by at most this value. [-]
 """
 
 
