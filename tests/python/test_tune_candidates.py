@@ -10,10 +10,10 @@ import lasthop as lh
 from lasthop.answers.estimates import Estimate
 from lasthop.tuning.candidates import WINDOWS, Candidate, opportunities, window_pairs
 from lasthop.tuning.costs import costs
+from lasthop.tuning.families import refusals
 from lasthop.tuning.measures import estimated, jain, paired, predicted, sampled
 from lasthop.tuning.objectives import OBJECTIVES, objective_for
 from lasthop.tuning.runs import shortened
-from lasthop.tuning.search import refusals
 from lasthop.tuning.settings import apply, counts_are_no_times, fewest, toml
 from lasthop.tuning.trial import LeftOut
 

@@ -4,10 +4,9 @@ simulations confirm the best few, and simulations with fresh seeds check the bes
 
 from collections.abc import Callable, Iterable, Sequence
 from importlib import import_module
-from itertools import chain
-from math import isclose, nan
+from math import nan
 from statistics import fmean
-from typing import Any, TypeAlias, TypedDict, TypeVar
+from typing import Any, TypeAlias, TypedDict
 
 from lasthop.batch.simulations import Simulations
 from lasthop.errors import ScenarioError, Stopped, TooCostlyError, UserError, shortcoming
@@ -23,6 +22,7 @@ from lasthop.tuning.candidates import (
     wider,
     window_pairs,
 )
+from lasthop.tuning.families import BURST_BASES, alike, bases, grouped, grouped_by, refusals, some
 from lasthop.tuning.measures import (
     Samples,
     Values,
@@ -45,20 +45,11 @@ from lasthop.tuning.so_far import SoFar
 from lasthop.tuning.stopwatch import Stopwatch
 from lasthop.tuning.trial import Check, LeftOut, Measured, Trial
 
-T = TypeVar("T")
-
 MODEL = "edca"
 
 SCREENED = 12
 """Number of candidates of each family that the model selects for short simulations. Candidates of a
 family require the same features of the access point.
-"""
-
-BURST_BASES = 3
-"""Number of candidates per access method (backoff or PIFS) for which TXOP limits are tried."""
-
-ALIKE = 3e-3
-"""Relative difference up to which the values of two short simulations are equal. [-]
 """
 
 
@@ -578,50 +569,3 @@ MODELLED = ("goodput_bps", "rtt_s", "sojourn_s")
 """Quantities by which the model can rank settings. Fairness is not one of them, since all stations
 have equal shares in the model.
 """
-
-
-def grouped(trials: Iterable[Trial]) -> list[list[Trial]]:
-    """Return the trials in one list per family, each in the given order; the present setting is
-    left out.
-    """
-    families = grouped_by(trials, lambda trial: trial.candidate and trial.candidate.family)
-    return [family for key, family in families.items() if key is not None]
-
-
-def grouped_by(things: Iterable[T], key: Callable[[T], Any]) -> dict[Any, list[T]]:
-    """Return the items grouped by the value of `key`, each group in the given order."""
-    groups: dict[Any, list[T]] = {}
-    for thing in things:
-        groups.setdefault(key(thing), []).append(thing)
-    return groups
-
-
-def alike(ours: Values, theirs: Values) -> bool:
-    """Return whether all measured values of two settings are equal within `ALIKE`."""
-    return ours.keys() == theirs.keys() and all(
-        isclose(value, theirs[name], rel_tol=ALIKE) for name, value in ours.items()
-    )
-
-
-def bases(candidates: Iterable[Candidate]) -> list[Candidate]:
-    """Return the first `BURST_BASES` candidates of each access method, for which TXOP limits are
-    tried.
-    """
-    ways = grouped_by(candidates, lambda candidate: candidate.access)
-    return list(chain.from_iterable(ways[way][:BURST_BASES] for way in sorted(ways)))
-
-
-def refusals(refused: Sequence[tuple[Candidate, str]]) -> list[LeftOut]:
-    """Return the candidates whose scenario was refused: one entry per family, with the reason for
-    its first candidate.
-    """
-    return [
-        LeftOut(some(candidate.name for candidate, _ in family), family[0][1])
-        for family in grouped_by(refused, lambda each: each[0].family).values()
-    ]
-
-
-def some(names: Iterable[str]) -> str:
-    """Return a short text with the first name and the number of further names."""
-    first, *rest = names
-    return f"{first} and {len(rest)} more" if rest else first

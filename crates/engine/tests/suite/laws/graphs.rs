@@ -9,7 +9,8 @@ use lasthop_engine::scenario::*;
 use proptest::prelude::*;
 use serde_json::Value;
 
-use super::{cases, change, check_stepping, loss, queue, rate, result, tcp_settings};
+use super::scenarios::{change, loss, queue, rate, tcp_settings};
+use super::{cases, check_stepping, result};
 use crate::support::{MS, dot11b};
 
 /// Relation of two links: independent, in conflict, or one link destroys packets of the other.
