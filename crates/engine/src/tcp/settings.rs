@@ -42,13 +42,13 @@ table! {
         hystart: bool = flag().default(false);
         /// If true, the window grows by the number of newly acknowledged segments, not by the number of ACKs. The rule is that of RFC 3465 without its limit, as in Linux. With `rack`, the ACK that ends fast recovery counts, too.
         byte_counting: bool = flag().default(false);
-        /// If true, segments leave one at a time: at twice the rate cwnd/RTT in the first half of slow start, and at 1.2 times this rate otherwise, as in Linux. Otherwise segments leave as soon as the window permits.
+        /// If true, segments are spaced in time: they leave at twice the rate cwnd/RTT in the first half of slow start, and at 1.2 times this rate otherwise, as in Linux. Otherwise segments leave as soon as the window permits.
         pacing: bool = flag().default(false);
         /// If true, connections use explicit congestion notification (RFC 3168). Queues that can mark packets then mark the packets of these connections in place of dropping them.
         ecn: bool = flag().depends("false; true with congestion \"dctcp\" and \"prague\", which need ECN"), by ecn;
         /// If true, connections use selective acknowledgements and recover with them (RFC 6675). SACK cannot be used with congestion = "tahoe", with which the default is false.
         sack: bool = flag().default(false).modern(true, MODERN), by sack;
-        /// If true, losses are detected by time, and a lost tail is probed (RACK-TLP, RFC 8985). RACK-TLP requires sack = true.
+        /// If true, losses are detected by time, and probes detect the loss of the last segments (RACK-TLP, RFC 8985). RACK-TLP requires sack = true.
         rack: bool = flag().default(false);
         /// If true, recovery uses proportional rate reduction (RFC 9937). This requires sack = true.
         prr: bool = flag().default(false);

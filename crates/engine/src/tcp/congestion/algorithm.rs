@@ -9,7 +9,7 @@ words! {
     pub enum CongestionAlgorithm {
         /// Slow start after every loss.
         Tahoe = "tahoe",
-        /// Fast recovery, left on the first new ACK (RFC 2581).
+        /// Fast recovery, which ends at the first new ACK (RFC 2581).
         Reno = "reno",
         /// Fast recovery with partial ACKs (RFC 6582).
         NewReno = "newreno",
@@ -25,7 +25,7 @@ words! {
         Africa = "africa",
         /// Reno that reduces its window to the amount that the path has carried (Grieco, Mascolo 2004).
         Westwood = "westwood",
-        /// Reno that reduces its window by half of the marked part, for private networks (RFC 8257).
+        /// Reno that reduces its window by half of the fraction of marked packets, for private networks (RFC 8257).
         Dctcp = "dctcp",
         /// DCTCP for the Internet, with ECT(1) for L4S (draft-briscoe-iccrg-prague-congestion-control).
         Prague = "prague",
