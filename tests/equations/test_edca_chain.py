@@ -95,8 +95,8 @@ def test_transitions_around_state_two_of_figure_three():
 @pytest.mark.equation("edca", 23)
 @pytest.mark.equation("edca", 25)
 def test_two_paths_of_a_burst_add_up():
-    # The AP sends two packets between the states. The first packet is for the active station, or
-    # for another station.
+    # The AP sends two packets on the way from the state `start` to the state `end`. The first
+    # packet is for an inactive station or for the active station.
     counts = states(7, 4)
     numbered = {tuple(state): k for k, state in enumerate(counts.tolist())}
     chain = build(counts, contention(7), 2, 1)[0]
@@ -110,8 +110,9 @@ def test_a_station_sends_up_to_its_limit():
     counts = states(3, 4)
     numbered = {tuple(state): k for k, state in enumerate(counts.tolist())}
     chain = build(counts, contention(3), 1, 2)[0]
+    # Each of the three active stations wins with probability 1/3, and sends up to two packets.
     row = chain.station_burst.toarray()[numbered[0, 1, 0, 1, 1]]
-    assert row[numbered[1, 0, 0, 1, 1]] == pytest.approx(1 / 3)  # the one packet of the station
+    assert row[numbered[1, 0, 0, 1, 1]] == pytest.approx(1 / 3)  # its only packet
     assert row[numbered[0, 2, 0, 0, 1]] == pytest.approx(1 / 3)  # two of its three packets
     assert row[numbered[0, 1, 1, 1, 0]] == pytest.approx(1 / 3)  # two of its four packets
 

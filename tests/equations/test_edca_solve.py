@@ -102,8 +102,8 @@ def test_lumped_chain_with_txop_is_accurate_to_half_a_per_cent(cell, ap, station
 def test_lumped_chain_with_bursts_of_all_packets(
     cell, stations, window, ap, station, ap_txop, station_txop
 ):
-    """Most states are almost never reached, and the solver omits them. With these states,
-    elimination was wrong by up to 22 %.
+    """Most states of these Markov chains are almost never reached, and the solver omits them. When
+    the solver included these states, its result was wrong by up to 22 %.
     """
     here = cell(stations, window, ap, station, ap_txop=ap_txop, station_txop=station_txop)
     full = solve(here, Options(solver="full", ap_queue="mixed"))

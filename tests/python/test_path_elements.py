@@ -36,7 +36,9 @@ OFFERED = "2 Mbps"
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of flow: the place of its path, its settings, and the direction of its data."""
+    """A kind of flow: whether its path is that of a station or of wires, its settings, and the
+    direction of its data.
+    """
 
     place: str
     table: str

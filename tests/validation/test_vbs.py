@@ -213,7 +213,7 @@ def test_algorithm_1_leaves_unequal_targets_nearer_to_the_connections(
     users: tuple[int, int], share: float
 ) -> None:
     """The drift is a tenth to a quarter of the distance between the target and the share of the
-    connections. `caution.DRIFT` states this range from 20 such runs.
+    connections. `DRIFT` in `lasthop.warnings` is the upper end of this range, from 20 such runs.
     """
     way = users[0] / sum(users) - share
     drift = (first_share(users, share, "corrected") - share) / way

@@ -29,7 +29,7 @@ class CheckRow(Table):
 
     @property
     def holds(self) -> bool:
-        """Whether the check holds. A value may miss a bound that the paper states by 5 %."""
+        """Whether the check holds. A value may miss the paper's bound by up to 5 %."""
         return self.verdict_with_margin == REPRODUCED
 
 

@@ -1,5 +1,5 @@
-"""Results of runs for the studies of paper 001, made of plain numbers for which the answers were
-computed by hand.
+"""Results of runs for the studies of paper 001, made of plain numbers. The expected values for
+these numbers were computed by hand.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,6 +1,6 @@
 """The studies of chapter 6 of paper 001 measure the values of their claims.
 
-The runs have two replications of plain numbers, and all answers are computed by hand.
+The runs have two replications of plain numbers, and all expected values are computed by hand.
 """
 
 from math import sqrt

@@ -32,7 +32,7 @@ With larger CWmin of the access point the second fall would be beyond the range 
 """
 
 SATURATED = 0.95
-"""Fraction of stations that are active when the stations are considered saturated. [-]"""
+"""Smallest fraction of active stations at which the stations are considered saturated. [-]"""
 
 
 def pairs(way: str, lead: str = "") -> Sweep:

@@ -40,7 +40,7 @@ few ACKs. Study ``fig09`` shows this effect.
 
 REPLICATIONS = 100
 """Number of replications. With the paper's ten replications, half of the confidence intervals would
-be too wide.
+be too wide to decide the claims.
 """
 
 WINDOW = 42

@@ -248,8 +248,8 @@ WEB: Mapping[str, Any] = {"web": 50, "congestion": "tahoe"}
 def _traffic(
     mixed: bool, group: int, groups: int, megabytes: int | None, flow_count: int
 ) -> dict[str, dict[str, Any]]:
-    """Return the classes of flows of one of `groups` equal groups. If flows do not divide equally,
-    the first groups have one flow more.
+    """Return the classes of the flows in the group with index `group`. The flows are divided into
+    `groups` groups of equal size. If this is not possible, the first groups have one flow more.
     """
 
     def part(flows: int) -> int:

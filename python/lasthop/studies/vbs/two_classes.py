@@ -58,7 +58,7 @@ SETTINGS = Sweep(
         "error": WITH_ERRORS,
     },
 )
-"""Runs over the number of attempts, and over the frames of class 2 that have errors."""
+"""Runs over the number of attempts, and over the kinds of class 2's frames that have errors."""
 
 STATED = SETTINGS.at(attempts=cell.STATED_ATTEMPTS, frames="data")
 """Runs with the number of attempts in table II, and errors of data frames."""
