@@ -47,8 +47,8 @@ def stationary(steps):
 
 
 def spread(solution):
-    """Return the probability of each pair (active stations, their packets), without states below
-    1e-15.
+    """Return the probability of each pair (number of active stations, number of their packets).
+    Pairs with a probability below 1e-15 are omitted.
     """
     triples = zip(
         solution.active.tolist(), solution.at_stations.tolist(), solution.prob, strict=True
@@ -154,7 +154,7 @@ def test_product_form_is_the_full_chain_for_equal_parameters(stations, window, c
 
 
 def test_product_form_for_any_constant_odds():
-    # The chain has given odds, which do not come from a backoff.
+    # The odds in this chain are given numbers, and do not follow from a backoff.
     at = contention(4)
     r = 2.7
     wins = np.append(r / (r + at.active[:-1]), 0.0)

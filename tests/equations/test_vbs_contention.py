@@ -283,8 +283,8 @@ def test_mac_layer_against_the_slot_process(errors, frozen, packets):
     collided = seen["collided"]
     share = collided / seen["attempts"]
     assert solution.ap_collision == pytest.approx(share, rel=0.1 + 2.0 / math.sqrt(collided))
-    # At p_w = 0.3, 4.6e-3 of the packets are discarded, which are 230 packets. The 95 % interval is
-    # 13 %.
+    # At p_w = 0.3, a fraction of 4.6e-3 of the packets is discarded. These are 230 packets, so that
+    # the 95 % interval is 13 %.
     assert solution.ap_discard == pytest.approx(seen["discarded"] / packets, rel=0.13, abs=1e-4)
 
 

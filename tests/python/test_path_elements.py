@@ -378,7 +378,9 @@ PATHS: Mapping[str, Mapping[str, Mapping[str, Element]]] = {
     "parking_lot": {"parking_lot": shape("parking_lot")},
     "air": {"link": LINK, "csma.link": ON_AIR, "csma": CSMA},
 }
-"""Elements of a path, by the place of its flow and then by the table that contains the key."""
+"""Elements of a path, by the `place` of the flow's kind and then by the table that contains the
+key.
+"""
 
 ACCESS = """phy mcs streams control_rate aifsn cwmin cwmax txop_packets txop_limit attempts_short
     attempts_long voice video background aggregation"""

@@ -48,7 +48,7 @@ MAX_ATTEMPTS = 7
 def frame_s(size_bits: int, rate_bps: float) -> float:
     """Return the duration of a frame (16.3.4). [s]
 
-    The duration is not rounded up to whole microseconds, which the standard does.
+    Differs from the standard: the duration is not rounded up to whole microseconds.
     """
     return PREAMBLE_S + size_bits / rate_bps
 

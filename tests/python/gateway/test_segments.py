@@ -140,7 +140,7 @@ def test_an_ack_of_unsent_data_is_ignored(ahead: int) -> None:
     wire = Wire()
     wire.down(1.0, 100)
     if ahead > LARGEST_WINDOW:
-        wire.probe.close()  # It is unknown which segments were sent since then.
+        wire.probe.close()  # Segments sent from now on are unknown.
         assert wire.up(1.01, 1100 + ahead) is None
     else:
         assert wire.up(1.01, 1100 + ahead) is None

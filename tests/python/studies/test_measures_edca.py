@@ -150,8 +150,8 @@ def test_figure_6_has_all_readings_and_the_shape_of_the_curves(study, way, lead)
     expect(
         study.measure(runs),
         **worked,
-        # The values are read along the CWmin of the stations, from the CWmin of the access point
-        # on. The 7 is before the minimum.
+        # Throughputs are read over the CWmin of the stations, beginning at the CWmin of the access
+        # point.
         start_3=(5, 5.25),
         dip_3=(3, 3.25),
         peak_3=(6, 6.25),

@@ -54,7 +54,7 @@ PER_PACKET = 3e-5
 
 K, BETA = 10.0, 200.0
 LINKS = (1, 2, 3, 4)
-"""Numbers of the links in topologies a, b and c. Link and user have the same number."""
+"""Numbers of the links in topologies a, b and c. A link and its user have the same number."""
 
 TOPOLOGIES = ("a", "b", "c")
 WARMUP_S, DURATION_S = 100.0, 500.0
@@ -74,7 +74,7 @@ PACKET_BYTES, ACK_BYTES = 1040, 40
 
 DATA_MS = 1e3 / SERVICE_PPS
 ACK_PART = (OVERHEAD_MS + (DATA_MS - OVERHEAD_MS) * ACK_BYTES / PACKET_BYTES) / DATA_MS
-"""Duration of the exchange of a TCP ACK, divided by that of a data packet. [-]"""
+"""Duration of the exchange of a TCP ACK, divided by the duration for a data packet. [-]"""
 
 EIFS = "364 us"
 """Idle time after a frame that a station senses but cannot decode, for 802.11b at 1 Mb/s."""
@@ -397,8 +397,8 @@ def each(label: str, point: str, reading: Callable[[Run, int], Quantity]) -> Lin
 
 
 def optimal(topology: str, flows: Sequence[Any] = LINKS) -> Line:
-    """Return the line with the flows' throughputs at the optimum, which the model predicts.
-    [packets/s]
+    """Return the line with the throughputs of the flows at the optimum. The model predicts these
+    throughputs. [packets/s]
     """
     return Line("optimum", flows, lambda runs: [theory(value) for value in best(topology, BETA)])
 

@@ -81,7 +81,7 @@ class Swings(Experiment):
 
     @property
     def name(self) -> str:
-        """Name of the study, which is that of the figure."""
+        """Name of the study, which is the name of the figure."""
         return f"fig{self.numbers[self.mixed]:02d}"
 
     @property

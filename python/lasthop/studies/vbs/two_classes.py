@@ -108,8 +108,8 @@ def failure(prefix: str) -> Reading:
 
 
 def discard(prefix: str) -> Reading:
-    """Return the reading of the probability that the access point gives up a frame to a class.
-    [-]
+    """Return the reading of the probability that the access point gives up a frame that it sends to
+    a class. [-]
     """
     return _per_class(prefix, "downlink_discard_probability", "discard_probability")
 
