@@ -224,8 +224,8 @@ def test_arrangements_beyond_the_range_of_floating_point():
     assert table[200, 8400] == pytest.approx(0.0, abs=1e-9)
     assert table[200, 200] == pytest.approx(-200 * sum(np.log(np.arange(1, 42))), rel=1e-12)
     assert table[200, 200] < -20_000
-    # Each station lacks one packet, and two more packets are missing: both at one station, or at
-    # two stations.
+    # In the AP's queue, one packet of each station is missing, and two further packets. Both
+    # further packets are of one station, or of two stations.
     at_one, at_two = -sum(np.log(np.arange(1, 40))), -sum(np.log(np.arange(1, 41)))
     first = -sum(np.log(np.arange(1, 42)))
     terms = [

@@ -455,8 +455,8 @@ def test_a_solver_that_gives_up_names_the_class_and_another_algorithm(changes, s
 
 @pytest.mark.slow
 def test_growth_of_other_classes_meets_the_classes_above_their_share():
-    """The expected values are from two simulations of 400 s each. The blocked packets are 4.36 and
-    4.33 %, and 6.40 and 1.48 %. The queues have 55.5 and 55.6 packets.
+    """The expected values are from a simulation of 400 s: 4.36 and 4.33 % of the packets of the two
+    classes are blocked, and the queue has 55.5 packets.
     """
     even = predict(shared({"station.low.error_down": 0.0, "cell.attempts_short": 8}))
     assert [row["drop_probability"]["mean"] for row in even["classes"]] == pytest.approx(

@@ -63,8 +63,8 @@ REPLICATIONS = 30
 Tree = Mapping[str, Any]
 
 SERVICE_PPS, OVERHEAD_MS = 811, 0.476
-"""Packet rate C under n-ACK, and the time of an exchange that does not depend on its length.
-[packets/s, ms]
+"""Packet rate C under n-ACK, and the part of an exchange's duration that does not depend on the
+length of the frame. [packets/s, ms]
 """
 
 TIMES: Tree = {"service_rate": SERVICE_PPS, "overhead": f"{OVERHEAD_MS} ms", "acks": "contend"}

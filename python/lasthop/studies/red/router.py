@@ -57,7 +57,9 @@ FULL = Budget(
     close=20,
     least=40,
 )
-"""Budget of the paper. Only transfers in mixed traffic and in the parking lot are shorter."""
+"""Budget of the paper. Only transfers in mixed traffic and in the parking lot are shorter than in
+the paper.
+"""
 
 QUICK = Budget(
     (10, 25, 50, 100, 200),
@@ -69,7 +71,7 @@ QUICK = Budget(
     least=4,
     words=" (quick: 4 runs of 125 s, smaller transfers)",
 )
-"""Budget of a quick run: five round-trip times, a quarter of the time, and less data."""
+"""Budget of a quick run: five round-trip times, a quarter of the simulated time, and less data."""
 
 
 BUFFER = 2084

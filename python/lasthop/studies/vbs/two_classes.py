@@ -74,8 +74,8 @@ KINDS = {
     "snr_arf": ("arf", True, "noise, fallback"),
     "any_arf": ("arf", False, "errors at any rate"),
 }
-"""Names of the runs with rate control. Values are the rate control, whether errors depend on the
-rate as with noise, and a text.
+"""Names of the runs with rate control. Each value has the rate control, whether errors depend on
+the rate (as errors by noise do), and a text.
 """
 
 
