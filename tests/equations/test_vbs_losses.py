@@ -50,7 +50,7 @@ def test_hazard_in_episodes_by_hand():
 @pytest.mark.equation("vbs", 19)
 def test_independent_losses_by_hand():
     hazard = independent(np.array([10.0]), 0.01, 0.02)
-    assert hazard.loss[0] == pytest.approx(0.02 + 0.98 * 0.01)  # p_m of eq. (19)
+    assert hazard.loss[0] == pytest.approx(0.02 + 0.98 * 0.01)  # loss probability p_m of eq. (19)
     mean = (np.arange(MAX_LOST) + 1) @ hazard.lost[:, 0]
     assert mean == pytest.approx(1 + 10 * hazard.loss[0])
 

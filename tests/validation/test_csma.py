@@ -192,7 +192,9 @@ def test_a_user_gets_the_optimum_of_a_marginal_utility_by_points(points, least, 
 
 
 def test_errors_with_interference_cost_a_link_with_connections_by_marks_little():
-    """Errors change the rate of user 2 only by the errors of its own link."""
+    """With connections by marks, errors reduce the rate of user 2 only by the errors of its own
+    link.
+    """
 
     def second(rule, error):
         settings = {

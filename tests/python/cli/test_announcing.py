@@ -109,7 +109,7 @@ def test_an_estimate_is_repeated_when_the_remaining_time_falls_to_a_quarter(
     assert first == "note: simulating: about 83 min"
     assert 1 <= len(again) <= 4
     assert all("takes less than estimated: about" in line for line in again)
-    assert again[-1].endswith("about 3.5 min")  # half way, this corrects 1.7 min to 3.5 min
+    assert again[-1].endswith("about 3.5 min")  # the run takes 1.7 min
 
 
 def test_with_a_steadily_falling_pace_the_estimate_is_a_minimum(

@@ -564,7 +564,7 @@ def test_connections_are_compound_unless_their_class_is_cubic_or_tahoe(name):
             # Paper, line 676: "packet size is 1500 bytes"
             assert flow["tcp"]["mss_bytes"] + flow["tcp"]["header_bytes"] == 1500
             finite = "finite" in point and "web" not in flow["class"]
-            # Flows of 500 MB, or of 50 MB, in segments of 1460 B.
+            # The numbers of segments of flows of 500 MB and of 50 MB, with 1460 B per segment.
             segments = 342466 if name == "fig18" else 34247
             assert flow["tcp"]["segments"] == (segments if finite else None)
 
