@@ -76,9 +76,8 @@ def test_the_example_with_wires_is_the_optimum_of_topology_e():
 def test_positions_mean_the_same_to_the_engine_and_to_the_model(from_positions):
     random = np.random.default_rng(4)
     transmitters = random.integers(150, 900, (12, 2))
-    receivers = transmitters + random.integers(
-        -150, 151, (12, 2)
-    )  # within range of the transmitters
+    # Each receiver is within range of its transmitter.
+    receivers = transmitters + random.integers(-150, 151, (12, 2))
     places = np.stack([transmitters, receivers], axis=1).reshape(24, 2)
     nodes = {f"n{k}": tuple(map(float, place)) for k, place in enumerate(places)}
     links = {f"l{k}": (f"n{2 * k}", f"n{2 * k + 1}") for k in range(12)}
