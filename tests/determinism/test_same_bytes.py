@@ -77,8 +77,8 @@ def test_the_release_build_gives_the_expected_bytes(scenario: Path, expected: by
 
 
 def test_another_machine(scenario: Path, expected: bytes, built_page: Path) -> None:
-    """The page's engine is WebAssembly, a machine with 32 bits and without fused or wide
-    arithmetic.
+    """The engine in the page of the workbench is a WebAssembly program. This program has addresses
+    of 32 bits and no fused or wide arithmetic.
     """
     node = ["node", str(ROOT / "workbench/node/simulate.mjs"), str(built_page / "engine.wasm")]
     assert _run(node, scenario) == expected

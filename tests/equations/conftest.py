@@ -131,8 +131,8 @@ def hotspot() -> Callable[..., Scenario]:
 
 @pytest.fixture
 def refused() -> Callable[[Scenario, str, str], None]:
-    """Return a function that checks that the hot-spot model refuses a scenario, with this
-    assumption and message.
+    """Return a function that checks that the hot-spot model refuses a scenario. The refusal must
+    name the given assumption and contain the given message.
     """
 
     def check(scenario: Scenario, assumption: str, words: str) -> None:

@@ -212,7 +212,7 @@ def test_legacy_csma_starves_link_1_of_b_and_links_2_and_3_of_c():
     b = legacy_airtime(topology("b").graph).airtime
     c = legacy_airtime(topology("c").graph).airtime
     rho = 2.24
-    # By hand: the graph of topology b is a star; that of topology c has the four links without edge
+    # By hand: the graph of topology b is a star, and the graph of topology c has all edges except
     # 1-4.
     np.testing.assert_allclose(b[0], rho / (rho + (1 + rho) ** 3), rtol=1e-12)
     np.testing.assert_allclose(c[1:3], rho / (1 + 4 * rho + rho**2), rtol=1e-12)

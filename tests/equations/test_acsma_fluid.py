@@ -185,8 +185,8 @@ def test_the_lyapunov_function_falls_at_least_as_fast_as_printed():
 @pytest.mark.equation("acsma", "3.4")
 def test_adaptive_csma_settles_inside_the_capacity_region_and_serves_what_arrives():
     of = problem("a", beta=1.0)
-    # The arrivals are 0.9 times a point on the border. There the link sets {2} and {1, 3} each have
-    # half of the time, and {1, 4} a little.
+    # The arrivals are 0.9 times a point on the border. At this point, the link sets {2} and {1, 3}
+    # each send for about half of the time, and {1, 4} for a little.
     arrivals = 600.0 * 0.9 * np.array([0.6, 0.4, 0.4, 0.2])
     system = AdaptiveCsma(of, arrivals, PER_PACKET)
     r = settle(system, np.zeros(4)).state

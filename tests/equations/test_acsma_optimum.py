@@ -256,8 +256,8 @@ def test_points_have_the_value_and_the_rates_of_their_derivative():
         assert points.rate(points.derivative(rate)) == pytest.approx(rate)
     for rate, marginal in ((1.0, 8.0), (4.0, 4.0), (8.0, 2.0), (16.0, 1.0)):
         assert points.derivative(rate) == pytest.approx(marginal)
-    # The derivative is x^-1/2 up to x = 4 and 16 / x above. Its integrals are 16 (2 - sqrt(1)) and
-    # 16 log 4.
+    # The derivative is 8 x^-1/2 up to x = 4 and 16 / x above. Its integrals are 16 (2 - sqrt(1))
+    # from 1 to 4, and 16 log 4 from 4 to 16.
     assert points.value(16.0) == pytest.approx(16.0 + 16.0 * np.log(4.0))
 
 

@@ -48,8 +48,8 @@ def test_the_efficiency_comes_close_to_one_where_connections_settle():
 
 
 def test_table_6_5_assumes_one_or_two_connections_opened_each_five_seconds():
-    # The paper has 94.0 % for user 2 at about 150 packets/s. By (5.50), 1.6 connections are opened
-    # and closed per update.
+    # The paper has an efficiency of 94.0 % for user 2 at about 150 packets/s. By (5.50), 1.6
+    # connections are opened and closed per update.
     changing = [20.0 + (1.6 if k % 2 else 0.0) * 2 for k in range(10_000)]
     assert efficiency(changing, 150.0, 5.0, PENTIUM_4) == pytest.approx(0.94, abs=0.005)
 

@@ -63,7 +63,8 @@ def test_the_example_with_wires_is_the_optimum_of_topology_e():
     answer = predict(WIRES)
     network = network_of(Scenario(WIRES).typed)
     assert network.graph.edges == topology("e").graph.edges
-    # A packet of 1000 bytes has headers of 40 bytes: 240.4 packets/s over the wire f-g.
+    # A packet has 1000 bytes of payload and 40 bytes of headers, so that the wire f-g carries 240.4
+    # packets/s.
     assert network.wired_pps["f-g"] == pytest.approx(2e6 / 8320.0)
     best = optimum(network)
     np.testing.assert_allclose(means(answer, "flows", "goodput_bps"), 8000.0 * best.rates_pps)
@@ -75,7 +76,8 @@ def test_the_example_with_wires_is_the_optimum_of_topology_e():
 def test_positions_mean_the_same_to_the_engine_and_to_the_model(from_positions):
     random = np.random.default_rng(4)
     transmitters = random.integers(150, 900, (12, 2))
-    receivers = transmitters + random.integers(-150, 151, (12, 2))  # within range
+    # Each receiver is within range of its transmitter.
+    receivers = transmitters + random.integers(-150, 151, (12, 2))
     places = np.stack([transmitters, receivers], axis=1).reshape(24, 2)
     nodes = {f"n{k}": tuple(map(float, place)) for k, place in enumerate(places)}
     links = {f"l{k}": (f"n{2 * k}", f"n{2 * k + 1}") for k in range(12)}

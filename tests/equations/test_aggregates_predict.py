@@ -162,7 +162,7 @@ def test_losses_need_room_for_the_window(aggregation, message) -> None:
 
 
 def test_failures_in_a_row_of_a_single_sender_depend_on_each_other() -> None:
-    # A PPDU of one MPDU that is lost is followed by a PPDU with the same MPDU. If failures were
+    # If the only MPDU of a PPDU is lost, the next PPDU contains the same MPDU. If failures were
     # independent, the goodput would be 92.87 Mb/s; the simulated goodput is 87.42 +- 0.37.
     lossy = scenario({"error": 0.5}, {"packet_padding": "16 us"}, {"mpdus": 8})
     assert cell_bps(lossy) == pytest.approx(87.42e6, rel=0.005)

@@ -107,8 +107,8 @@ def test_two_contenders_collide_nearly_as_often_as_all_their_states_say(rule):
 
 @pytest.mark.parametrize("seen", [True, False])
 def test_covariances_of_alike_contenders_have_a_closed_form(seen):
-    # The sum of n equal processes d_i = e_i + h w (sum of the others) and their differences have
-    # closed forms.
+    # There are n equal processes d_i = e_i + h w (sum of the other processes), with noise e_i, gain
+    # h and weight w. The sum and the differences of these processes have closed forms.
     count = 6
     failure = np.array([0.4, 0.35, 0.45])
     stages = Stages(np.array([8, 16, 32]), seen, failure, 0.1 * failure)
@@ -136,7 +136,7 @@ def test_covariances_are_symmetric():
 
 
 def test_attempts_in_a_row_have_the_spectrum_of_their_renewals():
-    # Without failures the result is the squared modulus of the transform of a renewal process, in
+    # Without failures, the attempts are a renewal process. The spectrum of this process has a
     # closed form.
     stages = Stages(np.array([8]), True, np.zeros(1), np.zeros(1))
     turn = np.exp(-1j * np.pi * (np.arange(FREQUENCIES) + 0.5) / FREQUENCIES)
@@ -224,8 +224,8 @@ def test_mpdus_that_are_given_up_move_the_window_on():
     lossy = [replace(ONE, loss=0.3, attempts=attempts) for attempts in (None, 7)]
     unlimited, limited = (solve([contender] * 5) for contender in lossy)
     assert 0.005 < limited.given_up[0] < 0.01
-    # BlockAckReqs take 3 % of the time, 0.7 % of the MPDUs are lost, and 3 % more MPDUs are sent
-    # per PPDU.
+    # With the limit, BlockAckReqs take 3 % of the time, 0.7 % of the MPDUs are lost, and 3 % more
+    # MPDUs are sent per PPDU than without a limit.
     assert limited.goodput_bps[0] == pytest.approx(0.99 * unlimited.goodput_bps[0], rel=0.01)
 
 

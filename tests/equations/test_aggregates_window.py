@@ -125,8 +125,9 @@ def test_failures_in_a_row_are_those_of_all_states(case):
 
 
 def test_a_window_of_two_by_hand():
-    # x is the number of rounds for which an MPDU holds the window. It is positive with probability
-    # c, where c (2 - p / (1 + p)) = 1. The mean of the positive values is 1 / (1 - p).
+    # x is the number of rounds for which an MPDU prevents the window from advancing. It is positive
+    # with probability c, where c (2 - p / (1 + p)) = 1. The mean of the positive values is 1 / (1 -
+    # p).
     loss = 0.3
     solution = window.solve(2, loss)
     often = (1 + loss) / (2 + loss)

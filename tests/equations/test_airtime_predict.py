@@ -80,7 +80,7 @@ def test_the_queue_of_the_scenario_decides() -> None:
     goodputs = [row["goodput_bps"]["mean"] for row in rounds["stations"]]
     assert goodputs[0] / goodputs[2] == pytest.approx(mpdus[0] / mpdus[2])
     assert mpdus == [42, 42, 3]
-    # The option replaces the queue of the scenario, which has no mac80211.
+    # The option replaces the queue of the scenario, which is not mac80211.
     other = predict(scenario().typed, "airtime", {"queue": "airtime"})
     assert shares(other) == pytest.approx([1 / 3] * 3, abs=1e-3)
     assert other["options"] == {"queue": "airtime", "aggregates": None}

@@ -47,8 +47,8 @@ def stationary(steps):
 
 
 def spread(solution):
-    """Return the probability of each pair (active stations, their packets), without states below
-    1e-15.
+    """Return the probability of each pair (number of active stations, number of their packets).
+    Pairs with a probability below 1e-15 are omitted.
     """
     triples = zip(
         solution.active.tolist(), solution.at_stations.tolist(), solution.prob, strict=True
@@ -95,8 +95,8 @@ def test_transitions_around_state_two_of_figure_three():
 @pytest.mark.equation("edca", 23)
 @pytest.mark.equation("edca", 25)
 def test_two_paths_of_a_burst_add_up():
-    # The AP sends two packets between the states. The first packet is for the active station, or
-    # for another station.
+    # The AP sends two packets on the way from the state `start` to the state `end`. The first
+    # packet is for an inactive station or for the active station.
     counts = states(7, 4)
     numbered = {tuple(state): k for k, state in enumerate(counts.tolist())}
     chain = build(counts, contention(7), 2, 1)[0]
@@ -110,8 +110,9 @@ def test_a_station_sends_up_to_its_limit():
     counts = states(3, 4)
     numbered = {tuple(state): k for k, state in enumerate(counts.tolist())}
     chain = build(counts, contention(3), 1, 2)[0]
+    # Each of the three active stations wins with probability 1/3, and sends up to two packets.
     row = chain.station_burst.toarray()[numbered[0, 1, 0, 1, 1]]
-    assert row[numbered[1, 0, 0, 1, 1]] == pytest.approx(1 / 3)  # the one packet of the station
+    assert row[numbered[1, 0, 0, 1, 1]] == pytest.approx(1 / 3)  # its only packet
     assert row[numbered[0, 2, 0, 0, 1]] == pytest.approx(1 / 3)  # two of its three packets
     assert row[numbered[0, 1, 1, 1, 0]] == pytest.approx(1 / 3)  # two of its four packets
 
@@ -153,7 +154,7 @@ def test_product_form_is_the_full_chain_for_equal_parameters(stations, window, c
 
 
 def test_product_form_for_any_constant_odds():
-    # The chain has given odds, which do not come from a backoff.
+    # The odds in this chain are given numbers, and do not follow from a backoff.
     at = contention(4)
     r = 2.7
     wins = np.append(r / (r + at.active[:-1]), 0.0)
@@ -223,8 +224,8 @@ def test_arrangements_beyond_the_range_of_floating_point():
     assert table[200, 8400] == pytest.approx(0.0, abs=1e-9)
     assert table[200, 200] == pytest.approx(-200 * sum(np.log(np.arange(1, 42))), rel=1e-12)
     assert table[200, 200] < -20_000
-    # Each station lacks one packet, and two more packets are missing: both at one station, or at
-    # two stations.
+    # In the AP's queue, one packet of each station is missing, and two further packets. Both
+    # further packets are of one station, or of two stations.
     at_one, at_two = -sum(np.log(np.arange(1, 40))), -sum(np.log(np.arange(1, 41)))
     first = -sum(np.log(np.arange(1, 42)))
     terms = [

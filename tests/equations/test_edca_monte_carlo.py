@@ -15,7 +15,9 @@ from lasthop.models.edca.solve import solve
 SUCCESSES = 20_000
 BATCHES = 50
 WARM_UP = 1_000
-"""Number of successes before the first batch. The slowest cell in this file takes a few hundred."""
+"""Number of successes before the first batch. The slowest cell in this file needs a few hundred
+successes to become stationary.
+"""
 
 
 class Process:

@@ -103,7 +103,8 @@ def test_pifs_access_is_aifsn_one_and_no_window(seven):
     result = predict(scenario)
     assert result["solver"] == "pifs"
     assert mean(result, "aps", "ap", "collision_rate") == 0.0
-    # With PIFS access, the packet of the winning station returns before any station contends.
+    # With PIFS access, the AP sends the next packet to the winning station before any station
+    # contends.
     assert mean(result, "cells", "cell", "active_stations") == pytest.approx(7.0)
     assert result["warnings"] == []
 

@@ -23,8 +23,8 @@ def test_collisions_and_idle_time_as_printed(cell, uploads):
     here = cell(7, 4, 15, 31, uploads=uploads)
     at = contention(here)
     data, ack = 1310.545e-6, 248.727e-6
-    # In a collision without the AP all frames are those of stations. A collision with the AP
-    # contains a data frame.
+    # In a collision without the AP, only stations send frames. A collision with the AP contains a
+    # data frame.
     t_ack, t_data = (ack, data) if uploads == 0 else (data, data)
     lead = here.eifs_lead_s
     success = at.success
@@ -41,10 +41,10 @@ def test_collisions_and_idle_time_as_printed(cell, uploads):
 def test_printed_number_of_ap_collisions_is_no_distribution(cell):
     at = contention(cell(7, 4, 3, 3))
     exact = at.ap_collision / at.success
-    # The printed formula is P(j) = (P_AP,col)^j P_succ, whose mean is smaller.
+    # The printed formula is P(j) = (P_AP,col)^j P_succ. Its mean is smaller than the exact mean.
     printed = at.success * at.ap_collision / (1 - at.ap_collision) ** 2
     low = 1 - printed[1:8] / exact[1:8]
-    assert np.all(np.diff(low) > 0.0)  # The mean decreases with more contenders.
+    assert np.all(np.diff(low) > 0.0)  # The printed mean is even smaller with more contenders.
     assert low[[0, 1, 6]] == pytest.approx([0.0, 0.155, 0.484], abs=1e-3)
 
 

@@ -59,8 +59,9 @@ def test_solvers_agree_for_equal_parameters(cell, uploads):
 
 @pytest.mark.parametrize("stations", [2, 7])
 def test_the_state_at_a_success_is_no_time_average(cell, stations):
-    """The statement holds for every CWmin. The expected mean is computed by hand for windows of one
-    packet, where n active stations have n packets.
+    """For every CWmin, the mean number of active stations at a success differs from the time
+    average. The expected mean is computed by hand for windows of one packet, where n active
+    stations have n packets.
     """
     alike = [solve(cell(stations, 1, cwmin, cwmin)) for cwmin in (7, 31, 255)]
     weights = [
@@ -102,8 +103,8 @@ def test_lumped_chain_with_txop_is_accurate_to_half_a_per_cent(cell, ap, station
 def test_lumped_chain_with_bursts_of_all_packets(
     cell, stations, window, ap, station, ap_txop, station_txop
 ):
-    """Most states are almost never reached, and the solver omits them. With these states,
-    elimination was wrong by up to 22 %.
+    """Most states of these Markov chains are almost never reached, and the solver omits them. When
+    the solver included these states, its result was wrong by up to 22 %.
     """
     here = cell(stations, window, ap, station, ap_txop=ap_txop, station_txop=station_txop)
     full = solve(here, Options(solver="full", ap_queue="mixed"))
@@ -170,7 +171,8 @@ def test_pifs_access_is_a_saturated_cell_whose_exchanges_are_longer(cell, cwmin,
 def test_pifs_access_with_txop_as_printed(cell, ap_txop, station_txop):
     ap = replace(PIFS, txop_packets=ap_txop)
     station = Access(31, txop_packets=station_txop)
-    # The duration of the full state is that of a cell without TXOP (eq. 34).
+    # The duration of the state with all stations active is computed from a cell without TXOP (eq.
+    # 34).
     saturated = solve(cell(7, 4, PIFS, 31))
     packet_s = 8 * 1460 / saturated.goodput_bps
     full_state = packet_s - (30e-6 + DATA + EXCHANGE)

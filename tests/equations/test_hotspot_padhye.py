@@ -88,8 +88,9 @@ def test_branches_meet_where_the_window_limit_begins_to_bind(rate):
 
 
 def test_immediate_acks_leave_a_stated_step_between_the_branches():
-    # For b = 1, the window W(p) is 8 if (1 - p) / p = 3 / 8 (W^2 - 2 W) = 18. Without timeouts the
-    # step is 0.25 RTT in a period of W / 2 + 1.25.
+    # For b = 1, the window W(p) is 8 if (1 - p) / p = 3 / 8 (W^2 - 2 W) = 18. At this limit the
+    # formula changes between its two branches. Without timeouts, the period is W / 2 + 1.25 RTT
+    # below the limit, and 0.25 RTT shorter above.
     p = 1 / 19
     below = send_rate(p, 8.0 - 1e-9, 1.0, 1e-9, 1)
     above = send_rate(p, 8.0 + 1e-9, 1.0, 1e-9, 1)

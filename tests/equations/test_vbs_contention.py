@@ -83,8 +83,8 @@ def test_slots_by_hand_differ_from_eq_8_as_printed():
     silent = 0.99**2 * 0.98**3
     assert (idle, acks) == pytest.approx((0.94 * silent, 0.94 * (1 - silent)))
     assert data == pytest.approx(0.06)
-    # With the factor (1 - p_w) inside, 30 % of all slots would be both idle slots and slots of an
-    # ACK.
+    # As printed, Eq. (8) multiplies the probability of silent stations by 1 - p_w. Then 30 % of all
+    # slots would be both idle slots and slots of an ACK.
     assert 1 - idle - 0.94 * (1 - 0.7 * silent) < 0.0
 
 
@@ -101,8 +101,8 @@ def test_discards_by_hand():
 
 @pytest.mark.equation("vbs", 15)
 def test_eq_15_as_printed_gives_0_38_for_two_equal_classes_without_errors():
-    """With the failure probability 0.38 and not the actual 0.058, the attempt probability is half
-    of the AP's.
+    """A failure probability of 0.38 gives half of the AP's attempt probability. The actual failure
+    probability is 0.058.
     """
     solution = solve(cell((0.0, 0.0), attempts=8), np.full(2, 0.5), np.ones(2), PAPER)
     attempts_prob = attempt_prob(float(solution.ap_failure), EIGHT_ATTEMPTS)
@@ -283,8 +283,8 @@ def test_mac_layer_against_the_slot_process(errors, frozen, packets):
     collided = seen["collided"]
     share = collided / seen["attempts"]
     assert solution.ap_collision == pytest.approx(share, rel=0.1 + 2.0 / math.sqrt(collided))
-    # At p_w = 0.3, 4.6e-3 of the packets are discarded, which are 230 packets. The 95 % interval is
-    # 13 %.
+    # At p_w = 0.3, a fraction of 4.6e-3 of the packets is discarded. These are 230 packets, so that
+    # the 95 % interval is 13 %.
     assert solution.ap_discard == pytest.approx(seen["discarded"] / packets, rel=0.13, abs=1e-4)
 
 

@@ -50,7 +50,7 @@ def test_hazard_in_episodes_by_hand():
 @pytest.mark.equation("vbs", 19)
 def test_independent_losses_by_hand():
     hazard = independent(np.array([10.0]), 0.01, 0.02)
-    assert hazard.loss[0] == pytest.approx(0.02 + 0.98 * 0.01)  # p_m of eq. (19)
+    assert hazard.loss[0] == pytest.approx(0.02 + 0.98 * 0.01)  # loss probability p_m of eq. (19)
     mean = (np.arange(MAX_LOST) + 1) @ hazard.lost[:, 0]
     assert mean == pytest.approx(1 + 10 * hazard.loss[0])
 
@@ -90,7 +90,8 @@ def walk(limit, loss, rto, events, seed):
     for _ in range(events):
         while not again:
             needed = window + 0.5
-            # Number of packets until a loss. The first step may take half a packet more.
+            # Number of packets until a loss. The first growth of the window by one may take half a
+            # packet more.
             first = rng.geometric(loss) if rng.random() > (1 - loss) ** needed else math.inf
             while needed + 1 <= first < math.inf:
                 first = rng.geometric(loss)

@@ -156,7 +156,9 @@ def test_shares_are_those_of_the_arrivals():
 @pytest.mark.smoke(1)
 @pytest.mark.parametrize(("attempts", "error"), [(4, 0.1), (4, 0.3), (8, 0.0), (8, 0.3)])
 def test_every_starting_point_leads_to_the_same_solution(attempts, error):
-    """This is claim vbs-17 for the corrected equations."""
+    """Claim vbs-17: the fixed point of the model is the same from every starting point. The test
+    uses the corrected equations.
+    """
     changes = {"cell.attempts_short": attempts, "station.low.error_down": error}
     for options in (Options(), PAPER):
         assert predicted_with(changes, options)["solutions"] == 1
@@ -191,7 +193,7 @@ def test_classes_differ_by_discards_only():
 
 @pytest.mark.slow
 def test_buffer_loss_falls_as_errors_grow():
-    """This is claim vbs-8."""
+    """Claim vbs-8: the loss at the buffer falls as channel errors grow."""
     drops = [
         mean(predicted_with({"station.low.error_down": error}), "queues", "ap", "drop_probability")
         for error in (0.0, 0.1, 0.2, 0.3)
@@ -400,7 +402,9 @@ def test_a_single_class_in_a_partition_is_a_drop_tail_queue():
 
 
 def test_a_partition_that_a_class_does_not_fill_blocks_only_the_other():
-    """The five windows of 5 packets fill 25 of the 30 places of the class."""
+    """The five windows of 5 packets are 25 packets in total, and the buffer of the class has room
+    for 30.
+    """
     changes = {"station.low.tcp.window": 5}
     result = two_classes(changes, algorithm="partition")
     high, low = result["classes"]
@@ -451,8 +455,8 @@ def test_a_solver_that_gives_up_names_the_class_and_another_algorithm(changes, s
 
 @pytest.mark.slow
 def test_growth_of_other_classes_meets_the_classes_above_their_share():
-    """The expected values are from two simulations of 400 s each. The blocked packets are 4.36 and
-    4.33 %, and 6.40 and 1.48 %. The queues have 55.5 and 55.6 packets.
+    """The expected values are from a simulation of 400 s: 4.36 and 4.33 % of the packets of the two
+    classes are blocked, and the queue has 55.5 packets.
     """
     even = predict(shared({"station.low.error_down": 0.0, "cell.attempts_short": 8}))
     assert [row["drop_probability"]["mean"] for row in even["classes"]] == pytest.approx(

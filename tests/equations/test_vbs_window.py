@@ -117,7 +117,7 @@ def test_mean_windows_against_a_walk_through_the_chain():
         visited.append(window)
         needed = 1 / delta[window - 1]
         survived = rng.random() < (1 - loss) ** needed
-        # number of packets until the loss, given that the loss occurs before the step is complete
+        # number of packets until the loss, given that the loss occurs before the window has grown
         lost_at = np.log1p(-rng.random() * (1 - (1 - loss) ** needed)) / np.log1p(-loss)
         sent = needed if survived else lost_at
         packets, rounds = packets + sent, rounds + sent / window

@@ -25,7 +25,7 @@ def test_bytes_of_stations_are_summed() -> None:
     assert delivered.segments == 300
     assert delivered.stations == [(1460, 2920), (4380, 0)]
     assert delivered.bytes == 8760
-    assert delivered.jain == 1  # each has 4380 bytes
+    assert delivered.jain == 1  # each station has 4380 bytes
 
 
 def test_jains_index_is_over_stations() -> None:

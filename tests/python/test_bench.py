@@ -15,7 +15,9 @@ from measure import BenchError, Cost, Run, Stopped, limited, process, slope
 def test_a_missing_htsim_is_skipped_with_the_name_of_its_variable(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """The cases are no folder, another folder, and the folder of the source."""
+    """The variable is unset, then it names another folder, then the folder with the source of
+    htsim.
+    """
     monkeypatch.delenv(peers.HTSIM_SOURCE, raising=False)
     assert "LASTHOP_HTSIM names no folder" in (peers.htsim_absent() or "")
 

@@ -71,7 +71,7 @@ def test_an_object_has_a_section_for_each_operation_and_no_path_of_a_machine(law
         f"struct_ops/{law}_{name}" for name in names if name not in ("name", "flags")
     ]
     flags = built.types().structure(OPERATIONS).place("flags")
-    assert built.section(SECTION)[flags] == 1  # users without privileges may use it
+    assert built.section(SECTION)[flags] == 1  # users without privileges may select it
     assert b"/home" not in built.data
     assert str(SOURCES).encode() not in built.data
 

@@ -281,7 +281,7 @@ def test_a_chain_takes_about_its_estimated_time(monkeypatch: pytest.MonkeyPatch)
         known = lh.Scenario(chain, settings).typed
         loop_s = loop_turn_s()
         begun = time.process_time()
-        with suppress(models.ModelError):  # The model detects discarded frames at its end.
+        with suppress(models.ModelError):  # The model detects discarded frames only at the end.
             models.predict(known, "edca")
         turns = (time.process_time() - begun) / loop_s
         assert 0.8 < estimates_s[-1] / cost.TURN_S / turns < 4.0

@@ -107,7 +107,9 @@ EXAMPLES = {
 
 
 def scenarios() -> dict[str, tuple[str, dict[str, Any]]]:
-    """Return scenarios that models support, by name. Each scenario has its model."""
+    """Return scenarios that models support, by name. Each scenario is paired with the name of its
+    model.
+    """
     by_name = dict(OWN)
     for name, model in EXAMPLES.items():
         by_name[f"{name}.toml"] = (

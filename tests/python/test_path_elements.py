@@ -36,7 +36,9 @@ OFFERED = "2 Mbps"
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of flow: the place of its path, its settings, and the direction of its data."""
+    """A kind of flow: whether its path is that of a station or of wires, its settings, and the
+    direction of its data.
+    """
 
     place: str
     table: str
@@ -376,7 +378,9 @@ PATHS: Mapping[str, Mapping[str, Mapping[str, Element]]] = {
     "parking_lot": {"parking_lot": shape("parking_lot")},
     "air": {"link": LINK, "csma.link": ON_AIR, "csma": CSMA},
 }
-"""Elements of a path, by the place of its flow and then by the table that contains the key."""
+"""Elements of a path, by the `place` of the flow's kind and then by the table that contains the
+key.
+"""
 
 ACCESS = """phy mcs streams control_rate aifsn cwmin cwmax txop_packets txop_limit attempts_short
     attempts_long voice video background aggregation"""

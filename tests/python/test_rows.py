@@ -141,7 +141,7 @@ def test_a_check_reads_neither_flows_nor_links_of_hosts() -> None:
 
 
 def pieces(value: object) -> set[int]:
-    """Return the numbers of the pieces that were read."""
+    """Return the indices of the pieces of a list that were read."""
     assert isinstance(value, Rows)
     return set(value._pieces)
 

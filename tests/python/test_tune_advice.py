@@ -1,5 +1,5 @@
-"""`tune` recommends only changes that help. It recommends no noise, and no harm to any flow or
-station.
+"""`tune` recommends only changes that help. It recommends no change whose effect is only noise, and
+no change that harms a flow or a station.
 """
 
 import json

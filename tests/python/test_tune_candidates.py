@@ -185,11 +185,11 @@ def test_settings_that_differ_by_chance_are_ranked_by_the_next_criterion() -> No
     best, slow = samples_of(5.0e6, half=0.05e6), samples_of(4.95e6, half=0.05e6, sojourn_s=0.002)
     assert (
         choice({"best": best, "slow": slow}) == "best"
-    )  # The station `slow` has 0.05 Mb/s less in each replication.
+    )  # The setting `slow` has 0.05 Mb/s less in each replication.
     slow["goodput_bps"] = [5.1e6, 4.9e6, 5.0e6, 4.8e6]
     assert (
         choice({"best": best, "slow": slow}) == "slow"
-    )  # The station `slow` has between 0.15 Mb/s more and 0.25 Mb/s less.
+    )  # The setting `slow` has between 0.15 Mb/s more and 0.25 Mb/s less.
     assert choice({"slow": slow | {"sojourn_s": [0.07] * 4}, "best": best}) == "best"
 
 

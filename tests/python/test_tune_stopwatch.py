@@ -16,7 +16,7 @@ CELL = lh.Scenario(
     [
         (True, 1.0, 100 * 2.0 + (20 + 10) * 3.0),
         (True, 4.0, 100 * 2.0 + (20 + 10) * 3.0 / 4.0),
-        # Settings that the model does not rank are all simulated shortly.
+        # If the model does not rank the settings, all 100 settings have a short simulation.
         (False, 1.0, 100 * 2.0 + (100 + 10) * 3.0),
     ],
 )

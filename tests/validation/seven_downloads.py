@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 STATIONS = 7
 WINDOW = 4
-"""Segments and TCP ACKs of each flow together. [packets]"""
+"""Number of segments and TCP ACKs of each flow together. [packets]"""
 PAYLOAD_BITS = 8 * 1460
 """Payload of a segment (paper, table 2). [bit]"""
 TCP_IP_HEADERS_BITS = 8 * 40
@@ -48,7 +48,7 @@ MAX_ATTEMPTS = 7
 def frame_s(size_bits: int, rate_bps: float) -> float:
     """Return the duration of a frame (16.3.4). [s]
 
-    The duration is not rounded up to whole microseconds, which the standard does.
+    Differs from the standard: the duration is not rounded up to whole microseconds.
     """
     return PREAMBLE_S + size_bits / rate_bps
 
@@ -83,9 +83,9 @@ class Run(NamedTuple):
 def simulate(cwmin: int, duration_s: float, seed: int) -> Run:
     """Simulate the cell with equal CWmin for all nodes, from a shuffled queue of the access point.
 
-    The results include the warm-up, because the initial state is frequent. In one of five (CWmin
-    31) or ten rounds (CWmin 7) all segments are at the access point. Only the order of this queue
-    has a long effect, and the initial order is random.
+    The results include the warm-up, because the initial state is frequent. All segments are at the
+    access point in one of five rounds with CWmin 31, and in one of ten rounds with CWmin 7. Only
+    the order of this queue has a long effect, and the initial order is random.
     """
     random = Random(seed)
     nodes, access_point = STATIONS + 1, STATIONS

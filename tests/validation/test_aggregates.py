@@ -62,8 +62,8 @@ def near(theory: float, values: np.ndarray, rel: float = 0.005) -> None:
 
 
 def near_part(theory: float, events: np.ndarray, trials: np.ndarray, rel: float) -> None:
-    """Assert that a probability agrees with the measured fraction. The standard error is at least
-    that of rare events, the square root of their number.
+    """Assert that a probability agrees with the measured fraction. The standard error of the number
+    of events is taken as at least the square root of this number, as for rare events.
     """
     values = events / trials
     scatter = max(error(values), float(np.sqrt(theory / trials.sum())))

@@ -88,8 +88,8 @@ def test_mean_window_at_small_loss_is_that_of_the_fluid_law(loss, flows, factor)
     gain, drain = rule.increase(at_rest, parameters), rule.decrease(at_rest, parameters)
     assert gain * (1 - loss) == pytest.approx(drain * loss)
     mean, half_width = mean_window(loss, flows)
-    # A recovery takes one round trip, and Compound does not decide in the next. The window does not
-    # grow in these two of about fifty round trips. This is 4 % of a cycle at a loss of 1e-3, and
-    # less of the window.
+    # A recovery takes one round trip, and Compound does not change the window in the next round
+    # trip. The window therefore does not grow in two of about fifty round trips. This is 4 % of a
+    # cycle at a loss of 1e-3, and less of the window.
     assert half_width < 0.05 * mean
     assert mean == pytest.approx(factor * at_rest, rel=0.05)

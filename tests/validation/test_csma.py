@@ -166,8 +166,8 @@ def test_as_many_connections_as_the_round_trip_asks_for_reach_the_optimum(name):
     best = optimum(topology(name, 600.0, RENO), k=10, beta=200)
     rates_pps = rates(simulate(fluid_like(name)))
     # At a loss p, Reno's mean window is 1.2 / sqrt(p) here, and 1.4 / sqrt(p) in the fluid model.
-    # The difference corresponds to a factor k that is an eighth smaller. This takes 4 % from the
-    # user for which the entropy has the largest effect.
+    # The difference corresponds to a factor k that is an eighth smaller. This reduces by 4 % the
+    # rate of the user for which the entropy has the largest effect.
     np.testing.assert_allclose(rates_pps, best.rates_pps, rtol=0.08)
     np.testing.assert_allclose(rates_pps.sum(), best.rates_pps.sum(), rtol=0.03)
 
@@ -192,7 +192,9 @@ def test_a_user_gets_the_optimum_of_a_marginal_utility_by_points(points, least, 
 
 
 def test_errors_with_interference_cost_a_link_with_connections_by_marks_little():
-    """Errors change the rate of user 2 only by the errors of its own link."""
+    """With connections by marks, errors reduce the rate of user 2 only by the errors of its own
+    link.
+    """
 
     def second(rule, error):
         settings = {

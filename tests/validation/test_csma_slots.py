@@ -27,9 +27,9 @@ def draws(mean_slots: float) -> np.ndarray:
 def by_chain(mean_slots: float, difs_s: float, longer_slots: int) -> tuple[float, float]:
     """Return the exchanges per second that succeed, and the fraction of attempts that collide.
 
-    The state is the number of remaining slots of the node that did not send. In state 0, both nodes
-    draw a new backoff, which happens after a collision. The node that sent draws again and waits
-    for DIFS; the other node waits `longer_slots` more.
+    The state is the number of remaining slots of the node that did not send. State 0 follows a
+    collision: both nodes draw a new backoff. The node that sent draws again and waits for DIFS; the
+    other node waits `longer_slots` more.
     """
     p = draws(mean_slots)
     move = np.zeros((MOST, MOST))

@@ -1,7 +1,8 @@
 """A 10 Mb/s drop-tail wire fed by Poisson datagrams of 1500 bytes: M/D/1 and M/D/1/K.
 
-The radio hop after the wire (54 Mb/s, one station) is never saturated. Eight replications of 200 s.
-The tolerance is the run's own 95 % interval (half width h) plus one per cent of the theory.
+The radio hop after the wire (54 Mb/s, one station) is never saturated. There are eight replications
+of 200 s. The tolerance is the run's own 95 % interval (half width h) plus one per cent of the
+theory.
 """
 
 import pytest

@@ -98,7 +98,8 @@ def test_one_old_laptop_has_the_air_of_a_fifo_and_a_third_with_mac80211(
 
     assert fifo.stations.airtime_fraction["old"] > 0.5
     assert fair.stations.airtime_fraction["old"] == pytest.approx(0.35, abs=0.05)
-    # The fraction of air time increases from less than a half to two thirds.
+    # With the fair queue, the fraction of air time of the new stations increases from less than a
+    # half to two thirds.
     assert new_bps(fair) > 1.5 * new_bps(fifo)
     assert new_bps(limited) > 1.5 * new_bps(fifo)
     voice_ms, short_ms, fair_ms, fifo_ms = (

@@ -19,11 +19,13 @@ MID = {"mcs": 3, "streams": 1}
 POINTS = 0.065
 """Largest error of a station's share in the five cells of the first test. [-]"""
 STEP = 7
-"""Step between the simulated cells of the grid. No dimension of the grid has this period."""
+"""Step between the indices of the simulated cells in the grid. No dimension of the grid has this
+period.
+"""
 SAMPLED = 0.9
 """Fraction of the sampled cells that must be within the difference stated for 95 % of all cells.
-The fraction is less than 95 % by two or one standard deviations of a binomial distribution with n =
-126 or 38. [-]
+The fraction is less than 95 % by two standard deviations of a binomial distribution with n = 126,
+and by one with n = 38. [-]
 """
 
 

@@ -1,8 +1,9 @@
 """The hot-spot model, compared with the engine: 802.11b, an AP buffer of 75 packets, windows of 42
 packets, and beta 1.2.
 
-Five replications of 180 s; connections start one second apart. The tolerances are wider than the
-intervals, since they include the model's own error, as listed in `docs/papers/hotspot.md`.
+There are five replications of 180 s, and connections start one second apart. The tolerances are
+wider than the intervals, since they include the model's own error, as listed in
+`docs/papers/hotspot.md`.
 """
 
 import pytest

@@ -1,8 +1,8 @@
 """Poisson datagrams through the bottleneck of a dumbbell. Equal sizes give M/D/1, and sizes from
 the quantiles of an exponential distribution give M/M/1.
 
-On the link, datagrams are 28 bytes longer than their payload. Eight replications of 400 s. The
-tolerance is the run's own 95 % interval (half width h) plus one per cent of the theory.
+On the link, datagrams are 28 bytes longer than their payload. There are eight replications of 400
+s. The tolerance is the run's own 95 % interval (half width h) plus one per cent of the theory.
 """
 
 import itertools

@@ -108,8 +108,9 @@ def test_send_rate_with_sack_is_padhyes_within_three_per_cent(loss, prr):
 @pytest.mark.slow
 @pytest.mark.parametrize("prr", [False, True])
 def test_send_rate_with_sack_at_small_loss_follows_the_square_root_law(prr):
-    # Ott's constant is for a window that also grows in recovery, here one round trip in 47 (-2 %),
-    # and that is not rounded to whole segments (-1 %). Goodput is accurate to 2.2 %.
+    # Ott's constant assumes that the window also grows in recovery. Here one round trip in 47 is in
+    # recovery (-2 %). It also assumes that windows are not rounded to whole segments (-1 %).
+    # Goodput is accurate to 2.2 %.
     loss = 0.001
     flow = download(loss, delayed_ack=False, congestion="newreno", sack=True, prr=prr)
     sent = flow.goodput_bps / (8 * 1460) / (1 - flow.loss_probability)
@@ -117,8 +118,8 @@ def test_send_rate_with_sack_at_small_loss_follows_the_square_root_law(prr):
 
 
 def test_the_better_the_recovery_the_higher_the_goodput():
-    # At a loss of 3 %: Reno, NewReno (+ 7 %), SACK (+ 2 %), proportional rate reduction (+ 1 %),
-    # each accurate to 1 %.
+    # At a loss of 3 %, NewReno has 7 % more goodput than Reno, SACK 2 % more than NewReno, and
+    # proportional rate reduction 1 % more than SACK. Each goodput is accurate to 1 %.
     flows = [
         download(0.03, delayed_ack=False),
         download(0.03, delayed_ack=False, congestion="newreno"),

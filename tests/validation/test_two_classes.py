@@ -25,11 +25,13 @@ ENGINE = Rules(timer_at_retransmit=True, timeout_in_recovery="keep", samples="ha
 
 UNKNOWN = 0.03
 """Allowed relative difference between the engine and the Monte Carlo, in addition to their
-intervals. [-]\nThe compared value is the goodput ratio of the classes. Even with equal TCP rules,
-the engine's ratio is 2 to 4 % above that of the Monte Carlo, with NewReno and with Compound. The
-cause has not been found. The effect of a relevant rule is far larger. If the window that a loss
-halves includes the segments of limited transmit, the ratio is 12 % lower. If a full queue drops a
-random packet, the ratio is 10 % lower.
+intervals. [-]
+
+The compared value is the goodput ratio of the classes. Even with equal TCP rules, the engine's
+ratio is 2 to 4 % above that of the Monte Carlo, with NewReno and with Compound. The cause has not
+been found. Rules that matter have far larger effects. If the window that a loss halves includes the
+segments of limited transmit, the ratio is 12 % lower. If a full queue drops a random packet, the
+ratio is 10 % lower.
 """
 
 

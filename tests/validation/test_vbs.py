@@ -81,7 +81,8 @@ def test_shares_hold_the_ratio_and_the_occupancy(error: float, attempts: int, la
 @pytest.mark.parametrize("attempts", ATTEMPTS)
 @pytest.mark.parametrize("error", ERRORS)
 def test_shares_cost_no_more_than_equal_shares(error: float, attempts: int, law: str) -> None:
-    """The aggregate goodput is within 3 % of a drop-tail queue's, with the same mixture of frames.
+    """The aggregate goodput is within 3 % of the aggregate that a drop-tail queue has with the same
+    mixture of frames.
 
     A drop-tail queue that gives class 1 more goodput has a larger aggregate, because frames of
     class 2 take longer. If each class has half of the frames, the mean duration of a frame is the
@@ -213,7 +214,7 @@ def test_algorithm_1_leaves_unequal_targets_nearer_to_the_connections(
     users: tuple[int, int], share: float
 ) -> None:
     """The drift is a tenth to a quarter of the distance between the target and the share of the
-    connections. `caution.DRIFT` states this range from 20 such runs.
+    connections. `DRIFT` in `lasthop.warnings` is the upper end of this range, from 20 such runs.
     """
     way = users[0] / sum(users) - share
     drift = (first_share(users, share, "corrected") - share) / way

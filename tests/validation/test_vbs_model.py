@@ -19,8 +19,8 @@ WIRE = {"wire.delay": "35 ms"}
 
 
 def settings(attempts, error, **more):
-    """Return the changes of the example file. The connections of the paper's model are always
-    open.
+    """Return the settings that replace settings of the example file. The connections of the paper's
+    model are always open.
     """
     change = {"cell.attempts_short": attempts, "station.low.error_down": error}
     return {**change, "tcp.handshake": False, **more}
@@ -61,7 +61,7 @@ def test_failures_discards_windows_and_drops_agree_with_the_model(attempts, erro
         seen.discard_probability, rel=0.1, abs=2e-5
     )
     assert by_class(model, "cwnd_packets") == pytest.approx(by_class(run, "cwnd_packets"), rel=0.04)
-    # Flows lose packets in bursts. The episodes of the model are a little too long.
+    # Flows lose packets in bursts. The loss episodes of the model are a little too long.
     drops = [result.queues["drop_probability"]["ap"] for result in (model, run)]
     assert 1.0 < drops[0] / drops[1] < 1.2
 

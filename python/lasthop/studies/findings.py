@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from lasthop.studies.study import BY_MODEL, Run, Study
 
 GUESS = "guess: "
-"""Prefix of a text whose cause no run isolates."""
+"""Prefix of a finding that states a cause which no run isolates."""
 
 SHOWN = 6
 """Largest number of runs that a text names. If there are more runs, the text gives their number."""

@@ -130,7 +130,8 @@ class Check:
     reading : str
         Interpretation of the words if they are ambiguous.
     series : str
-        Name of a series of similar checks, "eta, X = 1, 2, 3", equal for all of them.
+        Name of the series of similar checks to which this check belongs, such as "eta, X = 1, 2,
+        3".
     bound : bool
         Whether the plain numbers in the rule's inequalities are bounds that the paper states.
     """

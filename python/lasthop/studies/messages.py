@@ -29,7 +29,7 @@ class CheckRow(Table):
 
     @property
     def holds(self) -> bool:
-        """Whether the check holds. A value may miss a bound that the paper states by 5 %."""
+        """Whether the check holds. A value may miss the paper's bound by up to 5 %."""
         return self.verdict_with_margin == REPRODUCED
 
 
@@ -99,9 +99,9 @@ class Message:
     holds : tuple of Shape
         Conditions on values that the studies of the subject measure.
     agrees : tuple of str
-        Values that must agree with the model within the band of "about".
+        Values that must agree with the model within the band that the rules define for "about".
     by_model : bool
-        Whether the message is about the model, whose values are then judged.
+        Whether the message is about the model. If so, the predictions of the model are judged.
     """
 
     subject: str

@@ -243,8 +243,8 @@ def reading(list_name: str, item: str, quantity: str) -> Reading:
 
 
 def mean_reading(list_name: str, prefix: str, quantity: str) -> Reading:
-    """Return the reading of a quantity's mean over all items of a list whose names begin with
-    `prefix`.
+    """Return the reading of a quantity's mean over the items of one result list. Only items whose
+    names begin with `prefix` are included.
     """
     return Reading(
         lambda run: mean_of(

@@ -83,7 +83,7 @@ class Sweep:
         return {self.point(place): self.scenario(**place) for place in self.places()}
 
     def run(self, runs: Runs, **place: Any) -> Run:
-        """Return the run at one combination of settings. The run is one of the runs of a study."""
+        """Return the run at one combination of settings. `runs` are all runs of a study."""
         return runs[self.point(place)]
 
     def runs(self, runs: Runs) -> list[Run]:

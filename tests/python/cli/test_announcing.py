@@ -109,7 +109,7 @@ def test_an_estimate_is_repeated_when_the_remaining_time_falls_to_a_quarter(
     assert first == "note: simulating: about 83 min"
     assert 1 <= len(again) <= 4
     assert all("takes less than estimated: about" in line for line in again)
-    assert again[-1].endswith("about 3.5 min")  # corrects 1.7 min after half of the time
+    assert again[-1].endswith("about 3.5 min")  # the run takes 1.7 min
 
 
 def test_with_a_steadily_falling_pace_the_estimate_is_a_minimum(
@@ -152,7 +152,7 @@ def test_a_run_is_refused_or_stopped_because_of_its_pace(clock: Clock) -> None:
 def test_an_estimate_is_printed_once_and_not_with_quiet(capsys: pytest.CaptureFixture[str]) -> None:
     def ask() -> None:
         with watched_by(Announced().watch), allowing():
-            for time_s in (0.9 * LONG_S, 20.0, 20.0):  # tables are loaded before the result
+            for time_s in (0.9 * LONG_S, 20.0, 20.0):  # the first time needs no note
                 need("a chain", time_s=time_s)
 
     ask()
@@ -286,7 +286,7 @@ def test_a_search_names_the_stage_that_exceeds_its_estimate(
 
     tell(0)
     clock.now_s += 0.6
-    tell(1)  # At this speed the stage takes 40 s.
+    tell(1)  # At this speed all 66 settings take 40 s.
     clock.now_s += 1.4
     tell(1)  # There are 66 settings, at 2 s each.
     assert capsys.readouterr().err.splitlines() == [
@@ -299,6 +299,6 @@ def test_a_search_tries_at_most_the_announced_settings() -> None:
     seen: list[TuneProgress] = []
     tuning = lh.tune(SMALL, txop=False, confirm=1, progress=lambda at: seen.append(at))
     estimates = [at["settings"] for at in seen if at["about_s"]]
-    assert len(seen) > len(estimates) > 0  # none before the first setting
+    assert len(seen) > len(estimates) > 0  # no estimate is made before the first setting
     assert set(estimates) == {estimates[0]}
     assert len(tuning.trials) - 1 <= estimates[0]

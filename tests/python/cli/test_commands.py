@@ -432,7 +432,7 @@ def test_sweep_tries_disciplines_and_shows_queues(lasthop: Lasthop) -> None:
 def test_finite_class_has_a_rate_and_no_goodput(lasthop: Lasthop) -> None:
     done = lasthop("simulate", "-", stdin=ROUTER.encode())
     transfers, *tables = done.stdout.split("\n\n")[1:]
-    assert "transfer" in transfers  # Delays come before transfers.
+    assert "transfer" in transfers  # The table of delays comes before that of transfers.
     assert [line.split()[0] for line in transfers.splitlines()[-1:]] == ["file"]
     table = next(table for table in tables if "\nclass " in table)
     flow, file = (

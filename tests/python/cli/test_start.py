@@ -118,7 +118,9 @@ def test_a_full_disk_is_reported_by_version_too(unbuffered: str) -> None:
 
 
 def port(text: str) -> int:
-    """Return a number. For 0 the error is raised by typer, for other texts by `int`."""
+    """Return a number. For the text 0, the function raises an error of typer. For a text without a
+    number, `int` raises an error.
+    """
     if text == "0":
         raise typer.BadParameter("0 is no port")
     return int(text)

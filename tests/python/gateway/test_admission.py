@@ -66,7 +66,7 @@ def test_the_addresses_that_were_absent_for_longest_are_forgotten(
     admission.see(["a"], 2)
     admission.see(["c"], 3)
     assert list(admission.known) == ["a", "c"]
-    # Present stations are remembered.
+    # Present stations are admitted, even if there are more than `MAX_KNOWN`.
     assert admission.see(["a", "c", "d"], 4) == {"a", "c", "d"}
 
 

@@ -126,10 +126,10 @@ def test_a_machine_that_is_ignored_passes_with_its_mac_and_ip_address_only() -> 
     entries = {mac: STATION.unpack(table["macs", mac_key(mac)]) for mac in (MAC, OTHER)}
     assert entries[MAC][:4] == (0, 0, 0, HAS_IGNORED)
     assert entries[MAC][4] != entries[OTHER][4] == shaped.numbers["a"]
-    # Other addresses of the machine belong to the station, too.
+    # This machine is also a station: its other IP addresses belong to that station.
     assert entries[OTHER][:4] == (leaf, leaf, 0, HAS_IGNORED)
     entry = STATION.unpack(table["prefixes", prefix_key(printer)])
-    # Packets with the address pass only if they have the MAC address of its machine.
+    # Packets with the printer's IP address pass only if they also have the printer's MAC address.
     assert (entry[3], entry[4]) == (HAS_IGNORED, entries[MAC][4])
 
 

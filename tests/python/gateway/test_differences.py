@@ -163,7 +163,7 @@ def test_foreign_filters_are_removed_before_foreign_classes() -> None:
         tc.htb_class(
             IFB, 0x6C680999, 0x6C680001, rate_bps=1, ceil_bps=1, burst_bytes=1, quantum_bytes=1
         ),
-        # This filter belongs to a queue that has classes.
+        # This class belongs to another queueing discipline and is ignored.
         tc.htb_class(IFB, 0x10001, 0x10000, rate_bps=1, ceil_bps=1, burst_bytes=1, quantum_bytes=1),
         tc.u32_entry(IFB, 1, 7, ip_address("10.0.0.7"), 1, source=False, major=MAJOR),
     ]

@@ -97,7 +97,8 @@ def test_a_station_that_lowers_c_by_itself_is_reported() -> None:
     assert fault.startswith(
         "access point wlan: s1, the only station with traffic, answers 300 ms late and holds"
     )
-    # The rate C is not affected: with these stations C returns to its earlier value.
+    # The reported fault does not affect the rate C. With two prompt stations, C returns to its
+    # first value.
     prompt = {"10.0.0.1": 0.3, "10.0.0.2": 0.002, "10.0.0.3": 0.002}
     for _ in range(20):
         bench.rounds([station(k) for k in (1, 2, 3)], prompt)
@@ -164,7 +165,7 @@ def test_a_station_that_never_answers_is_measured_by_its_flows() -> None:
             heard += 1
     assert heard > 50
     assert [estimator.heard(name) for name in ("s1", "s2", "s3")] == ["flows", "flows", None]
-    assert min(rates) < AP.first_rate_bps / 10  # 150 ms counts as a queue until C is minimal
+    assert min(rates) < AP.first_rate_bps / 10  # 150 ms is a queueing delay until C is minimal
     assert estimator.is_silent("s1", bench.now_s)
     assert estimator.faults(bench.now_s) == []
     # The late station is still pinged occasionally.

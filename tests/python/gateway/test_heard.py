@@ -9,8 +9,8 @@ ROUTER = bytes((10, 0, 0, 254))
 
 
 def arp(sender: bytes) -> bytes:
-    """Return an ARP request for the address of the router. The sender's MAC address is not
-    trusted.
+    """Return an ARP request for the address of the router. The sender's MAC address is zero,
+    because this field is not trusted.
     """
     return struct.pack("!HHBBH6s4s6s4s", 1, IPV4, 6, 4, 1, bytes(6), sender, bytes(6), ROUTER)
 

@@ -28,8 +28,8 @@ def test_a_bucket_holds_its_bytes_at_the_rate_in_ticks_of_64_ns() -> None:
 
 
 def flow_hash(source: bytes, destination: bytes, ports: tuple[int, int] | None, leaves: int) -> int:
-    """Return the number of the leaf of a packet, from 0. This is the reference for the BPF
-    program.
+    """Return the index of the leaf into which a packet is enqueued. This function is the reference
+    for the BPF program.
     """
     key = 0
     for raw in (source, destination):

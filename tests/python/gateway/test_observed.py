@@ -1,4 +1,4 @@
-"""Selection of the stations with traffic, which are pinged, from byte counters."""
+"""Selection of the stations that are pinged. Their byte counters show that they have traffic."""
 
 import pytest
 

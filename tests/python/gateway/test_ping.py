@@ -57,7 +57,7 @@ class Air:
         self.waiting.append((0.0, b"\x45" + bytes(19) + answer))
 
     def arrive(self) -> None:
-        """Receive the answers in the kernel, with time stamps."""
+        """Let the answers arrive in the kernel, which adds time stamps."""
         self.waiting = [(self.now_s + self.ahead_s, packet) for _, packet in self.waiting]
 
     def recvmsg(self, *_: int) -> tuple[bytes, list[tuple[int, int, bytes]], int, tuple[str, int]]:

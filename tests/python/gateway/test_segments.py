@@ -118,7 +118,8 @@ def test_a_retransmission_is_not_a_sample() -> None:
     wire.down(1.3, 100)
     assert wire.probe.is_over
     assert wire.up(1.31, 1100) is None
-    # Segments beyond the limit are not recorded either.
+    # No segment is recorded after the first `TAKEN` segments. A retransmission still ends the
+    # observation.
     wire = Wire()
     for k in range(TAKEN):
         wire.down(1.0, 100 + 1000 * k)
@@ -139,7 +140,7 @@ def test_an_ack_of_unsent_data_is_ignored(ahead: int) -> None:
     wire = Wire()
     wire.down(1.0, 100)
     if ahead > LARGEST_WINDOW:
-        wire.probe.close()  # It is unknown which segments were sent since then.
+        wire.probe.close()  # Segments sent from now on are unknown.
         assert wire.up(1.01, 1100 + ahead) is None
     else:
         assert wire.up(1.01, 1100 + ahead) is None
@@ -166,7 +167,7 @@ def test_an_observation_has_an_end() -> None:
     assert not wire.probe.is_over
     assert not wire.probe.is_late(3.9)
     assert wire.probe.is_late(4.1)
-    # An observation with packets that have no information ends, too.
+    # An observation also ends after `MAX_SEEN` packets without data.
     wire = Wire()
     for _ in range(MAX_SEEN):
         wire.down(1.0, 100, data=0)

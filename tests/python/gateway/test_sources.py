@@ -131,7 +131,9 @@ lease 10.0.0.4 {
     ids=["begun", "ends", "lines", "blanks", "both", "quotes", "digits", "dnsmasq"],
 )
 def test_a_file_takes_time_in_proportion_to_its_size(repeated: str) -> None:
-    """If the size grows by eight, the time grows by 8, or by 64 if each line reads all others."""
+    """If the file is 8 times as long, reading it takes 8 times as long, or 64 times as long if all
+    other lines are read for each line.
+    """
 
     def spent_s(size: int) -> float:
         text = "lease 10.0.0.9 {\n" + repeated * (size // len(repeated)) + "\n}\n"

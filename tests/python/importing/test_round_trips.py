@@ -53,7 +53,9 @@ def window_of(count: int, rounds: int, *, stamps: bool = False) -> RoundTrips:
 
 
 def test_a_window_limited_by_the_receiver_reveals_the_complete_round_trip() -> None:
-    """The capture sees each segment only for a quarter of its round trip."""
+    """At the capture, the time between a segment and its ACK is only a quarter of the round-trip
+    time.
+    """
     trips = window_of(20, 60)
     assert trips.by_window.mean == pytest.approx(RTT_S, rel=0.05)
 

@@ -151,9 +151,7 @@ def test_queue_stops_at_the_end_of_the_buffer_and_leaves_it() -> None:
 
 
 def test_a_full_buffer_loses_the_excess_of_the_link() -> None:
-    """At a full buffer with loss l, the fraction (1 - l) of the sent packets equals the
-    capacity.
-    """
+    """At a full buffer with loss l, the sending rate multiplied by 1 - l equals the capacity."""
     case = named("red-dumbbell", {"buffer": 110.0})
     p = case.derived.within_constraints(True)
     assert isinstance(p, RedDerived)

@@ -51,7 +51,8 @@ def test_no_root_to_the_right_is_missed() -> None:
     right = -1e-3
     omega = np.linspace(-200.0, 200.0, 40001)
     line = np.linalg.det(case.linear.characteristic(right + 1j * omega))
-    # Far to the right the determinant is like lambda^3, whose argument turns by 3 pi.
+    # Far to the right, the determinant is like lambda^3. On a half circle there, its argument turns
+    # by 3 pi.
     turned = np.diff(np.unwrap(np.angle(line)))
     count = round((3.0 * np.pi - turned.sum()) / (2.0 * np.pi))
     assert count == np.sum(spectrum.values.real > right) == 2

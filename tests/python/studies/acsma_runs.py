@@ -1,5 +1,5 @@
-"""Results of runs for the studies of paper 001, made of plain numbers for which the answers were
-computed by hand.
+"""Results of runs for the studies of paper 001, made of plain numbers. The expected values for
+these numbers were computed by hand.
 """
 
 from collections.abc import Mapping, Sequence
@@ -21,7 +21,9 @@ Four = Sequence[Pair]
 """Values of a quantity for four users or links, in two replications."""
 
 RATES: Four = ((136, 272), (68, 34), (272, 136), (544, 68))
-"""Throughputs of four users, which divide C = 544 packets/s without a remainder. [packets/s]"""
+"""Throughputs of four users. The rate C = 544 packets/s divided by each throughput is a whole
+number. [packets/s]
+"""
 WORTH: Pair = (4 + 8 + 2 + 1, 2 + 16 + 4 + 8)
 """Sum over users of C divided by these throughputs, in two replications."""
 

@@ -1,4 +1,4 @@
-"""Runs of made-up numbers, and comparison of measured values with answers computed by hand."""
+"""Runs of made-up numbers, and comparison of measured values with values computed by hand."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -27,7 +27,7 @@ def a_run(
 
 
 def expect(measured: Mapping[str, Quantity], **worked: tuple[float, ...]) -> None:
-    """Compare each measured value in every replication with the answers computed by hand."""
+    """Compare each measured value in every replication with the values computed by hand."""
     assert set(measured) == set(worked)
     for name, pair in worked.items():
         assert tuple(measured[name].samples) == pytest.approx(pair, nan_ok=True), name

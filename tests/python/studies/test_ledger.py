@@ -62,7 +62,7 @@ SHAPE = '{ what = "w", kind = "shape", holds = ["fig.a < fig.b < 10", "2 * fig.a
     ("mean", "half", "verdict"),
     [
         (100.0, 1.0, REPRODUCED),
-        (106.0, 1.0, REPRODUCED),  # The interval touches the band, which is an overlap.
+        (106.0, 1.0, REPRODUCED),  # The interval touches the band. This counts as an overlap.
         (106.01, 1.0, DEVIATES),
         (94.0, 1.0, REPRODUCED),
         (93.99, 1.0, DEVIATES),

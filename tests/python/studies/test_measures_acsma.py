@@ -1,7 +1,7 @@
 """The studies of paper 001 measure the values of their claims with the setup of the paper.
 
-The runs have two replications of plain numbers, and all answers are computed by hand. Quantities
-that a measure must not read have other numbers.
+The runs have two replications of plain numbers, and all expected values are computed by hand.
+Quantities that a measure must not read have other numbers.
 """
 
 from math import exp
@@ -77,8 +77,8 @@ def test_a_gap_is_the_loss_of_utility_from_the_optimum():
 def test_a_distance_is_that_of_the_farthest_mean_and_the_largest_is_per_run():
     ours = network.rates(a_net(((90, 130), (150, 170), (300, 300), (40, 60))))
     wanted = network.rates(a_net(((100, 100), (200, 200), (300, 340), (50, 50))))
-    # Means are 110 for a wanted 100, 160 for 200, 300 for 320, and 50 for 50. User 2 is farthest,
-    # 50 and 30 below its wanted value.
+    # The means of users 1 to 4 are 110, 160, 300 and 50. The wanted values are 100, 200, 320 and
+    # 50. User 2 is farthest: 50 and 30 below its wanted value in the two replications.
     assert network.distance(ours, wanted).samples == pytest.approx([0.25, 0.15])
     # The farthest users are user 2 (1 / 4) and user 1 (0.3). User 4 has 0.2 in both replications.
     assert network.largest_distance(ours, wanted).samples == pytest.approx([0.25, 0.3])
@@ -192,8 +192,8 @@ def test_figure_4_3_has_r_at_the_end():
 def test_figure_b_1_has_r_over_that_of_appendix_b_and_throughputs_at_beta_800():
     equal = 1e3 * 1.8e-9 ** (1 / 3)  # (2 * 3e-5 * 3e-5)^(1/3), in thousandths
     runs = {name: a_net(times(2, RATES)) for name in ("100", "200", "400", "double", "theory")}
-    # Round-trip times after which the throughputs 136, 68, 272 and 544 packets/s, then 272, 34, 136
-    # and 68 packets/s, have r / 3e-5 packets in flight.
+    # With these round-trip times, r / 3e-5 packets are in flight. The throughputs are 136, 68, 272
+    # and 544 packets/s in the first replication, and 272, 34, 136 and 68 packets/s in the second.
     waits: Four = ((1 / 136, 2 / 272), (0.5 / 68, 0.25 / 34), (3 / 272, 1 / 136), (1 / 544, 1 / 68))
     each = [(first * equal / 0.03, other * equal / 0.03) for first, other in waits]
     each[2] = (2 * each[2][0], each[2][1] / 4)

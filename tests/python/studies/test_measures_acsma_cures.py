@@ -1,6 +1,6 @@
 """The studies of chapter 6 of paper 001 measure the values of their claims.
 
-The runs have two replications of plain numbers, and all answers are computed by hand.
+The runs have two replications of plain numbers, and all expected values are computed by hand.
 """
 
 from math import sqrt
@@ -63,9 +63,10 @@ def test_figure_6_2_has_gaps_totals_and_distances_from_the_optimum():
             off = [(first / rate - 1, other / rate - 1) for (first, other), rate in each]
             worked |= users(f"off_{scheme}_{topology}", off)
     worked |= {
-        # In topology a, user 3 is below its wanted rate, then user 2 above it. In topology b, user
-        # 1 has nearly twice its wanted rate in both replications. In topology c, users 1 and 2 are
-        # farthest.
+        # In topology a, user 3 is farthest in the first replication, below its wanted rate. In the
+        # second replication user 2 is farthest, above its wanted rate. In topology b, user 1 has
+        # nearly twice its wanted rate in both replications. In topology c, user 1 is farthest in
+        # one replication and user 2 in the other.
         "largest_distance_a": (1 - 136 / BEST["a"][2], 272 / BEST["a"][1] - 1),
         "largest_distance_b": (272 / BEST["b"][0] - 1, 272 / BEST["b"][0] - 1),
         "largest_distance_c": (272 / BEST["c"][0] - 1, 272 / BEST["c"][1] - 1),

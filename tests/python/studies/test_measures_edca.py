@@ -1,7 +1,7 @@
 """The studies of paper 003 measure the values of their claims with the setup of the paper.
 
-The runs have two replications of plain numbers, and all answers are computed by hand. Quantities
-that a measure must not read have other numbers.
+The runs have two replications of plain numbers, and all expected values are computed by hand.
+Quantities that a measure must not read have other numbers.
 """
 
 import re

@@ -1,7 +1,7 @@
 """The studies of paper 002 measure the values of their claims with the setup of the paper.
 
-The runs have two replications of plain numbers, and all answers are computed by hand. Quantities
-that a measure must not read have other numbers.
+The runs have two replications of plain numbers, and all expected values are computed by hand.
+Quantities that a measure must not read have other numbers.
 """
 
 import pytest
@@ -731,8 +731,8 @@ def test_points_that_isolate_a_cause_differ_only_in_it():
         nodes = [trees[point]["cell"]["ap"], *trees[point]["stations"]]
         assert every(nodes[1:], "cwmin") == {cwmin}
         assert every(nodes, "attempts_short") == {attempts}
-    # Footnote 9 has additional runs with a fixed rate without a queue, with a lower threshold of
-    # the estimator, and with the other estimator.
+    # Footnote 9 has additional runs: at a fixed rate at which the access point has no queue, with a
+    # lower threshold of the estimator, and with the default estimator.
     trees = normalised(footnote_9.STUDY)
     assert trees["still"]["vsb"]["rate_bps"] == 4.5e6
     assert trees["prompt"]["vsb"]["wce"]["threshold_s"] == 0.01

@@ -42,10 +42,10 @@ def test_these_studies_use_only_models():
 
 
 class Points:
-    """Table of Hopf points, by model, parameter and settings. Each point is within the range of its
-    study.
+    """Table of Hopf points, by model, parameter and settings. A call checks the range in which a
+    study searches a point, and returns the point.
 
-    Round-trip times are searched from 2 to 200 packets in flight.
+    Round-trip times must be searched from 2 to 200 packets in flight.
     """
 
     def __init__(self, **ranges: tuple[float, float]) -> None:

@@ -1,8 +1,8 @@
 """The packet-level studies of paper 004 measure the values of their claims with the setup of the
 paper.
 
-The runs have two replications of plain numbers, and all answers are computed by hand. Quantities
-that a measure must not read have other numbers.
+The runs have two replications of plain numbers, and all expected values are computed by hand.
+Quantities that a measure must not read have other numbers.
 """
 
 from collections import Counter
@@ -337,7 +337,7 @@ def test_other_numbers_of_users_are_compared_with_60_users():
     runs = {}
     for rtt in (10, 200):
         runs[f"60-{rtt}"] = router(1, 6, 60)
-        runs[f"30-{rtt}"] = router(0.5, 6, 30)  # half of the flows have the same values
+        runs[f"30-{rtt}"] = router(0.5, 6, 30)  # half of the value at 60 flows
         runs[f"120-{rtt}"] = router(1.5, rtt, 120)
     worked: dict[str, Pair] = {}
     for rtt in (10, 200):
@@ -495,8 +495,8 @@ def test_every_router_has_100_mbps_and_sources_with_2_mbps(name):
     for point, tree in scenarios(name).items():
         names = [link["name"] for link in bottlenecks(tree)]
         assert names == list(LOT if is_lot(name) else ONE)
-        # Line 485 of the text has equal rates. The links of a parking lot differ by 0.3 %, unless
-        # the name of the point begins with "equal".
+        # Line 485 of the paper states equal rates. The links of a parking lot differ by 0.3 %,
+        # unless the name of the point begins with "equal".
         equal = not is_lot(name) or point.startswith("equal")
         rates_bps = {100e6 * users_of(name, point) / 60} if equal else {99.85e6, 100.15e6}
         assert every(bottlenecks(tree), "rate_bps") == rates_bps, point
@@ -564,7 +564,7 @@ def test_connections_are_compound_unless_their_class_is_cubic_or_tahoe(name):
             # Paper, line 676: "packet size is 1500 bytes"
             assert flow["tcp"]["mss_bytes"] + flow["tcp"]["header_bytes"] == 1500
             finite = "finite" in point and "web" not in flow["class"]
-            # Flows of 500 MB, or of 50 MB, in segments of 1460 B.
+            # The numbers of segments of flows of 500 MB and of 50 MB, with 1460 B per segment.
             segments = 342466 if name == "fig18" else 34247
             assert flow["tcp"]["segments"] == (segments if finite else None)
 

@@ -1,7 +1,7 @@
 """The studies of paper 000 measure the values of their claims with the setup of the paper.
 
-The runs have two replications of plain numbers, and all answers are computed by hand. Quantities
-that a measure must not read have other numbers.
+The runs have two replications of plain numbers, and all expected values are computed by hand.
+Quantities that a measure must not read have other numbers.
 """
 
 from functools import cache
@@ -498,7 +498,8 @@ def test_every_scenario_is_of_table_ii(name):
         assert tree["cell"]["rate_control"] == ("arf" if "arf" in point else "fixed")
 
 
-# The limit is the paper's seven retries, unless the figures of the paper require another limit.
+# Studies with eight attempts, which are the paper's first attempt and seven retries. The figures of
+# the other studies require four attempts.
 EIGHT = {"fig17", "fig18", "contenders"}
 
 

@@ -1,5 +1,5 @@
-"""Compares `lasthop explain` with simulations of sixty scenarios. They are from a network engineer
-who did not know the table of causes.
+"""Compares `lasthop explain` with simulations of sixty scenarios. The scenarios were written by a
+network engineer who did not know the table of causes.
 
     python tests/validation/complaints/judge.py [PART/PARTS]
 

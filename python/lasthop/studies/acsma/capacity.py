@@ -1,4 +1,6 @@
-"""Theorem 1: queues under arrivals just inside the border of topology a's capacity region."""
+"""Theorem 1: growth of queues in topology a, with arrivals just inside the border of its capacity
+region.
+"""
 
 from collections.abc import Mapping
 from typing import Any
@@ -49,7 +51,9 @@ def _arrivals(vector: str, load: float) -> dict[str, float]:
 
 
 def growth(early: Run, late: Run) -> Quantity:
-    """Return the growth rate of the queue that grows fastest. [packets/s]"""
+    """Return the growth rate of the queue that grows fastest. `early` and `late` are runs that
+    measure the two intervals `WINDOWS_S`. [packets/s]
+    """
     apart_s = WINDOWS_S[1][0] - WINDOWS_S[0][0]
 
     def fastest(means: NDArray[np.float64]) -> float:

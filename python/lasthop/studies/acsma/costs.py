@@ -1,7 +1,7 @@
 """Section 5.3.5: CPU time, elapsed time and memory of TCP connections, from a stored measurement.
 
-``bench/connection_costs.py`` measured the costs over the loopback interface. Its text describes the
-method. ``costs.json`` has the results and the machine.
+``bench/connection_costs.py`` measured the costs over the loopback interface. The docstring of that
+program describes the method. ``costs.json`` has the results and the machine.
 """
 
 import json

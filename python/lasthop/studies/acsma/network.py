@@ -11,8 +11,8 @@ lists them. `VARIANTS` has other settings for comparison. The scenarios have the
   paper modified.
 - *h-ACK*: TCP ACKs return immediately; a data packet, DIFS and its ACK take 1/559 s.
 - *n-ACK*: TCP ACKs contend for the channel on a separate link. The packet rate C without contention
-  is 811 packets/s. In each exchange, 0.476 ms do not depend on its length. These are the times of
-  802.11b.
+  is 811 packets/s. Each exchange contains 0.476 ms that do not depend on the length of the frame.
+  These are the times of 802.11b.
 - *L-CSMA*: slots, DIFS and binary backoff of 802.11 with the same times. Each user has one
   connection, and queues have 50 packets as in ns-2. Carriers are sensed over 800 m, and frames are
   decoded over 250 m, so that links wait for EIFS after frames of other links. In topologies d and e
@@ -48,11 +48,13 @@ HACK_PPS = 559.0
 """
 
 PER_PACKET = 3e-5
-"""Increase of the aggressiveness r for each queued packet, :math:`\\alpha` of the models. [-]"""
+"""Increase of the aggressiveness r for each queued packet, which is :math:`\\alpha` in the models.
+[-]
+"""
 
 K, BETA = 10.0, 200.0
 LINKS = (1, 2, 3, 4)
-"""Numbers of the links in topologies a, b and c. Link and user have the same number."""
+"""Numbers of the links in topologies a, b and c. A link and its user have the same number."""
 
 TOPOLOGIES = ("a", "b", "c")
 WARMUP_S, DURATION_S = 100.0, 500.0
@@ -61,8 +63,8 @@ REPLICATIONS = 30
 Tree = Mapping[str, Any]
 
 SERVICE_PPS, OVERHEAD_MS = 811, 0.476
-"""Packet rate C under n-ACK, and the time of an exchange that does not depend on its length.
-[packets/s, ms]
+"""Packet rate C under n-ACK, and the part of an exchange's duration that does not depend on the
+length of the frame. [packets/s, ms]
 """
 
 TIMES: Tree = {"service_rate": SERVICE_PPS, "overhead": f"{OVERHEAD_MS} ms", "acks": "contend"}
@@ -72,7 +74,7 @@ PACKET_BYTES, ACK_BYTES = 1040, 40
 
 DATA_MS = 1e3 / SERVICE_PPS
 ACK_PART = (OVERHEAD_MS + (DATA_MS - OVERHEAD_MS) * ACK_BYTES / PACKET_BYTES) / DATA_MS
-"""Duration of the exchange of a TCP ACK, divided by that of a data packet. [-]"""
+"""Duration of the exchange of a TCP ACK, divided by the duration for a data packet. [-]"""
 
 EIFS = "364 us"
 """Idle time after a frame that a station senses but cannot decode, for 802.11b at 1 Mb/s."""
@@ -109,12 +111,14 @@ other's frames.
 """
 
 CURES = tuple(TREATMENTS)
-"""Adaptive schemes, h-ACK and n-ACK, whose rates should be close to the optimum."""
+"""Names of the adaptive schemes, h-ACK and n-ACK. Their rates should be close to the optimum."""
 
 
 @dataclass(frozen=True)
 class Variant:
-    """Settings that replace those of a scheme, in order to examine an open choice."""
+    """Settings that replace those of a scheme, in order to examine a choice that the paper leaves
+    open.
+    """
 
     words: str
     csma: Tree = field(default_factory=dict)
@@ -328,7 +332,9 @@ def gap(run: Run, topology: str = "a") -> Quantity:
 
 
 def link(run: Run, name: str | int, what: str) -> Quantity:
-    """Return a quantity of a link in one run, given by the number or name of the link."""
+    """Return the quantity `what` of a link in one run. `name` is the number or the name of the
+    link.
+    """
     return quantity(run, "links", str(name), what)
 
 
@@ -343,8 +349,8 @@ def rtt(run: Run, user: int) -> Quantity:
 
 
 def distance(runs: Sequence[Quantity], wanted: Sequence[Quantity]) -> Quantity:
-    """Return the relative distance from the wanted value for the flow whose mean is farthest from
-    its wanted value. [-]
+    """Return the relative distance of one flow's value from its wanted value. The flow is the one
+    whose mean is farthest from its wanted value. [-]
 
     The flow is chosen by the means over replications. If it were chosen in each replication, the
     mean of the largest distances would exceed the mean distance of every flow.
@@ -391,8 +397,8 @@ def each(label: str, point: str, reading: Callable[[Run, int], Quantity]) -> Lin
 
 
 def optimal(topology: str, flows: Sequence[Any] = LINKS) -> Line:
-    """Return the line with the flows' throughputs at the optimum, which the model predicts.
-    [packets/s]
+    """Return the line with the throughputs of the flows at the optimum. The model predicts these
+    throughputs. [packets/s]
     """
     return Line("optimum", flows, lambda runs: [theory(value) for value in best(topology, BETA)])
 

@@ -9,7 +9,7 @@ from lasthop.studies.sweep import points_of
 
 
 def efficiency(run: Run, user: int) -> Quantity:
-    """Return the fraction of CPU time for sending data, efficiency (5.50), of a user. [-]
+    """Return a user's efficiency (5.50), which is the fraction of CPU time for sending data. [-]
 
     The other part of the CPU time opens and closes connections.
     """

@@ -40,8 +40,8 @@ E_k is exponential with mean one. The mean over time is sqrt(2) / E[X^(-1/2)] = 
 periodic losses it is sqrt(3/2)."""
 
 WINDOW_FACTOR = RANDOM_LOSS / 2**0.5
-"""Ratio of `RANDOM_LOSS` to sqrt(2), the value of (3.6). A user's effective k is smaller by this
-factor. [-]
+"""Ratio of `RANDOM_LOSS` to sqrt(2), the value in equation (3.6). A user's effective k is smaller
+by this factor. [-]
 """
 
 ROOM = 1000

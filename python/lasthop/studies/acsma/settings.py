@@ -33,7 +33,7 @@ def by_user(labels: Mapping[str, str], what: str = "n-ACK") -> Picture:
 
 
 DUMMIES = {"plain": "without", "dummy": "with"}
-"""Labels of runs in which links send no dummy packets or send them."""
+"""Labels of the runs in which links do not send dummy packets, and of the runs in which they do."""
 
 DUMMY = Sweep(
     "{scheme}-{name}",

@@ -1,8 +1,9 @@
 """Figures 4.2, 4.3 and B.1: topology a with one connection per user.
 
 The settings are those of chapter 4. The weight beta of the utility is 800. The aggressiveness r of
-a link is at most 0.01 and is updated every two seconds. The step of r is 0.05 times two seconds. It
-equals the step of the later chapters, so that r per queued packet is the same.
+a link is at most 0.01 and is updated every two seconds. The step size in the update of r is 0.05
+times two seconds. This product equals that of the later chapters, so that r per queued packet is
+the same.
 """
 
 from functools import partial
@@ -150,8 +151,8 @@ BY_BETA = Sweep(
 )
 
 EQUAL = 2 ** (1 / 3) * network.PER_PACKET ** (2 / 3)
-"""Aggressiveness r of every link at equilibrium by appendix B. Its alpha is replaced by r per
-packet. [-]
+"""Aggressiveness r of every link at equilibrium, by the formula of appendix B. The alpha of the
+formula is replaced by `PER_PACKET`. [-]
 """
 
 

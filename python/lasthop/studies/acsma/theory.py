@@ -1,4 +1,6 @@
-"""Statements of paper 001 about its models: (4.2), equilibria of the fluid models, any utility."""
+"""Studies of paper 001 that use only its models. They check (4.2), the equilibria of the fluid
+models, and the equilibria with other utilities.
+"""
 
 from collections.abc import Mapping
 from functools import cache

@@ -37,8 +37,8 @@ limit for seconds, so that neither ten nor thirty replications decide the claim.
 """
 
 LEAF = 1000
-"""Limit of the queue of each station in the bottleneck, which is the length of four aggregates. The
-default of scenarios is 200. [packets]
+"""Limit of the queue that each station has in the bottleneck. The limit is the length of four
+aggregates. The default of scenarios is 200. [packets]
 """
 
 WAYS = ("down", "up")

@@ -27,8 +27,8 @@ DIRECTIONS = ("down", "up")
 MIN_RTO = "1 s"
 """Minimum retransmission timeout, which the paper does not state.
 
-The value is that of RFC 6298. ns-2 and Linux use 200 ms. With this value senders have spurious
-timeouts if many stations contend, which contradicts assumption A4. Studies ``fig05``, ``fig09`` and
+The value is that of RFC 6298. ns-2 and Linux use 200 ms. With 200 ms, senders have spurious
+timeouts if many stations contend. This contradicts assumption A4. Studies ``fig05``, ``fig09`` and
 ``fig12`` show the effect.
 """
 
@@ -107,7 +107,7 @@ ap_collisions = reading("aps", "ap", "collision_rate")
 """Collision rate of the access point. [-]"""
 
 station_collisions = mean_reading("stations", "", "collision_rate")
-"""Collision rate of a station, averaged over all stations, which are equal. [-]"""
+"""Collision rate of a station, averaged over the stations. All stations have equal settings. [-]"""
 
 
 def lossless(runs: Runs) -> None:

@@ -18,8 +18,8 @@ LARGE = 63
 SHORT_RTO = "200 ms"
 
 LONG_RTO = {"min_rto": "20 s", "initial_rto": "20 s"}
-"""TCP timeouts for runs in which contention windows do not double. A frame may take seconds, and no
-segment may be sent twice.
+"""TCP timeouts for runs in which contention windows do not double. In these runs a frame may take
+seconds. The timeouts are so long that no segment is sent twice.
 """
 
 

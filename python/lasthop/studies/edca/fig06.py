@@ -32,7 +32,7 @@ With larger CWmin of the access point the second fall would be beyond the range 
 """
 
 SATURATED = 0.95
-"""Fraction of stations that are active when the stations are considered saturated. [-]"""
+"""Smallest fraction of active stations at which the stations are considered saturated. [-]"""
 
 
 def pairs(way: str, lead: str = "") -> Sweep:
@@ -125,7 +125,7 @@ def saturation(active: NDArray[np.float64]) -> float:
 
 
 def findings(runs: Runs) -> dict[str, str]:
-    """Return texts on the number of active stations if all nodes have one CWmin, and on the
+    """Return texts on the number of active stations if all nodes have the same CWmin, and on the
     smallest CWmin.
     """
     swept, falls = SWEPT, why_stations_are_active(runs["3-3"])

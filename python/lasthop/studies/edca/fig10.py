@@ -15,7 +15,9 @@ DELAYS = (
 """Processing times: from the last bit of a segment until its TCP ACK is at the MAC. [us]"""
 
 EXCHANGE = 308
-"""Duration A of SIFS, MAC ACK and AIFS, after which the medium may be idle for a TCP ACK. [us]"""
+"""Duration of SIFS, MAC ACK and AIFS. A TCP ACK with at least this processing time may find the
+medium idle. It is then sent without backoff. [us]
+"""
 
 BEFORE, AFTER = 300, 600
 """Processing times before and after the maximum of the throughput. [us]"""

@@ -18,8 +18,8 @@ SWEEP = Sweep(
 
 
 def measure(runs: Runs) -> dict[str, Quantity]:
-    """Return throughputs divided by that of seven stations, and the ratio of the largest to the
-    smallest throughput.
+    """Return the throughput with each number of stations, divided by the throughput with seven
+    stations. Also return the ratio of the largest to the smallest throughput.
     """
     seven = {way: cell.throughput(runs[f"{way}-{cell.STATIONS}"]) for way in DIRECTIONS}
     several = {way: SWEEP.at(way=way, count=COUNTS[1:]) for way in DIRECTIONS}

@@ -1,4 +1,5 @@
-"""Section 5: beta, the priority of a station over the access point, measured as the paper does.
+"""Section 5: beta, the priority of a station over the access point, measured by the method of the
+paper.
 
 One station sends greedy UDP datagrams of 1472 bytes, as iperf does, and receives the same kind of
 stream at the same time. beta is the ratio of the two goodputs. The sweep over the station's CWmin

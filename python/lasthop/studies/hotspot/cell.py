@@ -40,7 +40,7 @@ few ACKs. Study ``fig09`` shows this effect.
 
 REPLICATIONS = 100
 """Number of replications. With the paper's ten replications, half of the confidence intervals would
-be too wide.
+be too wide to decide the claims.
 """
 
 WINDOW = 42
@@ -49,13 +49,13 @@ WINDOW = 42
 AP_QUEUE = 75
 
 PAPERS_WCE: Mapping[str, Any] = {"rule": "paper"}
-"""Settings of the capacity estimator by which claims are judged, which is that of the paper. It
-uses each ping reply separately.
+"""Settings of the paper's capacity estimator, with which claims are judged. This estimator uses
+each ping reply separately.
 """
 
 PAPERS_VSB: Mapping[str, Any] = {"udp": "down", "wce": PAPERS_WCE}
-"""Settings of the bottleneck by which claims are judged, which is that of the paper. Uplink UDP
-bypasses this bottleneck.
+"""Settings of the paper's bottleneck, with which claims are judged. Uplink UDP bypasses this
+bottleneck.
 """
 
 BESIDE_REPLICATIONS = 20

@@ -22,8 +22,8 @@ CASES: Mapping[str, tuple[str, Mapping[str, Any]]] = {
 
 
 def measure(runs: Runs) -> dict[str, Quantity]:
-    """Return eta in each scenario, the goodputs with and without multirate, and the ratio of the
-    two etas.
+    """Return eta in each scenario, and the goodputs in the scenarios `down_down` and `multirate`.
+    Also return the ratio of eta in `multirate` to eta in `down_down`.
     """
     goodputs = {
         f"goodput_{case}_{index}": cell.goodput(runs[case], station)

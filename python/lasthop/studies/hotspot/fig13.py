@@ -65,7 +65,9 @@ updown_ratio = reading("cells", "cell", "updown_ratio")
 """Ratio of the goodput of all uploads to that of all downloads. [-]"""
 
 NAMES = ("airtime_ratio", "airtime_ratio_by_rates", "flow_ratio", "updown_ratio")
-"""Names of the ratios that are 1 if the bottleneck is fair by their definition."""
+"""Names of the ratios, in the order of `KINDS`. Each ratio is 1 if the bottleneck is fair by the
+corresponding definition.
+"""
 
 
 def ratios(runs: Runs, prefix: str = "") -> list[Quantity]:

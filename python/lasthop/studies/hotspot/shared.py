@@ -174,8 +174,8 @@ EACH = cell.scenario(
 
 
 def buffered(packets: int) -> dict[str, Any]:
-    """Return six downloads at station 1 and one at each other station, with another buffer of the
-    AP. [packets]
+    """Return six downloads at station 1 and one at each other station, with a buffer of `packets`
+    at the access point.
     """
     title = f"6 x download against download, AP buffer {packets}"
     return cell.scenario(title, {"download": 6}, {"download": 1}, ap_queue=packets)

@@ -49,8 +49,8 @@ RANDOM = Sweep("random-{x}", random_losses, {"x": (6, 12, 16, 20)})
 
 
 def error(run: Run) -> Quantity:
-    """Return the relative difference of eta from the model, with the sign for which its mean is
-    positive. [-]
+    """Return the relative difference between eta and the model. The sign is chosen such that the
+    mean over replications is positive. [-]
     """
     eta = cell.fairness(run)
     if eta.predicted is None:

@@ -1,5 +1,5 @@
-"""Figure 6: the average queue of RED at its shortest and longest round-trip time, computed from the
-queue over time.
+"""Average queue of RED at the shortest and the longest round-trip time of figure 6. It is computed
+from samples of the queue.
 """
 
 from typing import Any

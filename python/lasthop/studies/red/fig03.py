@@ -22,8 +22,8 @@ LATE = 0.1
 
 @cache
 def trajectory(gamma: float) -> Trajectory:
-    """Return the solution that starts with windows 5 % above equilibrium. The queue and the drop
-    probability have their limits.
+    """Return the solution that starts with windows 5 % above equilibrium. The solution respects the
+    limits of the queue and of the drop probability.
     """
     return integrate(Case.of("red", gamma=gamma, rtt=DELAY), UNTIL)
 

@@ -57,7 +57,9 @@ FULL = Budget(
     close=20,
     least=40,
 )
-"""Budget of the paper. Only transfers in mixed traffic and in the parking lot are shorter."""
+"""Budget of the paper. Only transfers in mixed traffic and in the parking lot are shorter than in
+the paper.
+"""
 
 QUICK = Budget(
     (10, 25, 50, 100, 200),
@@ -69,7 +71,7 @@ QUICK = Budget(
     least=4,
     words=" (quick: 4 runs of 125 s, smaller transfers)",
 )
-"""Budget of a quick run: five round-trip times, a quarter of the time, and less data."""
+"""Budget of a quick run: five round-trip times, a quarter of the simulated time, and less data."""
 
 
 BUFFER = 2084
@@ -248,8 +250,8 @@ WEB: Mapping[str, Any] = {"web": 50, "congestion": "tahoe"}
 def _traffic(
     mixed: bool, group: int, groups: int, megabytes: int | None, flow_count: int
 ) -> dict[str, dict[str, Any]]:
-    """Return the classes of flows of one of `groups` equal groups. If flows do not divide equally,
-    the first groups have one flow more.
+    """Return the classes of the flows in the group with index `group`. The flows are divided into
+    `groups` groups of equal size. If this is not possible, the first groups have one flow more.
     """
 
     def part(flows: int) -> int:

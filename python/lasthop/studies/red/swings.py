@@ -35,7 +35,7 @@ only.
 """
 
 SAMPLED_S = (25, 125)
-"""Start of the measured time and length of the runs with a sampled queue. [s]"""
+"""Start of the measured time, and length of the run, for runs with a sampled queue. [s]"""
 
 BINS = (0.05, 0.1, 0.2, 0.5, 1.0)
 """Widths of the bins for the minimum utilisation. [s]"""
@@ -81,7 +81,7 @@ class Swings(Experiment):
 
     @property
     def name(self) -> str:
-        """Name of the study, which is that of the figure."""
+        """Name of the study, which is the name of the figure."""
         return f"fig{self.numbers[self.mixed]:02d}"
 
     @property

@@ -14,8 +14,8 @@ DELAYS = (0.1, 1.0)
 """Round-trip times whose critical thresholds are compared. [s]"""
 
 PIPE = 100.0
-"""Packets in flight at both round-trip times, so that the windows at equilibrium are similar.
-[packets]
+"""Number of packets in flight. It is equal at both round-trip times, so that the windows at
+equilibrium are similar. [packets]
 """
 
 CAPACITY = 100.0

@@ -43,8 +43,9 @@ Tree = Mapping[str, Any]
 def shares(
     share: float = 0.5, *, names: tuple[str, str] = ("high", "low"), **more: Any
 ) -> dict[str, Any]:
-    """Return the settings of a shared queue. Stations whose names begin with the first name have
-    this share; the second class has the remaining share.
+    """Return the settings of a queue that two classes share. Stations whose names begin with
+    `names[0]` are the first class, with the share `share`. The second class has the remaining
+    share.
     """
     parts = zip(names, (share, 1.0 - share), strict=True)
     classes = {name: {"station": name, "share": part} for name, part in parts}

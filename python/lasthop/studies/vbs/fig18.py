@@ -17,8 +17,8 @@ SHARE = 0.526
 TARGET = 1.11
 CHANGES_S = (0, 100, 200)
 LENGTH_S, REST_S = 100, 30
-"""Length of a phase between two changes, and time at the start of a phase that is not averaged.
-[s]
+"""Length of a phase between two changes. Length of the time at the start of each phase that is
+excluded from averages. [s]
 """
 
 STEP_S, STEPS = 5, 4

@@ -36,8 +36,8 @@ def in_alpha() -> HopfPoint:
 
 
 def rightmost_kappa_1() -> float:
-    """Return the largest growth rate of disturbances over windows, with Compound's k = 1 and alpha
-    = 1/B. [1/s]
+    """Return the growth rate of disturbances, with Compound's k = 1 and alpha = 1/B. The largest
+    value over the service rates `RATES` is returned. [1/s]
     """
     case = named("vbs-default", {"k": 1.0, "alpha": 0.01})
     return max(roots(case.with_(capacity=float(rate)), 2).abscissa for rate in RATES)

@@ -58,7 +58,7 @@ SETTINGS = Sweep(
         "error": WITH_ERRORS,
     },
 )
-"""Runs over the number of attempts, and over the frames of class 2 that have errors."""
+"""Runs over the number of attempts, and over the kinds of class 2's frames that have errors."""
 
 STATED = SETTINGS.at(attempts=cell.STATED_ATTEMPTS, frames="data")
 """Runs with the number of attempts in table II, and errors of data frames."""
@@ -74,8 +74,8 @@ KINDS = {
     "snr_arf": ("arf", True, "noise, fallback"),
     "any_arf": ("arf", False, "errors at any rate"),
 }
-"""Names of the runs with rate control. Values are the rate control, whether errors depend on the
-rate as with noise, and a text.
+"""Names of the runs with rate control. Each value has the rate control, whether errors depend on
+the rate (as errors by noise do), and a text.
 """
 
 
@@ -108,8 +108,8 @@ def failure(prefix: str) -> Reading:
 
 
 def discard(prefix: str) -> Reading:
-    """Return the reading of the probability that the access point gives up a frame to a class.
-    [-]
+    """Return the reading of the probability that the access point gives up a frame that it sends to
+    a class. [-]
     """
     return _per_class(prefix, "downlink_discard_probability", "discard_probability")
 

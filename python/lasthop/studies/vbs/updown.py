@@ -23,7 +23,7 @@ BUFFERS = (50, 100, 150)
 """Buffer sizes of figure 17. [packets]"""
 
 ALL_BUFFERS = (*BUFFERS, 225, 300, LARGE)
-"""Buffer sizes between those of figure 17 and that of figure 16. [packets]"""
+"""Buffer sizes of figure 17, two larger sizes, and the size of figure 16. [packets]"""
 
 LIMITS = {"four": cell.ATTEMPTS, "eight": cell.STATED_ATTEMPTS}
 """Number of attempts per frame, by its text in the names of points."""
