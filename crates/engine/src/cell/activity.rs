@@ -4,8 +4,8 @@ use crate::kernel::time::Time;
 use crate::mac::{Bss, NodeId};
 
 /// Number of stations that have a frame to send, over time. A backlogged period of a station is a
-/// time in which the station has a frame to send. `sum` is the sum of the ends of all backlogged
-/// periods, minus the sum of their beginnings.
+/// time in which the station has a frame to send. `sum` is the sum of the end times of all
+/// backlogged periods, minus the sum of their start times.
 #[derive(Clone, Debug)]
 pub(super) struct Activity {
     sum: u64,
@@ -17,10 +17,11 @@ pub(super) struct Activity {
 /// Backlog of one node: whether any of its queues stores a frame.
 #[derive(Clone, Debug, Default)]
 struct Backlog {
-    /// Number of queues that store a frame. For the access point, the number is one larger: it is
-    /// never 0, so that the access point is not counted as a station.
+    /// Number of queues that store a frame. For the access point, 1 is added, so that this field is
+    /// never 0 and the access point is not counted as a station.
     queues: u32,
-    /// End of the last backlogged period, which is the end of a MAC ACK and may be in the future.
+    /// Time at which the last backlogged period ended: the end of a MAC ACK, which may be in the
+    /// future.
     until: Time,
 }
 

@@ -15,8 +15,8 @@ use crate::queue::{HeadQueue, TxQueues};
 #[derive(Clone, Debug)]
 pub struct Aggregating {
     pub(super) senders: Senders,
-    /// Packets that wait in front of the devices, in the pull qdisc; `None` if no queue discipline
-    /// of the cell decides when packets leave.
+    /// Packets that wait in front of the devices, in the pull qdisc; `None` if the cell has no pull
+    /// qdisc, so that packets wait only in the devices.
     pub(super) pull_qdisc: Option<Box<PullQdisc>>,
     /// Contents of the exchange that began last; `None` if contents are not recorded.
     pub(super) transmissions: Option<Vec<Transmission>>,

@@ -1,9 +1,10 @@
 //! A cell that aggregates: each exchange may carry several packets, and its contents are chosen
-//! when it begins.
+//! when it begins. After an exchange, each of its contenders declares to the medium the shortest
+//! exchange with which it can begin next (its minimum exchange).
 //!
 //! ```text
-//!   offer --> pull qdisc, or nothing --> txqs --an exchange begins--> senders: PPDU on the air
-//!   --the exchange ends--> received, settled, lost --> minimum exchange of the next packets
+//!   offer --> pull qdisc (if any) --> txqs --an exchange begins--> senders: PPDU on the air
+//!   --the exchange ends--> packets acknowledged, given up, or to be sent again
 //! ```
 
 use super::aggregates::txqs;
@@ -49,7 +50,7 @@ impl CellExchange for Aggregating {
         _packet: &mut Packet,
     ) -> OffAir {
         if cell.timer(now) {
-            return OffAir::Several; // receivers may also have handed up packets that they had stored
+            return OffAir::Several; // at a timer, receivers may hand up the packets that they store
         }
         let outcome = cell.begin_or_end(now);
         if let Some(watch) = watch {
@@ -104,7 +105,7 @@ impl Cell<Aggregating> {
                 .medium
                 .backlog(now, number, minimum, &mut self.exchange);
             if begins {
-                self.form(); // packets that arrive at the same instant are too late for the exchange
+                self.form(); // later packets of the same instant are not part of this exchange
             }
         }
     }

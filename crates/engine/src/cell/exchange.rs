@@ -75,8 +75,8 @@ impl<X: CellExchange> Cell<X> {
     }
 
     /// Handles the event at the deadline, `now`. If exactly one packet has been received, writes
-    /// the packet to `packet`. An exchange ends before a beacon of the same instant. `watch` is
-    /// called for each exchange when it has ended.
+    /// the packet to `packet`. If an exchange ends at the time of a beacon, the end of the exchange
+    /// is handled before the beacon. `watch` is called for each exchange when it has ended.
     #[inline(always)]
     pub fn advance(
         &mut self,

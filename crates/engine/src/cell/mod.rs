@@ -103,8 +103,8 @@ struct Port {
 }
 
 impl<X: ?Sized> Cell<X> {
-    /// Counts a data packet of `flow` that was delivered over the air, in the shared queues of the
-    /// access point.
+    /// Informs the shared queues of the access point that a data packet of `flow` was delivered
+    /// over the air.
     #[inline(never)]
     fn count_shares(&mut self, flow: u32) {
         let ap = self.ports.iter_mut().filter(|port| port.node == self.ap);

@@ -3,8 +3,8 @@
 //! ```text
 //!                 station sleeps                    beacon, or a frame of the station
 //!   packet for it --------------> kept, in order of ---------------------------------> AP's queue
-//!         |                       arrival; the oldest                                      ^
-//!         |                       is lost if it is full                                    |
+//!         |                       arrival; if full,                                        ^
+//!         |                       the oldest is lost                                       |
 //!         +------------------------- station is awake -------------------------------------+
 //! ```
 //!

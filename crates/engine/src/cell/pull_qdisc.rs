@@ -32,15 +32,15 @@ pub(super) struct PullQdisc {
     /// Node number of the access point.
     ap: NodeId,
     pub(super) linux: Option<Linux>,
-    /// Packets of each contender under the queue discipline of the contender; `None` if the
-    /// discipline does not decide when packets leave.
+    /// For each contender, the packets that wait in its scheduler; `None` if the queue discipline
+    /// of the contender is not a scheduler.
     pub(super) scheduled: Vec<Option<Scheduled>>,
     pub(super) dropped: Vec<Packet>,
 }
 
 impl PullQdisc {
-    /// Returns an empty pull qdisc for a cell; `None` if no queue discipline of the cell decides
-    /// when packets leave.
+    /// Returns an empty pull qdisc for a cell; `None` if no queue of the cell is a scheduler or the
+    /// queue of a Linux access point.
     pub(super) fn new(
         hotspot: Hotspot,
         medium: &Dcf,

@@ -3,8 +3,8 @@
 //! ```text
 //!  queue (txqs) --an exchange begins--> form: retries, then new MPDUs --> PPDU on the air
 //!                                                                              |
-//!      settled: acknowledged or given up <-- window (mac::block_ack) <--losses-+
-//!      received in order: handed up  <---------- reordering <--+
+//!      sender:  acknowledged or given up <-- window (mac::block_ack) <--losses-+
+//!      receiver: handed up in order  <---------- reordering <--+
 //! ```
 //!
 //! A contender sends to the receiver of its oldest packet. The contents of an exchange are chosen
@@ -54,7 +54,8 @@ pub(super) struct Senders {
     pub(super) deadline: Time,
     /// Packets that receivers have handed up.
     pub(super) received: Received,
-    /// Packets that were given up on the air, and packets that arrived too late.
+    /// Packets that were given up on the air, and packets that arrived after the receiver had
+    /// stopped waiting for them.
     pub(super) lost: Vec<Packet>,
     /// Counters of MPDUs to each station.
     pub(super) down: Vec<DownCounters>,
@@ -247,6 +248,6 @@ pub struct OnAir<'a> {
     pub modulation: Option<Modulation>,
     /// Length of the BlockAck in response. [bytes]
     pub block_ack_bytes: u32,
-    /// Number of earlier attempts at the BlockAckReq that is due.
+    /// Number of earlier attempts at the BlockAckReq that is due; 0 if no BlockAckReq is due.
     pub bar_attempts: u32,
 }

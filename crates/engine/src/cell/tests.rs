@@ -138,7 +138,8 @@ fn soon(since: u64, at: Time) -> bool {
 fn a_packet_for_a_station_that_sleeps_waits_for_the_beacon() {
     let mut cell = cell("[station.a]\ndownload = 1\npower_save = \"0 s\"\n");
     assert_eq!(cell.deadline(), Time::NEVER, "no packet waits for a beacon");
-    // a packet that arrives at the time of a beacon has missed this beacon
+    // a packet that arrives at the time of a beacon is too late for this beacon, and waits for the
+    // next beacon
     for (at, beacon) in [(10 * MS, BEACONS[0]), (BEACONS[0], BEACONS[1])] {
         let mut cell = cell.clone();
         assert!(cell.offer(Time(at), 0, &packet(0, 0)));
@@ -216,7 +217,8 @@ fn a_packet_that_arrives_while_others_are_sent_is_sent_with_them() {
     let (others, _) = run(&mut cell, &mut (), Time(BEACONS[0] + 60 * MS));
     received.extend(others);
     assert_eq!(numbers(&received), (0..11).collect::<Vec<u32>>());
-    // at this time the station sleeps again
+    // 60 ms after the beacon the queue is empty and the station sleeps again, so that a new packet
+    // waits for the next beacon
     assert!(cell.offer(Time(BEACONS[0] + 60 * MS), 0, &packet(0, 11)));
     assert_eq!(cell.deadline(), Time(BEACONS[1]));
 }
@@ -232,7 +234,8 @@ fn a_frame_from_a_station_that_stays_awake_after_frames_wakes_it() {
     let (received, _) = run(&mut cell, &mut (), Time(30 * MS));
     assert_eq!(numbers(&received), [7, 0]);
     assert!(soon(received[0].0.0, received[1].0), "{received:?}");
-    // the station stays awake for 20 ms after the end of the MAC ACK of its last frame
+    // the station stays awake for 20 ms after the end of its last MAC ACK, which is later than
+    // `last`; the new packet is therefore not kept
     let last = received[1].0;
     assert!(cell.offer(last + Span(20 * MS), 0, &packet(0, 1)), "awake");
     assert_eq!(cell.queue(0).packets().count(), 1);
@@ -252,8 +255,8 @@ fn a_frame_from_a_station_that_sleeps_until_beacons_does_not_wake_it() {
     let ends = cell.deadline();
     let (received, _) = run(&mut cell, &mut (), ends);
     assert_eq!(numbers(&received), [7]);
-    // while the station receives its MAC ACK, it is not awake yet: the new packet would otherwise
-    // overtake the kept packet
+    // the station is awake only to receive its MAC ACK; the access point keeps the new packet,
+    // which would otherwise overtake the kept packet
     assert!(cell.offer(received[0].0 + Span(1), 0, &packet(0, 1)));
     assert_eq!(cell.power_save_packets().count(), 2);
     let (received, _) = run(&mut cell, &mut (), Time(200 * MS));
@@ -322,7 +325,7 @@ fn obey(arrivals: &[(u64, usize, bool)]) {
             (Some(_), None) if !up => assert!(is_kept, "no frame of it was observed"),
             (Some(awake), Some(last)) if !up && at > last + awake + MAC_ACK => assert!(is_kept),
             (Some(awake), Some(last)) if !up && awake > 0 && at < last + awake => assert!(!is_kept),
-            // the station falls asleep at about this time, so that both results are possible
+            // the station falls asleep at about this time, so that the packet may be kept or not
             (Some(_), Some(_)) if !up => {}
             (_, _) => assert!(!is_kept),
         }

@@ -155,8 +155,8 @@ fn power(base: f64, exponent: i32) -> f64 {
     (0..exponent).fold(1.0, |product, _| product * base)
 }
 
-/// Total number of bit errors on all paths of each weight, from the free distance on, for the code
-/// of rate 1/2 (Frenger et al., table I).
+/// For the code of rate 1/2: total number of bit errors on all paths of one weight, for the weights
+/// 10, 12, 14 and so on (Frenger et al., table I).
 const HALF: [f64; 9] = [
     36.0,
     211.0,
@@ -192,8 +192,8 @@ const THREE_QUARTERS: [f64; 10] = [
     75_152_755.0,
     428_005_675.0,
 ];
-/// Total number of bit errors on all paths of each weight for the code of rate 5/6 (Haccoun and
-/// Begin 1989, table V).
+/// For the code of rate 5/6: total number of bit errors on all paths of one weight, for the weights
+/// 4, 5, 6 and so on (Haccoun and Begin 1989, table V).
 const FIVE_SIXTHS: [f64; 10] = [
     92.0,
     528.0,

@@ -19,7 +19,8 @@ const SAMPLES: u32 = 8;
 pub struct BaseRtt {
     /// Round-trip time up to which a sample always confirms the base.
     floor: Span,
-    /// Largest difference of a sample from the base with which the sample confirms the base.
+    /// Tolerance: a sample up to this much above the base confirms the base. A base below `floor`
+    /// counts as `floor`.
     tolerance: Span,
     base: Option<Span>,
     /// Number of samples since the base was last confirmed, and the longest of these samples.
@@ -35,8 +36,9 @@ impl BaseRtt {
     /// doubt.
     pub const MEMORY: u32 = 64;
 
-    /// Returns the state before the first sample. Before the first sample, the base is considered
-    /// to be at most `floor`. A sample up to `tolerance` above the base confirms the base.
+    /// Returns the state without samples. Until the base is known, `floor` is used as the base. A
+    /// sample up to `tolerance` above the base, or above `floor` if it is larger, confirms the
+    /// base.
     pub fn new(floor: Span, tolerance: Span) -> BaseRtt {
         BaseRtt {
             floor,
@@ -49,7 +51,7 @@ impl BaseRtt {
         }
     }
 
-    /// Returns the base, or `None` before the first sample.
+    /// Returns the base; `None` if it is not known yet.
     pub fn estimate(&self) -> Option<Span> {
         self.base
     }
@@ -159,8 +161,7 @@ mod tests {
         assert_eq!(base.estimate(), None);
         assert_eq!(feed(&mut base, [25], true), Evidence::Risen);
         assert_eq!(base.estimate(), Some(Span(25 * MS)));
-        // seven samples without a queue are not enough if a sample with a queue interrupts the
-        // series
+        // seven samples without a queue do not raise the base if a sample with a queue follows
         feed(&mut base, [90; 64], false);
         feed(&mut base, [50; 7], true);
         feed(&mut base, [90], false);

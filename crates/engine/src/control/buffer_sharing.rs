@@ -28,7 +28,7 @@
 //! pole. The loop is then beta W V k/(R s) exp(-R s). Its gain is 1 at w = beta W V k/R, where the
 //! phase margin is 90 degrees minus w R. The margin is 60 degrees at k = pi / (6 beta W V). The
 //! window is computed from the loss probability: W = sqrt(1/(beta p)). Time is measured in packets
-//! served. A round trip takes about cB packets, so that no clock is needed.
+//! served. About cB packets are served during a round trip, so that no clock is needed.
 
 use std::f64::consts::PI;
 
@@ -37,7 +37,8 @@ use crate::words;
 /// Fraction by which TCP reduces its window at a loss. [-]
 const BETA: f64 = 0.5;
 
-/// Largest rounding error of a product of a share and a backlog. [packets]
+/// Largest rounding error of a product of a share and a backlog. A class that is closer than this
+/// to its target counts as being at its target. [packets]
 const ROUNDING: f64 = 1e-9;
 
 /// Smallest blocking probability from which gains are computed: the loss probability at a window of
@@ -228,7 +229,7 @@ mod tests {
         assert_eq!(step(&mut corrected, 61.0, &[0.9, 0.1]), [1.0, 0.0]);
         assert_eq!(step(&mut corrected, 61.0, &[0.5, 0.5]), [1.0, 1.0]);
         assert_eq!(step(&mut corrected, 99.0, &[0.4, 0.6]), [0.0, 1.0]);
-        // exactly at the target occupancy, Algorithm 1 no longer changes the probabilities
+        // exactly at the target occupancy, Algorithm 1 keeps the probabilities of the previous step
         assert_eq!(step(&mut corrected, 60.0, &[0.9, 0.1]), [0.0, 1.0]);
     }
 
@@ -251,8 +252,8 @@ mod tests {
             step(&mut partition, 34.0, &[30.0 / 34.0, 4.0 / 34.0]),
             [1.0, 0.0]
         );
-        // the class is blocked below the target occupancy, and also within the tolerance around the
-        // target
+        // the previous step blocked a class although the backlog, 34 packets, was below the target
+        // occupancy; this step blocks both classes although the backlog is within the tolerance
         assert_eq!(step(&mut partition, 60.0, &[0.5, 0.5]), [1.0, 1.0]);
         // a class that is the only present class may use the whole occupancy
         let alone = Observation {
@@ -292,7 +293,8 @@ mod tests {
             });
             (blocking[0], blocking[1])
         };
-        // the targets of the present classes are two thirds and one third of the target occupancy
+        // the target of the absent third class is divided: the targets of the present classes
+        // become two thirds and one third of the target occupancy
         assert_eq!(blocking([0.66, 0.34, 0.0]), (0.0, 1.0));
         assert_eq!(blocking([0.67, 0.33, 0.0]), (1.0, 0.0));
     }

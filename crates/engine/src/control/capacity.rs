@@ -9,7 +9,8 @@ use super::wce::{Observation, Wce, WceRule, WceSettings, WceSettingsError};
 use crate::kernel::streams::Stream;
 use crate::kernel::time::{Span, Time};
 
-/// Maximum number of pings without a reply, equal to the number of distinct ping numbers.
+/// Maximum number of stored pings without a reply, equal to the number of distinct ping numbers in
+/// replies. If a ping exceeds this number, the oldest ping is removed.
 const MAX_OUTSTANDING: usize = 1 << 16;
 
 /// An estimator of the capacity downstream of a bottleneck.

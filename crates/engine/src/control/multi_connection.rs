@@ -204,12 +204,13 @@ mod tests {
             let mut user = MultiConnection::new(aim(2.0, 1.0), 0.0, false);
             assert_eq!(user.step(seen(3.0, rate)), 21);
         }
-        // with the utility 4 log x at x = 50 packets/s, U' x^2 = 200, and the number is 10 x 0.3 x
-        // sqrt(200 / 2) = 30
+        // with the utility 4 log x at x = 50 packets/s, U' x^2 is 200; with k = 10/s and T = 0.3 s,
+        // the number is k T sqrt(200 / 2) = 30
         let mut user = MultiConnection::new(aim(1.0, 4.0), 0.0, true);
         assert_eq!(user.step(seen(0.3, 50.0)), 30);
         assert_eq!(user.step(seen(0.3, 0.0)), 30, "no rate tells nothing");
-        // the weighted marginal utility 4 U'(x) is 8 / x, interpolated between points
+        // the weighted marginal utility 4 U'(x) is 8 / x, interpolated between points; at x = 25
+        // packets/s it also gives U' x^2 = 200 and the number 30
         let points = Marginals::new(vec![(1.0, 2.0), (20.0, 0.1)]).unwrap();
         let aim = Aim::Utility {
             k: 10.0,

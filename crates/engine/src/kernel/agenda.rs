@@ -146,8 +146,8 @@ mod tests {
         agenda.set(2, Time::NEVER);
         assert_eq!(agenda.first(), (Time(4), 99));
         assert_eq!(agenda.deadline(1), Time(9));
-        // a tree with 128 leaves uses 7 bits of a key for the slot, so that 2^56 ns is not
-        // representable
+        // a tree for 200 slots has 256 leaves and uses 8 bits of a key for the slot, so that 2^56
+        // ns is not representable
         assert!(!agenda.grow(200, Time(1 << 56)));
         assert_eq!(agenda.first(), (Time(4), 99));
     }

@@ -13,7 +13,8 @@ use crate::mac::ppdu::Generation;
 use crate::packet::Packet;
 use crate::queue::{Discipline, Lost, Mac80211, QueueSetting, TxQueues};
 
-/// Queue in front of the device of a Linux access point, with the packets of all its contenders.
+/// Queue in front of the device of a Linux access point, with the packets of all contenders of the
+/// access point.
 #[derive(Clone, Debug)]
 pub(in crate::cell) struct Linux {
     roles: Roles,
@@ -149,8 +150,9 @@ impl Linux {
         txqs.mark_in_qdisc(marked);
     }
 
-    /// Charges the air time of an exchange to its station. The exchange of `contender` of `node`
-    /// has ended. If `node` is the access point, the number of packets in its device is updated.
+    /// Charges the air time of an exchange that has ended to the station of the exchange. The
+    /// exchange was sent by `contender`, which belongs to `node`. If `node` is the access point,
+    /// the number of packets in the device of `contender` is updated.
     pub(in crate::cell) fn account(
         &mut self,
         now: Time,

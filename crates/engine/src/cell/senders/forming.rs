@@ -33,7 +33,7 @@ impl Senders {
             link.rates.choose(now, retry, &mut self.stream);
         }
         let (data_air, response_air) = match medium.has_limit(contender) {
-            false => (Span::ZERO, Span::ZERO), // the air times are not used without a time limit
+            false => (Span::ZERO, Span::ZERO), // without a time limit, the air times are not used
             true => {
                 let first = link.window.first_waiting();
                 let new = queue.first(txq);
@@ -64,7 +64,8 @@ impl Senders {
                 let Link { to, rates, .. } = &sender.links[txq as usize];
                 return rates.timing().bar_exchange(*to);
             }
-            // a contender that sends always has a transmit queue with packets
+            // a contender that sends always has a transmit queue with packets, so that 0 is not
+            // used
             (None, txq) => txq.unwrap_or(0),
         };
         let Link {

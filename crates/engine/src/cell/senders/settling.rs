@@ -206,8 +206,8 @@ impl Senders {
         }
         reordering.retain(|&link| deadline(link) < Time::NEVER);
         let first = reordering.iter().map(|&link| deadline(link)).min();
-        // the deadline of a receiver may have passed before this link was settled; the timeout is
-        // then due immediately
+        // if the deadline of a receiver has already passed, its timeout is due immediately, at
+        // `now`
         self.deadline = first.map_or(Time::NEVER, |first| first.max(now));
         self.reordering = reordering;
     }

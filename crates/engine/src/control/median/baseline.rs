@@ -9,8 +9,8 @@
 
 use crate::kernel::time::Span;
 
-/// Upper limit of the number of consecutive samples with an empty queue after which the baseline
-/// rises.
+/// Largest number of consecutive samples with an empty queue that are required before the baseline
+/// rises. The caller may require fewer samples.
 const RISE_AFTER: u32 = 8;
 
 /// Limits of a round-trip time below which the queue is considered empty.
@@ -34,20 +34,21 @@ pub(super) struct Baseline {
 }
 
 impl Baseline {
-    /// Returns the round-trip time without a queue, or `None` before the first sample.
+    /// Returns the round-trip time without a queue; `None` if it is not known yet.
     pub fn rtt(&self) -> Option<Span> {
         self.rtt
     }
 
-    /// Adds a round-trip time and returns its queueing delay. The delay is computed as if the
-    /// baseline were at most `floor`.
+    /// Adds a round-trip time and returns its queueing delay: the round-trip time, minus the amount
+    /// by which the baseline exceeds `floor`.
     ///
     /// `rise_after` is the number of consecutive samples above the baseline after which the
-    /// baseline rises; `None`: the queue may not be empty.
+    /// baseline rises; `None`: the queue is possibly not empty, and the baseline does not rise.
     pub fn add(&mut self, rtt: Span, near: NearBase, rise_after: Option<u32>) -> Span {
         let NearBase { floor, tolerance } = near;
         if self.rtt.is_some_and(|base| rtt + tolerance < base) {
-            // the path is again the path before the rise; this sample may include a queueing delay
+            // the path is again as short as before the rise, and the earlier baseline is restored;
+            // this sample may include a queueing delay
             self.rtt = self.before_rise.take().or(self.rtt);
         }
         let base = self.rtt.unwrap_or(floor);

@@ -30,8 +30,8 @@ impl SampleWindow {
     /// this sample.
     ///
     /// For a station with an outstanding ping, the delay is at least the time since this ping was
-    /// sent. If the median is such a time, the newest sample is returned, unless its delay is below
-    /// the median.
+    /// sent. If the median is such a time, no sample has the median delay. The newest sample is
+    /// then returned; `None` if the delay of the newest sample is shorter than the median.
     pub fn median(
         &self,
         now: Time,

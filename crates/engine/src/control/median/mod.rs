@@ -29,13 +29,14 @@
 //! | another station; the delay of the sample is above `high`, and the median delay is not | a poll starts | added to the poll if the station is a member |
 //!
 //! # Limits
-//! If there are m stations, up to (m - 1)/2 late, sleeping or silent stations do not affect C. A reply to a ping cannot
-//! be early, because requests contain data that cannot be guessed. A station whose baseline was raised, or that
-//! acknowledges segments early, can pretend that there is no queue. Such a station is not detected. Therefore the delay
-//! of a station is compared with the upper median of the delays of other stations. One of two stations can then neither
-//! make a third station appear late nor make its queue appear to be a longer path. The samples of at most five stations
-//! determine the median. If there are many stations, three early stations may happen to be sampled in a row, and then
-//! determine the median.
+//! If there are m stations, up to (m - 1)/2 late, sleeping or silent stations do not affect C. A
+//! reply to a ping cannot be early, because requests contain data that cannot be guessed. A station
+//! whose baseline was raised, or that acknowledges segments early, can pretend that there is no
+//! queue. Such a station is not detected. Therefore the delay of a station is compared with the
+//! upper median of the delays of other stations. One of two stations can then neither make a third
+//! station appear late nor make the queue of the third station appear to be a longer path. The
+//! samples of at most five stations determine the median. If there are many stations, three early
+//! stations may happen to be sampled in a row, and then determine the median.
 //!
 //! # Stations that do not reply to pings
 //! A station that has not replied to five pings is **overheard** ([`reachability`]). When this station is to be
@@ -43,7 +44,8 @@
 //! segment. These samples are processed like replies, with four exceptions:
 //!
 //! - These samples have a separate baseline, because an ACK may be delayed.
-//! - No poll waits for these samples, because the next segment may pass late, and its ACK may be delayed.
+//! - No poll waits for these samples, because the next segment may pass the bottleneck late, and
+//!   its ACK may be delayed.
 //! - Such a sample is added to a poll only if the segment left after the start of the poll.
 //! - The station is still pinged, rarely, and is sampled by pings again after its first reply.
 //!
@@ -235,7 +237,8 @@ impl MedianEstimator {
     }
 
     /// Returns the number of consecutive samples with an empty queue after which the baseline of
-    /// the station of `trip` rises. `None`: the queue may not be empty, or baselines are fixed.
+    /// the station of `trip` rises. `None`: the baseline does not rise, because the queue is
+    /// possibly not empty, or because baselines are fixed.
     fn samples_for_rise(&self, now: Time, trip: RoundTrip) -> Option<u32> {
         if !self.settings.follows_base {
             return None;
@@ -370,7 +373,7 @@ impl MedianEstimator {
     /// If C follows a single station and this station keeps C low, returns the station and its
     /// queueing delay.
     ///
-    /// The station keeps C low on two conditions: C has fallen by more than a quarter since it
+    /// The station keeps C low on two conditions: C has fallen by more than a quarter since C
     /// follows this station, and C would fall further.
     pub fn holds_down(&self) -> Option<(u32, Span)> {
         let single = self.suspicion.single()?;
@@ -381,7 +384,8 @@ impl MedianEstimator {
         holds.then_some((single.station, sample.delay))
     }
 
-    /// Returns the round-trip time of a station without a queue, or `None` before its first sample.
+    /// Returns the round-trip time of a station without a queue, or `None` if this time is not
+    /// known yet.
     pub fn base_rtt(&self, station: u32) -> Option<Span> {
         let state = self.stations.get(station)?;
         state.base_rtt(self.sampler.last_tick()?)

@@ -26,9 +26,9 @@
 //! 1 - (d - 40 ms) / 1 s (d: the delay), but at least 0.8, or 0.7 before the delay falls
 //! ```
 //!
-//! which drains the queue in about a second. The first request of the next measurement must be sent after the previous
-//! measurement has changed C. After a measurement C follows this formula until the delay is at the threshold, where C
-//! equals K.
+//! With this factor, C drains the queue in about a second. The first request of the next
+//! measurement must be sent after the previous measurement has changed C. After a measurement C
+//! follows this formula until the delay is at the threshold, where C equals K.
 //!
 //! # The fall of a queue
 //! K cannot be measured while a queue neither rises nor falls. C is then cut, usually by too much. After the cut the
@@ -88,8 +88,8 @@ const CAPACITY_VALID_FOR: Span = Span(1_000_000_000);
 const LONG_AFTER: Span = Span(200_000_000);
 /// Fraction of C that the traffic must use so that C may increase. [-]
 const MIN_UTILISATION: f64 = 0.75;
-/// Number of consecutive increases of C after which C returns to its value at the departure of a
-/// late sample.
+/// Minimum number of consecutive increases of C that a sample with a delay above the low threshold
+/// takes back: C returns to its value at the departure of the request of this sample.
 const TAKEN_BACK_AFTER: u32 = 3;
 
 /// A reduction of C that was made while the queue neither rose nor fell.
@@ -237,7 +237,7 @@ impl RateControl {
         let excess_s = (sample.delay - self.thresholds.threshold).seconds();
         let draining = |min: f64, in_s: f64| (1.0 - excess_s / in_s).max(min);
         let (capacity_bps, part) = if slope > RISING {
-            // half of the slope that noise may cause is subtracted
+            // noise may cause a slope of up to `RISING`; half of this slope is subtracted
             let slope = slope - RISING / 2.0;
             (
                 rate_bps / (1.0 + slope),
@@ -249,7 +249,8 @@ impl RateControl {
                 draining(MIN_PART_FALLING, DRAIN_TIME_S),
             )
         } else {
-            // a late reply of a station without a queue must not reduce C much in one step
+            // a station may reply late without a queue; such a reply must not reduce C much in one
+            // step
             let capacity_bps = rate_bps.clamp(MIN_PART_CONSTANT * self.rate_bps, self.rate_bps);
             (
                 capacity_bps,

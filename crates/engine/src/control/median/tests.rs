@@ -196,10 +196,10 @@ const FALLS: [fn(f64) -> f64; 8] = [
 ];
 
 /// The queue length after a fall of the capacity depends on the phase of the cycle of C at that
-/// time. Therefore the test measures the median queueing delay in five seconds, and takes the mean
-/// over several phases. A FIFO of 200 packets of 1514 bytes is 0.404 s long at 6 Mbit/s. The bound
-/// of 0.224 s was chosen from the result of a single phase; of 40 phases some had medians up to
-/// 0.404 s.
+/// time. Therefore the test measures the median queueing delay in the five seconds after the fall,
+/// and takes the mean over several phases. A FIFO of 200 packets of 1514 bytes is 0.404 s long at 6
+/// Mbit/s. The bound of 0.224 s was chosen from the result of a single phase; of 40 phases some had
+/// medians up to 0.404 s.
 #[test]
 fn the_queue_is_short_soon_after_a_fall() {
     for stations in [2, 5, 20] {

@@ -131,7 +131,7 @@ impl Wce {
         self.capacity_bps
     }
 
-    /// Returns the base round-trip time (without a queue), or `None` before the first sample.
+    /// Returns the base round-trip time (without a queue), or `None` if it is not known yet.
     pub fn base_rtt(&self) -> Option<Span> {
         self.base.estimate()
     }

@@ -57,9 +57,9 @@ pub struct Thresholds {
 }
 
 impl Thresholds {
-    /// Returns the largest difference between a round-trip time and the baseline with which the
-    /// round-trip time still confirms the baseline. The difference is a quarter of that between the
-    /// second and the first threshold.
+    /// Returns the tolerance of the baseline. A round-trip time confirms the baseline if it exceeds
+    /// the baseline by at most this tolerance. The tolerance is a quarter of the difference between
+    /// the second and the first threshold.
     pub fn near_base(self) -> Span {
         Span((self.threshold - self.low).0 / 4)
     }

@@ -383,7 +383,8 @@ fn the_swing_around_a_fluid_wlan_is_the_computed_one() {
 
 #[test]
 fn from_a_rate_far_too_high_it_falls_into_the_same_swing() {
-    // a slow station joins; the access point holds 75 packets, or packets for one second
+    // a slow station joins, so that C is far above the capacity; the buffer of the access point has
+    // room for 75 or 500 packets (500 packets are one second at 6 Mbit/s)
     for limit in [75.0, 500.0] {
         let mut wce = at(6_000_000);
         let mut wlan = Fluid::new(2_400_000.0, limit);
