@@ -15,8 +15,8 @@ use std::collections::BinaryHeap;
 
 use super::time::{Span, Time};
 
-/// Number of days in sight, each of which has a list of events, and number of days per year. The
-/// number is a power of two, and at most 64 times 64.
+/// Number of days per year. Each of the next [`DAYS`] days has a list of its events. The number is
+/// a power of two, and at most 64 times 64.
 const DAYS: usize = 1024;
 const WORD: usize = 64;
 /// Number of years after the present year, each of which has a list of events.
@@ -44,26 +44,26 @@ pub struct Calendar<T> {
     /// Number of the first day that has not begun, with days counted from 0. Events of earlier days
     /// are in `begun`.
     today: u64,
-    /// Index in `entries` of the first event of each day in sight. The flag [`MORE`] means that the
-    /// day has further events, which are in `rest`. The position of a day is its number modulo
-    /// [`DAYS`].
+    /// Index in `entries` of the first event of each of the next [`DAYS`] days. The flag [`MORE`]
+    /// means that the day has further events, which are in `rest`. The index of a day in `days` and
+    /// `rest` is its number modulo [`DAYS`].
     days: Box<[u32; DAYS]>,
     rest: Vec<Vec<Due>>,
     /// Whether a day with at least [`MANY`] events has begun since the last call of
     /// [`Calendar::takes_fresh`].
     fresh: bool,
-    /// One bit per day in sight, which is set if the day has an event. `words` has one bit per word
-    /// of `marked`, which is set if the word is not 0.
+    /// One bit for each of the next [`DAYS`] days, which is set if the day has an event. `words`
+    /// has one bit per word of `marked`, which is set if the word is not 0.
     marked: [u64; DAYS / WORD],
     words: u64,
-    /// Events of each of the years after the present year. The position of a year is its number
-    /// modulo [`YEARS`]. `marked_years` has one bit per year, which is set if the year has events.
+    /// Events of each of the years after the present year. The index of a year is its number modulo
+    /// [`YEARS`]. `marked_years` has one bit per year, which is set if the year has events.
     years: Box<[Vec<Due>; YEARS as usize]>,
     marked_years: u64,
     later: BinaryHeap<Reverse<Due>>,
-    /// Lower bound of the day of the events that are not in sight. The bound is the first day of
+    /// Lower bound of the day of the events in `years` and `later`. The bound is the first day of
     /// the first year in `years` with events, or the day of the first event in `later`, whichever
-    /// is earlier. `u64::MAX`: all events are in sight.
+    /// is earlier. `u64::MAX`: `years` and `later` have no events.
     later_day: u64,
     day_bits: u32,
     count: u64,
@@ -144,7 +144,7 @@ impl<T: Copy> Calendar<T> {
         }
     }
 
-    /// Inserts an event on a day in sight (one of the next [`DAYS`] days).
+    /// Inserts an event on one of the next [`DAYS`] days, into the list of its day.
     #[inline(always)]
     fn show(&mut self, day: u64, due: Due) {
         let index = day as usize % DAYS;
@@ -166,7 +166,7 @@ impl<T: Copy> Calendar<T> {
         self.begun.insert(self.begun.len() - behind, due);
     }
 
-    /// Inserts an event after the days in sight, into the list of its year or into the heap.
+    /// Inserts an event after the next [`DAYS`] days, into the list of its year or into the heap.
     #[inline(never)]
     fn push_later(&mut self, due: Due, day: u64) {
         let year = day / DAYS as u64;
@@ -252,8 +252,8 @@ impl<T: Copy> Calendar<T> {
         }
     }
 
-    /// Begins a day in sight by moving its first event to `begun`. Returns whether the day has more
-    /// events.
+    /// Begins `day`, one of the next [`DAYS`] days, by moving its first event to `begun`. Returns
+    /// whether the day has more events.
     #[inline]
     fn take_day(&mut self, day: u64) -> bool {
         let index = day as usize % DAYS;
@@ -277,10 +277,10 @@ impl<T: Copy> Calendar<T> {
         self.fresh = self.begun.len() >= MANY;
     }
 
-    /// Handles the earliest event that is not in sight. If the event is in the list of a year,
+    /// Handles the earliest event in `years` or in the heap. If the event is in the list of a year,
     /// moves the events of this year to the lists of their days, and begins the next day that has
-    /// an event. If the event is in the heap, begins its day. `in_sight` is the next day in sight
-    /// that has events. The event in the heap may be on this day.
+    /// an event. If the event is in the heap, begins its day. `in_sight` is the first of the next
+    /// [`DAYS`] days that has events. The event in the heap may be on this day.
     #[cold]
     fn begin_later(&mut self, in_sight: u64) {
         let (year, day) = (self.next_year(), self.next_in_heap());
@@ -327,7 +327,8 @@ impl<T: Copy> Calendar<T> {
         begun.map(|due| &self.entries[due.place as usize].item)
     }
 
-    /// Returns the next day in sight with an event; `u64::MAX` if no day in sight has an event.
+    /// Returns the first of the next [`DAYS`] days that has an event; `u64::MAX` if none of these
+    /// days has an event.
     #[inline]
     fn next_in_sight(&self) -> u64 {
         if self.words == 0 {
@@ -339,8 +340,8 @@ impl<T: Copy> Calendar<T> {
         let index = if rest != 0 {
             word * WORD + rest.trailing_zeros() as usize
         } else {
-            // days are in a ring: after the present word, the search continues with the following
-            // words, and then with the words from the first word on
+            // `marked` is used as a ring: after the present word, the search continues with the
+            // following words, and then from the first word on
             let behind = self.words & u64::MAX.checked_shl(word as u32 + 1).unwrap_or(0);
             let words = if behind != 0 { behind } else { self.words };
             let next = words.trailing_zeros() as usize;
@@ -384,7 +385,8 @@ mod tests {
     }
 
     proptest! {
-        /// Events are inserted at any later time, also before the earliest pending event.
+        /// Events are inserted at any time after the present, also before the earliest pending
+        /// event.
         #[test]
         fn events_leave_as_from_a_plain_list(
             reach in prop_oneof![Just(0_u64), Just(5_000), Just(1 << 40)],

@@ -159,8 +159,9 @@ mod tests {
         let means = seconds.iter().map(|values| of(values) - mean);
         let variance = means.map(|off| off * off).sum::<f64>() / 999.0;
         let between = variance * 12.0 - within / 10.0;
-        // The tolerances are at least five standard deviations: 0.29/sqrt(1000) or less for the
-        // mean, and a fraction 0.9/sqrt(n) for a variance of n values.
+        // The tolerances are at least five standard deviations. The standard deviation of the mean
+        // is at most 0.29/sqrt(1000). The standard deviation of a variance of n values is
+        // 0.9/sqrt(n) of the variance.
         assert!((mean - 1.0).abs() < 0.05, "{mean}");
         assert!((within - 1.0).abs() < 0.05, "{within}");
         assert!((between - 1.0).abs() < 0.15, "{between}");

@@ -111,6 +111,7 @@ impl Pipe {
     }
 
     /// Counts the refusal of a packet that is lost now, or stores a packet that will be lost later.
+    /// `fate` says whether the queue refuses the packet or the link loses it.
     #[inline(never)]
     fn schedule_loss(&mut self, now: Time, at: Time, packet: &Packet, fate: Transit) {
         if at > now {
@@ -168,14 +169,14 @@ impl Pipe {
     }
 
     /// Computes the serialisation time of `packet`, which enters at `at`. The caller calls this
-    /// method if the packet is a datagram, or if its length or kind differs from the previous
-    /// packet.
+    /// method if the packet is a datagram, or if its length or kind differs from that of the
+    /// previous packet.
     #[inline(never)]
     fn prepare(&mut self, at: Time, packet: &Packet, rate_bps: u64) {
         let service = service(packet.bytes, rate_bps);
         self.last_sent = (size_key(packet), service);
         if packet.kind == PacketKind::Datagram {
-            self.last_sent.0 = 0; // no packet has key 0, so that this method is called for every datagram
+            self.last_sent.0 = 0; // no packet has key 0, so that the caller calls this method for every datagram
             let departs = self.last_departure.max(at).plus(service);
             if departs > self.measured.start && departs <= self.measured.end {
                 self.waits.add(packet.flow, at, departs);
@@ -392,7 +393,8 @@ mod tests {
 
     #[test]
     fn the_least_utilisation_is_that_of_the_emptiest_bin_measured() {
-        // the measured period is 1 ms to 4 ms, which are the bins 1, 2 and 3
+        // the measured period is 1 ms to 4 ms, which are the bins 1, 2 and 3; 700 bytes use 0.7 ms
+        // of bin 3
         let mut link = link(Some(8_000_000), 10);
         for (at, bytes) in [(MS, 900), (2 * MS, 1000), (3 * MS, 700), (4 * MS, 100)] {
             enter(&mut link, at, bytes);

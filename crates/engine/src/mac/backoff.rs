@@ -4,8 +4,9 @@
 //! A counter is stored as the number of the idle slot in which the node will transmit. The idle
 //! slots that the group counts have consecutive numbers from the start of the run. A counter that
 //! is frozen needs no update, because no idle slot passes while the medium is busy. Contenders are
-//! in a ring of buckets, one bucket per slot. A bit per bucket shows whether the bucket has a
-//! contender. The next transmission is at the first set bit from the present slot on.
+//! stored in a circular array of buckets (a ring), one bucket per slot. A bit per bucket shows
+//! whether the bucket has a contender. The next transmission is at the first set bit from the
+//! present slot on.
 
 /// Value that means "no node" in the lists of the nodes of a bucket.
 const NONE: u32 = u32::MAX;

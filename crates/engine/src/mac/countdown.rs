@@ -2,9 +2,9 @@
 //! and the remaining backoff of each contender if the medium becomes busy.
 //!
 //! Contenders with the same AIFS count the same idle slots, so they form a group that shares one
-//! [`BackoffRing`]. A contender counts from another instant than its group only after a failure
-//! with its own ACK timeout. Until the next transmission, this contender is then "off the slot
-//! grid" of its group.
+//! [`BackoffRing`]. After a failure, a contender may wait for its own ACK timeout, and then counts
+//! from another instant than its group. Until the next transmission, this contender is then "off
+//! the slot grid" of its group.
 //!
 //! A DCF counter decreases at the end of each idle slot (IEEE 802.11-2016, 10.3.4.3). An EDCA
 //! counter decreases at the beginning of each slot (10.22.2.4), so that the slot in which another
@@ -78,7 +78,7 @@ impl Countdown {
         }
     }
 
-    /// Enlarges the rings for contention windows of up to `widest`.
+    /// Enlarges the backoff rings of all groups for contention windows of up to `widest`.
     pub(super) fn widen(&mut self, widest: u32) {
         let groups = self.groups.iter_mut();
         groups.for_each(|group| group.ring.widen(widest));
@@ -155,7 +155,7 @@ impl Countdown {
     }
 
     /// Makes the medium busy from `start` on. The counters stop. Contenders whose counters are zero
-    /// are moved from the rings to `ready`.
+    /// are moved from the backoff rings of their groups to `ready`.
     #[inline(always)]
     pub(super) fn freeze(
         &mut self,
@@ -201,16 +201,16 @@ impl Countdown {
         }
     }
 
-    /// Adds a backlogged contender to the ring of its group.
+    /// Adds a backlogged contender to the [`BackoffRing`] of its group.
     #[inline]
     pub(super) fn contend(&mut self, contender: u32, state: &Contender) {
         self.groups[state.group].ring.add(contender, state.target);
     }
 
     /// Makes `contender` wait for AIFS after a failure. The wait begins at `from`; `None`: when the
-    /// wait of its group begins. If the contender then begins to count at another time than its
-    /// group, the contender is off the slot grid. If not, and if it has a frame, it joins the ring
-    /// of the group.
+    /// wait of the other contenders of its group begins. If the contender then begins to count at
+    /// another time than its group, the contender is off the slot grid. If not, and if it has a
+    /// frame, it is added to the [`BackoffRing`] of the group.
     pub(super) fn resume_after_failure(
         &mut self,
         contender: u32,
@@ -234,7 +234,8 @@ impl Countdown {
 
     /// Lets `contender`, which had no frame, contend for a frame that arrives. Returns true if the
     /// post-backoff of the contender has ended and the medium is idle, so that the frame may be
-    /// sent immediately. If not, the contender joins the ring of its group.
+    /// sent immediately. If not, the contender is added to the [`BackoffRing`] of its group, in
+    /// which it counts down its backoff.
     #[inline(always)]
     pub(super) fn arrive(
         &mut self,
@@ -300,8 +301,8 @@ impl Group {
             }
             Some(_) | None => self.ring.pass(start.since(self.resume).0 / slot.0),
         }
-        // the counter of each remaining contender is above zero, so that this slot and at least one
-        // more slot precede its transmission
+        // in EDCA (`lead` = 1), the slot in which the medium becomes busy is counted too; no
+        // counter becomes negative, because the remaining counters are above zero
         self.ring.pass(lead);
     }
 

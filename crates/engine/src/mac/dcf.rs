@@ -21,8 +21,8 @@
 //! ACK ends, and the MAC ACK of the next frame would end within the TXOP limits. The first frame is
 //! always allowed. A failure ends the TXOP. With `cf_end`, a contender may have time left in its
 //! TXOP but nothing more to send. It then ends the TXOP with a CF-End frame, SIFS after the last
-//! MAC ACK (10.22.2.9). A post-backoff is drawn after each frame, and again after each further
-//! frame in the same TXOP.
+//! MAC ACK (10.22.2.9). A post-backoff is drawn after each frame of a TXOP, and replaces the
+//! previous post-backoff.
 //!
 //! A type that implements [`FrameExchange`] decides what an exchange carries. With [`SingleFrame`]
 //! the contents are known before the exchange begins. The next transmission is planned up to the
@@ -226,7 +226,7 @@ impl Dcf {
         next: X::Next,
         kind: &mut X,
     ) -> bool {
-        // a stale plan means that all contenders have arrived at this instant, so that none of them
+        // if the plan is stale, every contender got its frame at this instant, so that none of them
         // can begin to send at this instant
         if self.phase == Phase::Planned && !self.stale && self.start <= now {
             self.begin_apart::<X>();

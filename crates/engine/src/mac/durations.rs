@@ -16,7 +16,7 @@ const LEGACY: Span = Span(20 * US);
 /// Number of symbols of the data field.
 struct Symbols {
     count: u64,
-    /// Number of quarters of the last symbol that the code fills (HE).
+    /// Number of quarters of the last symbol that the coded bits fill (HE).
     quarters: u64,
 }
 
@@ -170,8 +170,8 @@ impl Modulation {
         many || 10 * punctured > 3 * parity_bits
     }
 
-    /// Returns the packet extension, given the number of quarters that the code fills (table
-    /// 27-47).
+    /// Returns the packet extension, given the number of quarters of the last symbol that the coded
+    /// bits fill (table 27-47).
     fn packet_extension(&self, quarters: u64) -> Span {
         if self.generation != Generation::He || self.departures.no_packet_extension {
             return Span::ZERO;

@@ -47,8 +47,8 @@ pub struct Room {
     sure_bytes: [u32; 2],
     /// Length above which the exchange of a PSDU never ends in time. [bytes]
     max_bytes: [u32; 2],
-    /// Largest air time of a PPDU that ends in time, if the length of its PSDU is between
-    /// `sure_bytes` and `max_bytes`.
+    /// Largest air time of a PPDU whose exchange ends in time. This limit decides about a PSDU
+    /// whose length is between `sure_bytes` and `max_bytes`.
     max_air: [Span; 2],
 }
 
@@ -127,8 +127,8 @@ impl TxTiming {
         fits
     }
 
-    /// Returns the largest length of a PSDU that ends within `limit`, including the response.
-    /// [bytes]
+    /// Returns the largest length of a PSDU whose PPDU, with SIFS and a response that takes
+    /// `response`, takes at most `limit`. [bytes]
     fn longest_with(&self, limit: Span, response: Span) -> u32 {
         self.longest(limit - (self.phy.sifs + response))
     }

@@ -89,7 +89,7 @@ const LONG_AFTER: Span = Span(200_000_000);
 /// Fraction of C that the traffic must use so that C may increase. [-]
 const MIN_UTILISATION: f64 = 0.75;
 /// Minimum number of consecutive increases of C that a sample with a delay above the low threshold
-/// takes back: C returns to its value at the departure of the request of this sample.
+/// takes back: C returns to its value when the request of this sample left.
 const TAKEN_BACK_AFTER: u32 = 3;
 
 /// A reduction of C that was made while the queue neither rose nor fell.

@@ -121,7 +121,7 @@ impl Dcf {
                 .ack_timeout
                 .filter(|_| !self.hears_another_end(own_end, &transmitters))
                 .map(|timeout| (own_end + timeout).max(end));
-            let long = false; // the lost frame is an RTS or an unprotected frame, and both count as short
+            let long = false; // the lost frame is an RTS or a frame without RTS, for which `attempts_short` applies
             self.fail(contender, long, resumes, kind);
             self.report(contender, status, kind);
         }
@@ -147,9 +147,9 @@ impl Dcf {
             .filter(move |contender| start + air(contender) == end)
     }
 
-    /// Returns whether a collider waits as long as the nodes that only listened. The collider does
-    /// so if the frame of another collider ended at `own_end` or later. `own_end` is the end of the
-    /// collider's own frame.
+    /// Returns whether a collider waits for EIFS like a node that did not transmit. With
+    /// [`ColliderWait::Eifs`], this is the case if the frame of another collider ended at `own_end`
+    /// or later. `own_end` is the end of the collider's own frame.
     fn hears_another_end(&self, own_end: Time, transmitters: &[u32]) -> bool {
         self.collider_wait == ColliderWait::Eifs
             && (own_end < self.exchange.end || self.ending_last(transmitters).count() > 1)

@@ -55,7 +55,7 @@ impl Dcf {
     }
 
     /// Begins the planned transmission: the backoff counters stop, and the transmitters leave the
-    /// rings of their groups.
+    /// backoff rings of their groups.
     #[inline(always)]
     pub(super) fn begin<X: FrameExchange>(&mut self) {
         self.transmitters.clear();

@@ -470,8 +470,8 @@ impl Graph {
             let other = &mut self.links[neighbour as usize];
             other.busy -= 1;
             if other.busy == 0 {
-                // a link whose own transmission ends at this instant has not heard the present
-                // transmission
+                // a link whose own transmission also ends now has not heard this transmission, and
+                // does not wait for EIFS
                 let itself = other.idle_since == now && !other.unread;
                 other.idle_since = now;
                 other.unread = !itself && !self.is_read[place];
