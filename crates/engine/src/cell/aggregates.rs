@@ -1,5 +1,5 @@
-//! Exchanges with aggregates, whose contents are chosen when the exchanges begin, and the counters
-//! of a cell that depend on these contents.
+//! Exchanges with aggregates, and the counters of a cell that depend on the contents of exchanges.
+//! The contents are chosen when an exchange begins.
 
 use super::Transmission;
 use super::pull_qdisc::PullQdisc;
@@ -57,7 +57,7 @@ pub(super) fn txqs(queue: &mut HeadQueue) -> Option<&mut TxQueues> {
 /// Counters of a cell that depend on the contents of exchanges.
 pub trait ExchangeCounters {
     /// Returns the frame counters of the contender with queue `number`. `of_medium` contains the
-    /// counters of this contender at the medium.
+    /// counters of this contender that the medium has counted.
     fn frames(&self, _number: u32, of_medium: NodeCounters) -> NodeCounters {
         of_medium
     }

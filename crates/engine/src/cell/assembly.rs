@@ -55,8 +55,8 @@ impl Cell<Aggregating> {
 }
 
 impl<X: CellExchange> Cell<X> {
-    /// Returns a cell with the queues of its settings. `queue` is called for each contender, and
-    /// may change its queue.
+    /// Returns a cell with the queues of its settings. `queue` is called for each contender
+    /// with the empty queue of the contender, and returns the queue that the cell uses.
     fn assemble(
         hotspot: Hotspot,
         medium: Dcf,

@@ -107,11 +107,11 @@ fn greedy_sources_fill_a_queue_before_the_medium_reads_it() {
 
 const MS: u64 = 1_000_000;
 
-/// Times of the first two beacons.
+/// Times of the first two beacons. [ns]
 const BEACONS: [u64; 2] = [102_400_000, 204_800_000];
 
-/// Longest time to send a frame of 1500 bytes in an empty cell: DIFS, at most 31 slots, and 1500 us
-/// on the air.
+/// Upper bound of the time to send a frame of 1500 bytes in an empty cell: DIFS, at most 31 slots,
+/// and 1500 us on the air. [ns]
 const FRAME: u64 = 3 * MS;
 
 fn packet(flow: u32, number: u32) -> Packet {
@@ -275,7 +275,7 @@ fn packets_for_an_awake_station_do_not_wait_for_a_sleeping_station() {
 }
 
 /// Time for which each station stays awake after a frame: a station that sleeps until the next
-/// beacon, a station that stays awake for 20 ms, and a station that never sleeps.
+/// beacon, a station that stays awake for 20 ms, and a station that never sleeps. [ns]
 const AWAKE: [Option<u64>; 3] = [Some(0), Some(20 * MS), None];
 
 /// Upper bound of the duration of SIFS and a MAC ACK. The test does not need the exact duration.

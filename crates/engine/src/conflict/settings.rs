@@ -252,7 +252,7 @@ pub struct Csma {
     pub dummy: bool,
     /// How TCP ACKs return over wireless links.
     pub acks: CsmaAcks,
-    /// Number of connections of each flow.
+    /// Rule for the number of connections of each flow.
     pub connections: Connections,
     /// Adjustment of the number of connections of each flow to the required number.
     pub users: CsmaUsers,
@@ -270,8 +270,8 @@ pub struct CsmaLink {
     /// Indices of the links whose frames this link destroys (hidden nodes). The transmitters of
     /// those links do not sense this link.
     pub disturbs: BTreeSet<usize>,
-    /// Names of the transmitter and the receiver, if the positions of the nodes determine the
-    /// conflicts.
+    /// Names of the transmitter and the receiver; `None` if the scenario lists the conflicts
+    /// instead of the nodes.
     pub ends: Option<[String; 2]>,
     /// Aggressiveness r, if the scenario sets it; `None`: r depends on the length of the queue.
     pub r: Option<f64>,
@@ -372,7 +372,7 @@ pub enum CsmaAccess {
     },
 }
 
-/// Number of connections of each flow.
+/// Rule for the number of connections of each flow.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Connections {
     /// The number of connections is `k` times the round-trip time.

@@ -255,7 +255,7 @@ mod tests {
         // the previous step blocked a class although the backlog, 34 packets, was below the target
         // occupancy; this step blocks both classes although the backlog is within the tolerance
         assert_eq!(step(&mut partition, 60.0, &[0.5, 0.5]), [1.0, 1.0]);
-        // a class that is the only present class may use the whole occupancy
+        // a class that is the only present class may use the whole target occupancy of 60 packets
         let alone = Observation {
             backlog_packets: 59.0,
             shares: &[1.0, 0.0],

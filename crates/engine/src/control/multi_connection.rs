@@ -199,7 +199,7 @@ mod tests {
             utility: Utility::AlphaFair { fairness },
             weight,
         };
-        // with the utility U = -1/x, the number is k T / sqrt 2 at any rate
+        // with the utility U = -1/x, the number is k T / sqrt 2 = 21.2 at any rate, rounded down
         for rate in [1.0, 300.0] {
             let mut user = MultiConnection::new(aim(2.0, 1.0), 0.0, false);
             assert_eq!(user.step(seen(3.0, rate)), 21);

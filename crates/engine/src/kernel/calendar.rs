@@ -27,7 +27,7 @@ const SHORTEST_DAY: u64 = 1_000;
 const NONE: u32 = u32::MAX;
 /// Flag in the index of the first entry of a day: the day has more than one event.
 const MORE: u32 = 1 << 31;
-/// Smallest number of events of a day that [`Calendar::takes_fresh`] reports.
+/// Smallest number of events of a day with which [`Calendar::takes_fresh`] reports the day.
 const MANY: usize = 8;
 /// Number of low bits of `order` that store the insertion number of an event. The higher bits store
 /// its rank. [bits]
@@ -94,7 +94,8 @@ impl Due {
 }
 
 impl<T: Copy> Calendar<T> {
-    /// Returns an empty calendar. Most events must be inserted at most `reach` before their time.
+    /// Returns an empty calendar. It is fast if most events are inserted at most `reach` before
+    /// their time.
     pub fn new(reach: Span) -> Calendar<T> {
         let day_ns = (8 * reach.0 / DAYS as u64)
             .max(SHORTEST_DAY)

@@ -143,8 +143,8 @@ mod tests {
         assert_eq!(lost(Loss::Every(3), segments), [2, 5, 8]);
         let mixed = [PacketKind::Segment, PacketKind::Ack, PacketKind::Datagram];
         let mixed = mixed.into_iter().cycle().take(12);
-        // the packets 0, 2, 3, 5, 6, 8, 9 and 11 are segments and datagrams; the other packets are
-        // ACKs
+        // the packets 0, 2, 3, 5, 6, 8, 9 and 11 are segments and datagrams, and every third of
+        // them is lost; the other packets are ACKs
         assert_eq!(lost(Loss::Every(3), mixed), [3, 8]);
     }
 

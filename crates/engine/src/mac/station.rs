@@ -35,9 +35,9 @@ pub struct Station {
     /// Time for which the station stays awake after its last frame; `None` if the station never
     /// sleeps.
     pub power_save: Option<Span>,
-    /// Replies of the station to pings at the start of the run.
+    /// Delay and loss of the replies of the station to pings, at the start of the run.
     pub echo: Echo,
-    /// Later changes of the replies to pings, in order of time.
+    /// Later changes of the delay and loss of replies to pings, in order of time.
     pub echo_changes: Vec<EchoChange>,
 }
 

@@ -374,7 +374,7 @@ impl MedianEstimator {
     /// queueing delay.
     ///
     /// The station keeps C low on two conditions: C has fallen by more than a quarter since C
-    /// follows this station, and C would fall further.
+    /// began to follow this station, and C would fall further.
     pub fn holds_down(&self) -> Option<(u32, Span)> {
         let single = self.suspicion.single()?;
         let sample = self.window.single()?;

@@ -396,7 +396,7 @@ fn a_station_that_replies_to_pings_is_not_overheard() {
         Some(Span(4_000_000)),
         "one sample per period of listening"
     );
-    // replies to pings have another baseline than ACKs
+    // replies to pings have another baseline than ACKs; the loop waits for the next ping
     let mut tick = 30;
     let probe = loop {
         if let Some(probe) = estimator.tick(at(100 * tick), &[0], 0).first().copied() {

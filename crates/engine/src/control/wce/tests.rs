@@ -87,8 +87,8 @@ fn answers_that_lay_unread_through_a_stall_hold() {
     let mut wce = at(3_000_000);
     wce.step(seen(1000, 10));
     let before = wce.capacity_bps();
-    // the program that sends the pings is stalled for 900 ms; then it reads nine replies, which
-    // appear to be as old as the stall
+    // the program that sends the pings is stalled for 900 ms; then it reads nine replies, whose
+    // round-trip times appear long because of the stall
     for sent in 0..9 {
         let looks = 1900 - (1010 + 100 * sent);
         assert_eq!(wce.step(seen(1900, looks)), Step::Hold, "sent {sent}");

@@ -1,14 +1,14 @@
 //! Backoffs of the links of a conflict graph: distribution and countdown.
 //!
-//! | | by a mean, in continuous time | by a mean, in slots | by a window |
+//! | | with a given mean, in continuous time | with a given mean, in slots | with a contention window |
 //! |---|---|---|---|
-//! | backoff | random with its mean | random with its mean, rounded to the nearest slot | uniform on \[0, CW\] slots |
+//! | backoff | random with this mean | random with this mean, rounded to the nearest slot | uniform on \[0, CW\] slots |
 //! | idle time before the countdown | DIFS, or EIFS after an unreadable frame | DIFS or EIFS | DIFS or EIFS |
 //! | time that is counted until a neighbour sends | the whole time | whole slots | whole slots |
 //! | packet that arrives at an idle channel | draws a backoff | draws a backoff | is sent immediately |
 //! | backoffs of neighbours that end at the same time | a random link sends first | collision | collision |
 //!
-//! A failure doubles a contention window. A failure does not change a mean.
+//! After a failure, a contention window is doubled, and a given mean stays the same.
 
 use super::Spread;
 use super::draw;
