@@ -91,9 +91,9 @@ impl Cell<Aggregating> {
     }
 
     /// Updates the queue in front of the device after an exchange of `contender`, and then makes
-    /// the device pull packets. The air time of the exchange is charged to its station. If
-    /// `given_up` is a transmit queue, the contender sent nothing, but gave up a packet of this
-    /// transmit queue.
+    /// the device pull packets. The air time of the exchange is charged to the station of the
+    /// exchange. If `given_up` is a transmit queue, the contender sent nothing, but gave up a
+    /// packet of this transmit queue.
     pub(super) fn pull_after_exchange(&mut self, now: Time, contender: u32, given_up: Option<u32>) {
         let port = &mut self.ports[contender as usize];
         let senders = &self.exchange.senders;

@@ -86,7 +86,7 @@ impl Cell<SingleFrame> {
         self.medium.backlog(now, number, frame, &mut self.exchange);
     }
 
-    /// Removes from their queues the packets of the exchange that ended at `now`. A packet that was
+    /// Removes the packets of the exchange that ended at `now` from their queues. A packet that was
     /// received is written to `packet`. [`Cell::take_lost`] returns the packets that were given up.
     #[inline(always)]
     fn clear(

@@ -330,8 +330,8 @@ mod tests {
             let gain = PI / (6.0 * BETA * window * buffer);
             let pole = 2.0 / (window * rtt);
             let plant_gain = BETA * window * window / rtt * flows;
-            // magnitude of the loop L(jw); bisection finds the w at which it is 1, and arg L(jw) at
-            // this w gives the phase margin
+            // magnitude of the loop L(jw); bisection finds the w at which the magnitude is 1, and
+            // arg L(jw) at this w gives the phase margin
             let magnitude = |w: f64| {
                 let lag = plant_gain / libm::hypot(w, pole);
                 lag * gain * libm::hypot(1.0, pole / w)

@@ -86,10 +86,10 @@ impl Capacity {
     /// Processes the reply to a ping. `number` contains the lowest 16 bits of the number of the
     /// ping.
     ///
-    /// `rtt` is the round-trip time, if it was measured more exactly than by the time `now`.
-    /// `passed_bytes` is the total number of bytes that have left the bottleneck. Returns the
-    /// round-trip time and further pings to be sent. `None`: no ping with this number waits for a
-    /// reply.
+    /// `rtt` is the round-trip time, if the caller has measured it. If not, the round-trip time
+    /// ends at `now`. `passed_bytes` is the total number of bytes that have left the bottleneck.
+    /// Returns the round-trip time and further pings to be sent; `None` if no ping with this number
+    /// waits for a reply.
     pub fn answer(
         &mut self,
         now: Time,

@@ -47,7 +47,8 @@ impl Agenda {
     }
 
     /// Increases the number of slots to `slots`, with the pending deadlines unchanged. Returns
-    /// false, and changes nothing, if the agenda could then no longer store the instant `end`.
+    /// false, and changes nothing, if an agenda with this number of slots cannot store the instant
+    /// `end`.
     pub fn grow(&mut self, slots: usize, end: Time) -> bool {
         if slots <= self.leaves {
             return true;

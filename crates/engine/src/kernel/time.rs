@@ -22,8 +22,8 @@ impl Time {
         self.0 as f64 / 1e9
     }
 
-    /// Returns the instant `span` after this instant. This instant must not be [`Time::NEVER`],
-    /// which is not checked.
+    /// Returns the instant `span` after this instant. The caller ensures that this instant is not
+    /// [`Time::NEVER`].
     #[inline(always)]
     pub fn plus(self, span: Span) -> Time {
         debug_assert!(self != Time::NEVER, "nothing comes after never");

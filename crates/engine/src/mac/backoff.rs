@@ -1,5 +1,5 @@
-//! Backoff counters of the contenders with the same arbitration interframe space, which form a
-//! group.
+//! Backoff counters of a group of contenders. All contenders of a group have the same arbitration
+//! interframe space.
 //!
 //! A counter is stored as the number of the idle slot in which the node will transmit. The idle
 //! slots that the group counts have consecutive numbers from the start of the run. A counter that

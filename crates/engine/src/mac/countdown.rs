@@ -2,9 +2,9 @@
 //! and the remaining backoff of each contender if the medium becomes busy.
 //!
 //! Contenders with the same AIFS count the same idle slots, so they form a group that shares one
-//! [`BackoffRing`]. After a failure, a contender may wait for its own ACK timeout, and then counts
-//! from another instant than its group. Until the next transmission, this contender is then "off
-//! the slot grid" of its group.
+//! [`BackoffRing`]. A contender may count from another instant than its group only after a failure,
+//! when it has waited for its own ACK timeout. Until the next transmission, this contender is then
+//! "off the slot grid" of its group.
 //!
 //! A DCF counter decreases at the end of each idle slot (IEEE 802.11-2016, 10.3.4.3). An EDCA
 //! counter decreases at the beginning of each slot (10.22.2.4), so that the slot in which another

@@ -1,8 +1,8 @@
 //! The estimator of the capacity C by a median. C follows the queueing delay that the active stations have in common.
 //!
 //! The estimator of paper 002 follows each reply to a ping. Therefore a single station that replies
-//! late, because it sleeps or lies, lowers the rate of all stations. This estimator follows a
-//! median and rejects outliers:
+//! late, because it sleeps or lies, lowers the rate of all stations. The estimator of this module
+//! follows a median and rejects outliers:
 //!
 //! - **Sample** ([`sampling`], [`baseline`]). The queueing delay of a station is its round-trip
 //!   time minus the baseline of the station, so that a long path is not mistaken for a queue.
@@ -159,10 +159,10 @@ impl MedianEstimator {
     /// Processes the reply to a ping. `number` contains the lowest 16 bits of the number of the
     /// ping.
     ///
-    /// `rtt` is the round-trip time, if it was measured more exactly than by the time `now`.
-    /// `passed_bytes` is the total number of bytes that have left the bottleneck. Returns
-    /// the round-trip time and further pings to be sent. `None`: no ping with this number waits for
-    /// a reply.
+    /// `rtt` is the round-trip time, if the caller has measured it. If not, the round-trip time
+    /// ends at `now`. `passed_bytes` is the total number of bytes that have left the bottleneck.
+    /// Returns the round-trip time and further pings to be sent; `None` if no ping with this number
+    /// waits for a reply.
     pub fn answer(
         &mut self,
         now: Time,
