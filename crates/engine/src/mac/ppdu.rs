@@ -306,6 +306,6 @@ pub(super) mod tests {
             assert!(out(width, mcs).is_empty(), "{width} MHz, MCS {mcs}");
         }
         assert!(!of(Generation::Ht, 80, 0, 1, 800).is_allowed());
-        assert!(!of(Generation::He, 20, 11, 1, 800).is_allowed()); // MCS 11 needs LDPC, but `of` sets a convolutional code
+        assert!(!of(Generation::He, 20, 11, 1, 800).is_allowed()); // MCS 11 needs LDPC; `of` sets BCC
     }
 }
