@@ -76,7 +76,9 @@ UNEQUAL = (
     (5, 5, 0.2, 0.3),
     (8, 2, 0.5, 0.3),
 )
-"""Numbers of users of both classes, target of class 1, and channel error rate of class 2."""
+"""Cases: number of users of class 1, number of users of class 2, target share of class 1, and
+channel error rate of class 2.
+"""
 
 
 def _unequal(case: tuple[int, int, float, float], law: str) -> dict[str, Any]:
@@ -102,7 +104,7 @@ def _queue_share(run: Run) -> Quantity:
 
 
 def of_target(law: str, case: tuple[int, int, float, float]) -> str:
-    """Return the name of the measured value: the share that an algorithm achieves in a case."""
+    """Return the name of a measured value: the queue share of class 1 in a case."""
     return f"share_{TARGETS.point({'law': law, 'case': case}).replace('-', '_')}"
 
 

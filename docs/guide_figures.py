@@ -183,9 +183,7 @@ def bottleneck_shares() -> Figure:
 
 
 def networks_phases() -> Figure:
-    """Draw the goodput of near flows as a function of the additional delay of far flows, which is
-    some tenths of a millisecond.
-    """
+    """Draw the goodput of near flows as a function of the additional delay of far flows."""
     text = scenario("networks", "mixed")
     more = np.arange(0.0, 0.65, 0.1)
     with house_style(54.0) as figure:

@@ -23,7 +23,9 @@ UNITS = {
     "mm|m|km": 'a length, such as "250 m"',
     "dB": 'a level, such as "25 dB"',
 }
-"""Names of quantities, by the units in the pattern of a quantity."""
+"""Description of each quantity. The keys are the units as the schema's pattern for a text lists
+them.
+"""
 
 
 class Table(NamedTuple):

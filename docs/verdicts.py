@@ -17,7 +17,7 @@ Tree = Mapping[str, Any]
 
 VERDICTS = ("reproduced", "deviates", "open")
 COUNTED = {"reproduced": "reproduced", "deviates": "deviating", "open": "open"}
-"""Words with which sums of claims name the verdicts, keyed by verdict."""
+"""Words for the verdicts in a text that gives the number of claims with each verdict."""
 
 SUBJECTS = ("hotspot", "edca", "vbs", "acsma", "red", "ax")
 
@@ -64,7 +64,7 @@ def claims_page() -> str:
 
 
 def messages_table(run: Tree, papers: str) -> Iterator[str]:
-    """Yield a sentence with the sums, and the table of the papers' messages.
+    """Yield a summary of the papers' messages and claims, and the table of the messages.
 
     Parameters
     ----------
@@ -84,7 +84,9 @@ def messages_table(run: Tree, papers: str) -> Iterator[str]:
 
 
 def _apart(run: Tree) -> str:
-    """Return a text about subjects that were run at another date than the others."""
+    """Return a text with version and date of the subjects that were not run together with the
+    others.
+    """
     ran = run.get("apart", {}).items()
     return "".join(f"; {subject} {each['version']}, {each['date']}" for subject, each in ran)
 

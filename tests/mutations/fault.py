@@ -82,8 +82,8 @@ KINDS: Mapping[str, int] = {"measures": 8, "settings": 6, "rules": 5, "claims": 
 
 
 class Queue:
-    """Queue of the faults of one kind, in a random order that depends only on the seed. Each line
-    has one of its possible faults.
+    """Queue of the faults of one kind, in a random order that depends only on the seed. From the
+    possible faults of a line, the queue contains only one.
 
     All lines have the same probability, and all faults of a line have the same probability. Invalid
     faults and faults that change nothing are left out only when they are drawn, since few faults of
@@ -487,7 +487,9 @@ def _reads_otherwise(text: str, tree: Mapping[str, object]) -> bool:
 
 
 def _judging(line: str) -> str:
-    """Return a line of a check in which the descriptions are blank."""
+    """Return a line of a check in claims.toml, with blanks in place of its descriptions. Return an
+    empty text for a line that belongs to no check.
+    """
     if not re.match(r"\s*(check = \[)?\s*\{ ", line) and " = " not in line:
         return ""
     if re.match(r"(text|figure|id) = |#|\s*#", line):

@@ -155,7 +155,7 @@ class Finished:
 
 @dataclass(frozen=True)
 class Bench:
-    """A tree, on copies of which the faults are tried.
+    """Source tree. Each fault is tried in a copy of the tree.
 
     Parameters
     ----------
@@ -164,7 +164,8 @@ class Bench:
     processes : Processes
     structures : str
         Prefix of the names of files for `outputs.py`, one file per subject. A file contains the
-        structures of the runs of the subject's scenarios, and is written when it is first used.
+        names of all values in the results of the subject's scenarios. It is written when it is
+        first used.
     failing : dict
         Whether a test fails without a fault, for each test that was checked.
     lock : threading.Lock
@@ -244,8 +245,8 @@ class Bench:
         return None
 
     def prepared(self, subject: str) -> Path:
-        """Return the file with the structures of a subject's runs, which is written once per
-        subject.
+        """Return the path of a subject's file with the names of values in results. Write the file
+        when it is first used.
         """
         file = Path(f"{self.structures}-{subject}.json.gz")
         with self.lock:

@@ -111,12 +111,12 @@ def definitions(body: Iterable[ast.stmt]) -> dict[str, ast.AST]:
 
 @cache
 def places_in(root: Path) -> "Places":
-    """Return the places of a tree. The tree is read only once."""
+    """Return the code of the studies in a source tree. The files are read only once."""
     return Places(root)
 
 
 Place = tuple[Module, ast.AST, dict[str, ast.AST]]
-"""A node of a file, with the definitions that are visible in it."""
+"""Node of a file's syntax tree, with the definitions that are visible to the node."""
 
 
 class Places:

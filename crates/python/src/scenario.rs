@@ -123,7 +123,7 @@ impl Scenario {
         .collect()
     }
 
-    /// Values that are set over the text, in order.
+    /// Overrides, which replace values of the text, in order.
     #[getter]
     fn settings(&self) -> &[Setting] {
         &self.settings

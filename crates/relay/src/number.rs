@@ -13,10 +13,10 @@ use crate::probe::estimate::Estimate;
 use crate::session::LinkId;
 
 /// Condition under which a connection is stuck: a minimum time without a delivery, and a minimum
-/// number of round-trip times without a delivery. The first number of round-trip times applies if
-/// other connections deliver, the second if all connections wait for this one. The values were
-/// chosen in emulations of paper 001, from the frequency of stalled transfers and the amount of
-/// data sent twice.
+/// number of round-trip times without a delivery. The first number of round-trip times applies while another connection
+/// delivers. The second number applies while no connection delivers, because all others wait for this connection. The
+/// values were chosen in emulations of paper 001, from the frequency of stalled transfers and the amount of data sent
+/// twice.
 const STUCK: (Duration, u32, u32) = (Duration::from_secs(2), 3, 1);
 /// Maximum of `hold`: the time for which a larger number of connections is kept. [intervals]
 const MAX_HOLD: usize = 100;
@@ -55,7 +55,7 @@ pub(crate) enum Asked {
     /// Number of connections k T sqrt(1 + losses / marks), for a channel that also loses packets.
     /// ECN marks represent the price, and losses represent channel errors.
     Marks { k: f64 },
-    /// Smallest number of connections within the bounds.
+    /// The minimum number of connections in the settings.
     Fixed,
 }
 

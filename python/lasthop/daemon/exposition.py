@@ -12,8 +12,9 @@ if TYPE_CHECKING:
     from prometheus_client.core import Metric
 
 BASE_UNITS = {"_bps": ("_bytes_per_second", 1 / 8), "_s": ("_seconds", 1.0)}
-"""Suffix of the name in Prometheus and factor that converts the value to Prometheus' base unit, by
-the suffix of the name in a status."""
+"""Conversion of a quantity whose name in the status ends with the key: the suffix that replaces the
+key in Prometheus, and the factor that converts the value to Prometheus' base unit.
+"""
 TEXT = "text/plain; version=0.0.4; charset=utf-8"
 """Media type of Prometheus' text format."""
 

@@ -37,7 +37,7 @@ export function waysOf(answer: Answer): By[] {
   return (["stations", "flows", "classes"] as const).filter(has);
 }
 
-/** Returns the bars of a list. Bars of flows are sorted by station. */
+/** Returns a bar for each item of the list `by`. Bars of flows are sorted by station. */
 export function barsOf(
   answer: Answer,
   by: By,
@@ -80,7 +80,8 @@ function reportersOf(scenario: Scenario, by: By): Set<string> {
   return new Set([...reporting].filter((name) => !others.has(name)));
 }
 
-/** Returns whether the prediction contains only shares for a list, and no goodput. */
+/** Returns whether the prediction contains shares of the goodput, but no goodput, for the items of
+ * the list `by`. */
 export function saysSharesAlone(by: By, prediction: Answer | null): boolean {
   const items = itemsOf(prediction, by);
   const says = (quantity: string) => items.some((item) => meanOf(item, quantity) !== null);
