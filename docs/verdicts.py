@@ -236,14 +236,16 @@ def _explanation(claim: Tree) -> Iterator[str]:
 
 
 def _named(checks: Sequence[Tree], key: str, text: str) -> str:
-    """Return the first check to which a remark applies, and the number of further checks."""
+    """Return the name of the first series of checks with a remark, and the number of further
+    series.
+    """
     first, *others = dict.fromkeys(check["series"] for check in checks if check[key] == text)
     more = f" and {len(others)} more" if others else ""
     return f"check *{_escaped(first)}*{more}"
 
 
 def _rows(checks: Sequence[Tree], lead: str = "") -> Iterator[str]:
-    """Yield one table row for each series of checks."""
+    """Yield one table row for each series: successive checks with the same key `series`."""
     for series, group in groupby(checks, key=lambda check: check["series"]):
         alike = list(group)
         verdicts = list(dict.fromkeys(check["verdict"] for check in alike))

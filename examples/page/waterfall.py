@@ -29,7 +29,7 @@ GROUPS = (
     *(("/", "document"), ("/style-", "styles"), ("/script-", "scripts"), ("/photo-", "photos")),
     *(("/background-", "backgrounds"), ("/added-", "by script")),
 )
-"""Beginnings of paths, each with the name for the group of these objects."""
+"""Beginnings of the paths of objects, each with the name of the group of these objects."""
 HEIGHT = 0.78
 """Height of a bar, if the distance between rows is 1."""
 

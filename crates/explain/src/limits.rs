@@ -8,8 +8,8 @@ use crate::facts::{Facts, Flow, ci95, list, mean, named};
 /// Utilisation above which a line or the air is considered full and limits its flows. [-]
 pub const FULL: f64 = 0.9;
 
-/// Minimum fraction of time in which an endpoint must be limited, so that `limit` names this limit.
-/// [-]
+/// Minimum fraction of time for which the application or the receive window must limit a flow. With a smaller fraction,
+/// `limit` reports another limit. [-]
 const MIN_SHARE: f64 = 0.5;
 
 /// Minimum fraction of dropped packets that is considered a limit. [-]

@@ -148,8 +148,9 @@ impl Scenario {
             .collect()
     }
 
-    /// Returns the rows from `first` up to, but not including, `last` of a long list as JSON.
-    /// `shared` has the tables by key, and the rows contain indices of these tables.
+    /// Returns the rows from `first` up to, but not including, `last` of a long list, as a JSON object. Its key `rows`
+    /// has the rows, with an index in place of each inner table. Its key `shared` has the inner tables, as one list per
+    /// key.
     fn rows_to_json(
         &self,
         py: Python<'_>,

@@ -75,8 +75,8 @@ pub(crate) fn info(socket: &TcpStream) -> io::Result<Info> {
     })
 }
 
-/// Maximum amount of data that the relay gives to the kernel in addition to the congestion window.
-/// [segments], [bytes]
+/// Maximum amount of data that the relay gives to the kernel in addition to the congestion window. The smaller of the
+/// two limits applies. [segments], [bytes]
 const AHEAD: (u32, u32) = (8, 131_072);
 
 /// Returns the maximum amount of unsent data that the kernel may hold for a connection. The amount

@@ -169,7 +169,8 @@ impl Number {
         if delivered > 0 && !info.rtt.is_zero() {
             self.rtts = (self.rtts.0 + info.rtt, self.rtts.1 + 1);
         }
-        // a congestion window decreases at most once per round-trip time
+        // further losses and marks within one round-trip time do not decrease the congestion window again, so they are
+        // not counted
         let mut fell = before.and_then(|last| last.fell);
         if fell.is_none_or(|at| now.saturating_sub(at) >= info.rtt) {
             if info.retransmissions > known.2 {
@@ -402,7 +403,7 @@ mod tests {
             by_marks: 1,
         };
         assert_eq!(number.falls, falls);
-        // k T sqrt(1 + losses / marks) = 10 x 0.5 s x sqrt(1 + 1 / 1)
+        // k T sqrt(1 + losses / marks) = 10 x 0.5 s x sqrt(1 + 1 / 1) = 7.07
         assert_eq!(number.step(Duration::from_secs(1)), 7);
     }
 }

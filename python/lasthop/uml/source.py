@@ -13,8 +13,8 @@ from lasthop.errors import UserError, listed
 from lasthop.progress.steps import step
 
 PACKAGE = re.compile(r"linux-source-(\d+(?:\.\d+)*)")
-"""Pattern of the names of packages that contain a kernel source. Packages of kernel patches have
-longer names, which do not match.
+"""Pattern of the names of packages that contain a kernel source. Packages with patches have longer
+names, which do not match.
 """
 INSTALLED = Path("/usr/src")
 """Folder in which source packages install their archives."""

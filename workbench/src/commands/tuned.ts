@@ -26,8 +26,8 @@ export interface Tuning {
   /** Stations whose goodput is lower with the recommended candidate. [bit/s] */
   losers: { station: string; now_bps: number; then_bps: number }[];
   costs: string[];
-  /** Candidates that violate a bound of the user, one item per violated bound. `what` has the names
-   * of the candidates. */
+  /** Candidates that are ruled out by a bound or by their cost. Each item is one reason, and `what`
+   * has the names of its candidates. */
   ruled_out: { what: string[] }[];
 }
 
@@ -81,8 +81,8 @@ export function nameOf(tuning: Tuning, { name }: Candidate): string {
   return hasBetter(tuning) && name === tuning.chosen?.name ? `${name}, recommended` : name;
 }
 
-/** Returns a sentence about the search: how many candidates were tried, violated a bound, and were
- * confirmed. */
+/** Returns a sentence about the search: how many candidates were tried, ruled out, and confirmed.
+ */
 export function searchOf({ candidates, ruled_out }: Tuning): string {
   const confirmed = candidates.filter(({ simulated }) => simulated).length - 1;
   const out = ruled_out.reduce((sum, { what }) => sum + what.length, 0);

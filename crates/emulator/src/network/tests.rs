@@ -579,7 +579,7 @@ fn users_of_a_conflict_graph_are_flows_between_wired_nodes() {
         .iter()
         .map(|delivery| (delivery.node, delivery.bytes.len()))
         .collect();
-    // with ACK priority, ACKs use no air time
+    // with ACK priority, ACKs use no air time, so the ACK arrives before the segment
     assert_eq!(nodes, [(1, 40), (2, 1500)]);
     assert_eq!(
         (network.lost, network.foreign, network.carried()),
