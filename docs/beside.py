@@ -156,11 +156,13 @@ LOADS: Mapping[str, tuple[str, Any, int, tuple[int, ...]]] = {
         for room, rtt in ((15, 10), (15, 20), (15, 40), (15, 80), (5, 80), (40, 80))
     },
 }
-"""Queue as text and as scenario setting, number of flows, and round-trip times [ms]."""
+"""For each load: the queue as text and as scenario setting, the number of flows, and the round-trip
+times [ms].
+"""
 
 
 def load_of(name: str) -> dict[str, Any]:
-    """Return a scenario of flows over 100 Mb/s through the queue of a load."""
+    """Return a scenario with the flows and the queue of a load, over a line of 100 Mb/s."""
     words, queue, flows, rtts = LOADS[name]
     many = {f"flow-{rtt}ms": {"count": flows // len(rtts), "rtt": f"{rtt} ms"} for rtt in rtts}
     return {

@@ -383,7 +383,7 @@ def router_sweep() -> Figure:
 
 
 def what_if() -> Figure:
-    """Draw the results of the cases on the page."""
+    """Draw the results of the cases that the page about `lasthop what-if` compares."""
     cases: Mapping[str, Mapping[str, object]] = {
         "fq": {"wire.queue.fq_codel": {}},
         "l4s": {"wire.queue.dualpi2": {}, "tcp.congestion": "prague"},

@@ -3,10 +3,11 @@ are like those of a tired author.
 
 In Python a fault replaces one expression, found by its syntax tree:
 
-- a number is replaced by its neighbour, by its double, or by a number a tenth larger; the same
-  applies to the number in a text with a unit;
-- a comparison is replaced by its neighbour or its reverse, and `and` by `or`; a `not` or a minus is
-  removed;
+- an integer is replaced by the next or the previous integer or by its double, and any other number
+  by its double, by its half or by a number a tenth larger; the same applies to the number in a text
+  with a unit;
+- a comparison operator is replaced by a similar or the opposite operator (`<` by `<=` or `>`), and
+  `and` by `or`; a `not` or a minus is removed;
 - an arithmetic operator is replaced by its inverse; operands of a difference or a ratio, and the
   first two arguments of a call, are exchanged;
 - a function is replaced by another function of `CONTRARY`, such as `min` by `max`; a truth value is

@@ -4,11 +4,11 @@
     .venv/bin/python tests/mutations/mutations.py --seed 7
 
 Only the seed determines the faults. There is a fixed number of faults of each kind, and a fault
-changes one line (`fault.py` defines the kinds). Each fault is put into a fresh copy of the tree. On
-the copy the suites of `make test` that could notice the fault are run, the suite closest to the
-fault first, up to the first test that fails. A test that also fails without the fault is ignored.
-The table names the test that noticed a fault, or says that the fault survived: then a test is
-missing. The exit status is 1 if a fault survived.
+changes one line (`fault.py` defines the kinds). Each fault is put into a fresh copy of the tree.
+The suites of `make test` that could notice the fault run on the copy until a test fails. The suite
+closest to the fault runs first. A test that also fails without the fault is ignored. The table
+names the test that noticed a fault, or says that the fault survived: then a test is missing. The
+exit status is 1 if a fault survived.
 
 A fault that is proven to change nothing is replaced by another fault, and listed. There are two
 proofs: the file with the fault compiles to the same code, or all outputs are the same

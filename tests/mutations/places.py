@@ -129,7 +129,7 @@ class Places:
         self._by_argument: dict[str, list[Place]] = {}
 
     def settings(self) -> list[tuple[Module, list[ast.AST]]]:
-        """Return the code that makes the scenarios of points, by file."""
+        """Return the code that makes the scenarios of studies (`points`), by file."""
         return self._by_file(self._reached("points"))
 
     def measures(self) -> list[tuple[Module, list[ast.AST]]]:

@@ -38,8 +38,8 @@ pub struct Network<'a> {
     now: Time,
     places: Places,
     programs: Programs,
-    /// Index of each web source, keyed by the index of its flow. Hosts where programs run and web sources have
-    /// additional flows; the index counts these hosts, and the hosts where programs run have the first indices.
+    /// Index of each web source, keyed by the index of its flow. The index is that in the list of all hosts with
+    /// additional flows: first the hosts where programs run, then the web sources.
     webs: HashMap<u32, usize>,
     /// Packets in the network; the index is the number of the packet.
     inside: Vec<Inside>,

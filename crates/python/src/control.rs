@@ -105,13 +105,13 @@ impl EstimatorSettings {
         self.0.interval.seconds()
     }
 
-    /// Round-trip times at which the step changes, in ascending order. [s]
+    /// Round-trip times at which the step of C changes, in ascending order. [s]
     #[getter]
     fn thresholds_s(&self) -> (f64, f64, f64) {
         seconds_of(self.0.thresholds)
     }
 
-    /// Linear steps up and down. [bit/s]
+    /// Linear steps of C: step up, step down. [bit/s]
     #[getter]
     fn steps_bps(&self) -> (u64, u64) {
         (self.0.increase_bps, self.0.decrease_bps)
@@ -193,7 +193,7 @@ impl Wce {
         self.wce.capacity_bps()
     }
 
-    /// Kind of the last step: "hold", "speed up", "increase", "decrease", "back off" or "return".
+    /// Kind of the last step of C: "hold", "speed up", "increase", "decrease", "back off" or "return".
     #[getter]
     fn last_step(&self) -> Option<&'static str> {
         self.last_step.map(Step::name)
@@ -329,7 +329,7 @@ impl CapacityEstimator {
         self.capacity.bps()
     }
 
-    /// Kind of the last step, such as "hold", "increase" or "measure".
+    /// Kind of the last step of C, such as "hold", "increase" or "measure".
     #[getter]
     fn last_step(&self) -> Option<&'static str> {
         self.clock.0.and_then(|_| self.capacity.last_step())

@@ -189,7 +189,7 @@ pub(crate) fn end_well(socket: &TcpStream) {
     let _ = SockRef::from(socket).set_linger(None);
 }
 
-/// Ends the data in the sending direction of a socket (FIN).
+/// Closes the sending direction of a socket (FIN).
 pub(crate) fn end(socket: &TcpStream) -> io::Result<()> {
     SockRef::from(socket).shutdown(std::net::Shutdown::Write)
 }

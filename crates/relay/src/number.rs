@@ -315,7 +315,7 @@ mod tests {
         number.look(0, info(400, 10), second(1));
         number.look(1, info(800, 10), second(1));
         assert_eq!(number.step(second(1)), 6);
-        // a connection without a delivery since the last step provides no information
+        // the round-trip time of a connection without a delivery since the last step is not used
         number.look(0, info(400, 10), second(2));
         number.look(1, info(800, 12), second(2));
         assert_eq!(number.step(second(2)), 8);
