@@ -29,8 +29,8 @@ pub struct Limit {
 /// Returns the limit of a TCP flow, or `None` if the result does not show the limit.
 ///
 /// A full line or a full medium has priority, because a larger window would only lengthen the
-/// queue. Then follow an exhausted receive window, a full line on the path of the ACKs, and losses
-/// in a queue on the path. The congestion window is the limit if no other limit is found.
+/// queue. The next limits in order of priority are an exhausted receive window, a full line on the path of the ACKs,
+/// and losses in a queue on the path. The congestion window is the limit if no other limit is found.
 pub fn limit(facts: &Facts<'_>, flow: &Flow<'_>) -> Option<Limit> {
     if !flow.is_tcp() {
         return None;

@@ -148,8 +148,8 @@ impl EstimatorSettings {
 /// so that C stays just under the capacity of a WLAN.
 ///
 /// Its settings are `EstimatorSettings` with rule "paper", or their keywords. Call `step` at least
-/// once every `interval_s`. Pass the round-trip time of a ping that did not pass the bottleneck, or
-/// None without a new one, which holds C. Inconsistent settings raise ValueError.
+/// once every `interval_s`. Pass the round-trip time of a ping that bypassed the bottleneck. If there is no new
+/// round-trip time, pass None, which leaves C unchanged. Inconsistent settings raise ValueError.
 #[pyclass(module = "lasthop._core")]
 pub struct Wce {
     wce: control::Wce,
@@ -211,8 +211,8 @@ impl Wce {
         seconds_of(self.wce.thresholds())
     }
 
-    /// Returns the overshoot [bit/s], longest queueing delay [s] and stability margin [-] of the
-    /// oscillation around a WLAN with this capacity.
+    /// Returns the overshoot [bit/s], longest queueing delay [s] and stability margin [-] of the oscillation of C
+    /// around the capacity of a WLAN.
     fn cycle(&self, capacity_bps: u64) -> (f64, f64, f64) {
         let cycle = self.wce.settings().cycle(capacity_bps);
         (cycle.overshoot_bps, cycle.queueing_s, cycle.margin)

@@ -194,8 +194,7 @@ impl Scenario {
             .collect()
     }
 
-    /// Returns the TCP defaults that depend on the kind of network: the network, and pairs of key
-    /// and value.
+    /// Returns the kind of network, and the TCP defaults that depend on this kind, as pairs of key and value.
     fn tcp_defaults(&self) -> (&'static str, Vec<(&'static str, String)>) {
         let defaults = &self.parsed.tcp_defaults;
         (defaults.network, defaults.values.clone())

@@ -22,7 +22,8 @@ export interface Bar {
   half_bps: number | null;
   /** Parts of the bar by direction. Their sum is the goodput. */
   parts: Part[];
-  /** Predicted goodput, or predicted share of this run's total if only shares are predicted; null if neither is. [bit/s] */
+  /** Predicted goodput. If a model predicts only the item's share, this is the share of the run's
+   * total goodput. Null without a prediction. [bit/s] */
   predicted_bps: number | null;
   /** Goodput of this item in the kept run, or null if the kept run lacks it. [bit/s] */
   kept_bps: number | null;
