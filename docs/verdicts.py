@@ -26,7 +26,7 @@ END = "<!-- end of the verdicts -->"
 
 
 def claims_page() -> str:
-    """Return the page of all verdicts, with sums by subject."""
+    """Return the page of all verdicts, with the number of verdicts of each kind per subject."""
     run = claims.load()
     lines = [
         "# All claims and their verdicts",

@@ -301,7 +301,9 @@ def suites(root: Path, fault: Fault) -> tuple[list[str], list[str]]:
 
 
 def subject_of(root: Path, fault: Fault) -> str | None:
-    """Return the subject of a study or claim, or None if the fault concerns all subjects."""
+    """Return the subject whose study or claim has the fault, or None if the fault concerns all
+    subjects.
+    """
     if fault.file != CLAIMS:
         return None if fault.kind == "rules" else Path(fault.file).parent.name
     lines = (root / CLAIMS).read_text("utf-8").splitlines()[: fault.line]

@@ -53,7 +53,7 @@ pub(crate) enum Asked {
     /// Number of connections that maximises an alpha-fair utility (paper 001, 5.29).
     Utility { k: f64, fairness: f64, weight: f64 },
     /// Number of connections k T sqrt(1 + losses / marks), for a channel that also loses packets.
-    /// ECN marks represent the price, and losses represent channel errors.
+    /// ECN marks count as signs of congestion, and losses as channel errors.
     Marks { k: f64 },
     /// The minimum number of connections in the settings.
     Fixed,
