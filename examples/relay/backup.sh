@@ -16,8 +16,8 @@ daemon="rsync --daemon --no-detach --port 8730 --config $dir/rsyncd.conf"
 serve="lasthop relay serve --listen 0.0.0.0:4700 --key $dir/key > /dev/null"
 connect="lasthop relay connect server:4700 --key $dir/key --connections 8 --forward 8730:127.0.0.1:8730 > /dev/null"
 
-# Prints a script that waits for the backup server, copies the data to its directory, and writes the duration of the copy
-# to the file NAME. Usage: copy HOST NAME
+# Prints a script that waits for the backup server, copies the data to its directory, and writes the duration of the
+# copy to the file NAME. Usage: copy HOST NAME
 copy() {
     cat << END
 tries=0
