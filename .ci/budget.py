@@ -129,7 +129,7 @@ def report(stages: list[Stage], unit: float) -> bool:
 
 
 def main(arguments: list[str]) -> int:
-    """Run one of the two commands."""
+    """Run the command `calibrate` or `report`."""
     match arguments:
         case ["calibrate", file]:
             calibrate(Path(file))

@@ -1,7 +1,7 @@
 """Count the production lines of lasthop. Blank lines, comments, docstrings and tests do not count.
 
-lines.py             print the count of each part, and the sum
-lines.py REVISION    print the counts of this revision too, and the difference
+lines.py             print the number of lines of each part, and the sum
+lines.py REVISION    print the numbers of this revision too, and the differences
 """
 
 import ast

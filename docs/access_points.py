@@ -1,5 +1,5 @@
-"""Write example scenarios for each type of access point (as `lasthop init` does), and the table of
-facts.
+"""Write example scenarios for each type of access point (as `lasthop init` does), and the page of
+facts about access points.
 """
 
 from collections.abc import Callable

@@ -76,7 +76,9 @@ UNEQUAL = (
     (5, 5, 0.2, 0.3),
     (8, 2, 0.5, 0.3),
 )
-"""Numbers of users of both classes, target of class 1, and channel error rate of class 2."""
+"""Cases: number of users of class 1, number of users of class 2, target share of class 1, and
+channel error rate of class 2.
+"""
 
 
 def _unequal(case: tuple[int, int, float, float], law: str) -> dict[str, Any]:
@@ -102,7 +104,7 @@ def _queue_share(run: Run) -> Quantity:
 
 
 def of_target(law: str, case: tuple[int, int, float, float]) -> str:
-    """Return the name of the measured value: the share that an algorithm achieves in a case."""
+    """Return the name of a measured value: the queue share of class 1 in a case."""
     return f"share_{TARGETS.point({'law': law, 'case': case}).replace('-', '_')}"
 
 
@@ -154,11 +156,13 @@ LOADS: Mapping[str, tuple[str, Any, int, tuple[int, ...]]] = {
         for room, rtt in ((15, 10), (15, 20), (15, 40), (15, 80), (5, 80), (40, 80))
     },
 }
-"""Queue as text and as scenario setting, number of flows, and round-trip times [ms]."""
+"""For each load: the queue as text and as scenario setting, the number of flows, and the round-trip
+times [ms].
+"""
 
 
 def load_of(name: str) -> dict[str, Any]:
-    """Return a scenario of flows over 100 Mb/s through the queue of a load."""
+    """Return a scenario with the flows and the queue of a load, over a line of 100 Mb/s."""
     words, queue, flows, rtts = LOADS[name]
     many = {f"flow-{rtt}ms": {"count": flows // len(rtts), "rtt": f"{rtt} ms"} for rtt in rtts}
     return {

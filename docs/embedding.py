@@ -55,7 +55,7 @@ def target(link: str, page: str) -> str:
     Raises
     ------
     ValueError
-        If the page shows no such scenario, or there is no such view.
+        If the page does not show the scenario that the link names, or `VIEWS` lacks the view.
     """
     name, _, view = link.removeprefix(SCHEME).partition("?")
     address = f"{FOLDER}/index.html"

@@ -37,8 +37,8 @@ CASE = Case.of("red", gamma=0.03)
 
 
 def starving() -> Figure:
-    """Draw the throughput of each link in four networks whose middle link starves, before and after
-    the remedy.
+    """Draw the air time of the links of four networks: with 802.11, where the link in the middle
+    starves, and with adaptive CSMA.
     """
     file = Path(__file__).parents[1] / "examples/csma.toml"
     return conflict_figure(

@@ -183,9 +183,7 @@ def bottleneck_shares() -> Figure:
 
 
 def networks_phases() -> Figure:
-    """Draw the goodput of near flows as a function of the additional delay of far flows, which is
-    some tenths of a millisecond.
-    """
+    """Draw the goodput of near flows as a function of the additional delay of far flows."""
     text = scenario("networks", "mixed")
     more = np.arange(0.0, 0.65, 0.1)
     with house_style(54.0) as figure:
@@ -385,7 +383,7 @@ def router_sweep() -> Figure:
 
 
 def what_if() -> Figure:
-    """Draw the results of the cases on the page."""
+    """Draw the results of the cases that the page about `lasthop what-if` compares."""
     cases: Mapping[str, Mapping[str, object]] = {
         "fq": {"wire.queue.fq_codel": {}},
         "l4s": {"wire.queue.dualpi2": {}, "tcp.congestion": "prague"},

@@ -23,7 +23,9 @@ UNITS = {
     "mm|m|km": 'a length, such as "250 m"',
     "dB": 'a level, such as "25 dB"',
 }
-"""Names of quantities, by the units in the pattern of a quantity."""
+"""Description of each quantity. The keys are the units as the schema's pattern for a text lists
+them.
+"""
 
 
 class Table(NamedTuple):
@@ -101,8 +103,9 @@ def tables() -> dict[str, Table]:
 
 
 def references(value: Schema) -> Iterator[tuple[str, str]]:
-    """Yield the tables that the schema accepts as this value, each as its name and a suffix of the
-    key path. The suffix is not empty if the value is a table of such tables.
+    """Yield the name of each table that the schema accepts as this value, and a suffix of the key
+    path. The suffix is ``.NAME`` if the value contains such tables under names of the user, and
+    empty if the value is such a table.
     """
     if "$ref" in value:
         yield value["$ref"].removeprefix("#/$defs/"), ""

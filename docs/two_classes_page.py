@@ -45,12 +45,12 @@ ITSELF: Mapping[str, tuple[str, str]] = {
     "rules of Linux, SACK and RACK": (LINUX, "Reno, SACK"),
     "rules of Linux, SACK, Compound": (LINUX, "Compound, SACK"),
 }
-"""For each set of rules of another TCP implementation: this implementation, and the name of the
-rules in its own stored points.
+"""Sets of rules that our programs copy from another TCP implementation. The values are this
+implementation, and the name under which its own points are stored.
 """
 
 FIRST = "NewReno"
-"""Set of rules that the other sets extend."""
+"""Name of the basic set of rules, to which each other set adds rules."""
 
 COUNTED = "limited transmit, whose segments count in FlightSize"
 EXCEPT_WHOLE = "rules of Linux except windows of whole segments"
@@ -195,7 +195,9 @@ SOURCES_HEAD = (
 
 
 def sources(by_rule: Points) -> Iterator[Sequence[str]]:
-    """Yield a row for each implementation: losses by cause, timeouts and recoveries of a flow."""
+    """Yield a row for each implementation and set of rules: runs, ratio of the classes, and a
+    flow's losses by cause, timeouts and recoveries.
+    """
     for source, names in ALL.items():
         for rule in names:
             point = by_rule.of(source, rule)

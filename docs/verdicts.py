@@ -17,7 +17,7 @@ Tree = Mapping[str, Any]
 
 VERDICTS = ("reproduced", "deviates", "open")
 COUNTED = {"reproduced": "reproduced", "deviates": "deviating", "open": "open"}
-"""Words with which sums of claims name the verdicts, keyed by verdict."""
+"""Words for the verdicts in a text that gives the number of claims with each verdict."""
 
 SUBJECTS = ("hotspot", "edca", "vbs", "acsma", "red", "ax")
 
@@ -26,7 +26,7 @@ END = "<!-- end of the verdicts -->"
 
 
 def claims_page() -> str:
-    """Return the page of all verdicts, with sums by subject."""
+    """Return the page of all verdicts, with the number of verdicts of each kind per subject."""
     run = claims.load()
     lines = [
         "# All claims and their verdicts",
@@ -64,7 +64,7 @@ def claims_page() -> str:
 
 
 def messages_table(run: Tree, papers: str) -> Iterator[str]:
-    """Yield a sentence with the sums, and the table of the papers' messages.
+    """Yield a summary of the papers' messages and claims, and the table of the messages.
 
     Parameters
     ----------
@@ -84,7 +84,9 @@ def messages_table(run: Tree, papers: str) -> Iterator[str]:
 
 
 def _apart(run: Tree) -> str:
-    """Return a text about subjects that were run at another date than the others."""
+    """Return a text with version and date of the subjects that were not run together with the
+    others.
+    """
     ran = run.get("apart", {}).items()
     return "".join(f"; {subject} {each['version']}, {each['date']}" for subject, each in ran)
 
@@ -234,14 +236,16 @@ def _explanation(claim: Tree) -> Iterator[str]:
 
 
 def _named(checks: Sequence[Tree], key: str, text: str) -> str:
-    """Return the first check to which a remark applies, and the number of further checks."""
+    """Return the name of the first series of checks with a remark, and the number of further
+    series.
+    """
     first, *others = dict.fromkeys(check["series"] for check in checks if check[key] == text)
     more = f" and {len(others)} more" if others else ""
     return f"check *{_escaped(first)}*{more}"
 
 
 def _rows(checks: Sequence[Tree], lead: str = "") -> Iterator[str]:
-    """Yield one table row for each series of checks."""
+    """Yield one table row for each series: successive checks with the same key `series`."""
     for series, group in groupby(checks, key=lambda check: check["series"]):
         alike = list(group)
         verdicts = list(dict.fromkeys(check["verdict"] for check in alike))

@@ -1,7 +1,7 @@
 """Read `project.toml`, which contains the people and addresses of the project, and print the values
 for packages.
 
-project.py release      refuse a release while values are missing or other files differ
+project.py release      refuse a release while values are missing or files of `PAGES` differ
 project.py maintainer   print the maintainer of the Debian package
 project.py readme       print README.md with absolute links, for the packages
 

@@ -44,7 +44,7 @@ CHUNK_BYTES = 1 << 20
 
 
 class BrowserError(Exception):
-    """Chromium is not installed, or a request to it has failed."""
+    """Error for a missing Chromium, or for a failed request to Chromium."""
 
 
 def program() -> str:

@@ -1,7 +1,8 @@
 """Load a page once with empty caches: `load.py [URL] [--out FILE]`.
 
-The record contains Chromium's times of each object (Navigation Timing, Resource Timing). From 3 s
-before the load on, a datagram every 100 ms measures the round-trip time to the server.
+The record contains Chromium's times of each object (Navigation Timing, Resource Timing). A datagram
+every 100 ms measures the round-trip time to the server. The first datagram is sent 3 s before the
+page is requested.
 """
 
 import argparse

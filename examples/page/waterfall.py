@@ -29,7 +29,7 @@ GROUPS = (
     *(("/", "document"), ("/style-", "styles"), ("/script-", "scripts"), ("/photo-", "photos")),
     *(("/background-", "backgrounds"), ("/added-", "by script")),
 )
-"""Beginnings of paths, each with the name for the group of these objects."""
+"""Beginnings of the paths of objects, each with the name of the group of these objects."""
 HEIGHT = 0.78
 """Height of a bar, if the distance between rows is 1."""
 
@@ -78,7 +78,7 @@ def waterfall(axes: Axes, run: Item) -> None:
     for each in run["objects"]:
         row = order[each["path"]]
         for _, begin, end, color in PHASES:
-            # the phase is missing if the page was never complete
+            # if the page was never complete, a phase may not have ended; its bar has no length
             length_s = max(0.0, each[end] - each[begin])
             axes.barh(row, length_s, left=each[begin], height=HEIGHT, color=color, linewidth=0)
     label_groups(axes, list(order))

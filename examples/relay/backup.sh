@@ -1,5 +1,5 @@
 #!/bin/sh
-# A backup by rsync over a long last hop that loses packets: as it is, and through a pair of relays.
+# Time of a backup by rsync over a long last hop that loses packets, without and with a pair of relays.
 # Needs root, rsync, and lasthop in the path; takes a minute. Usage: examples/relay/backup.sh [MEGABYTES]
 set -eu
 megabytes=${1:-5}
@@ -16,7 +16,8 @@ daemon="rsync --daemon --no-detach --port 8730 --config $dir/rsyncd.conf"
 serve="lasthop relay serve --listen 0.0.0.0:4700 --key $dir/key > /dev/null"
 connect="lasthop relay connect server:4700 --key $dir/key --connections 8 --forward 8730:127.0.0.1:8730 > /dev/null"
 
-# Copies to a directory of the backup server once it answers, and times the copy. copy HOST NAME
+# Prints a script that waits for the backup server, copies the data to its directory, and writes the duration of the
+# copy to the file NAME. Usage: copy HOST NAME
 copy() {
     cat << END
 tries=0
@@ -30,7 +31,8 @@ rsync --recursive $dir/data rsync://$1:8730/backup/$2 > /dev/null && echo \$((\$
 END
 }
 
-# Runs a copy over the emulated link with what else runs there. A copy that failed has no time. run NAME [OPTION...] -- COMMAND...
+# Runs a copy over the emulated link, together with the rsync server and the programs of the options. Fails if the copy
+# fails. Usage: run NAME [OPTION...] -- COMMAND...
 run() {
     name=$1
     shift

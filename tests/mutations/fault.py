@@ -3,10 +3,11 @@ are like those of a tired author.
 
 In Python a fault replaces one expression, found by its syntax tree:
 
-- a number is replaced by its neighbour, by its double, or by a number a tenth larger; the same
-  applies to the number in a text with a unit;
-- a comparison is replaced by its neighbour or its reverse, and `and` by `or`; a `not` or a minus is
-  removed;
+- an integer is replaced by the next or the previous integer or by its double, and any other number
+  by its double, by its half or by a number a tenth larger; the same applies to the number in a text
+  with a unit;
+- a comparison operator is replaced by a similar or the opposite operator (`<` by `<=` or `>`), and
+  `and` by `or`; a `not` or a minus is removed;
 - an arithmetic operator is replaced by its inverse; operands of a difference or a ratio, and the
   first two arguments of a call, are exchanged;
 - a function is replaced by another function of `CONTRARY`, such as `min` by `max`; a truth value is
@@ -82,8 +83,8 @@ KINDS: Mapping[str, int] = {"measures": 8, "settings": 6, "rules": 5, "claims": 
 
 
 class Queue:
-    """Queue of the faults of one kind, in a random order that depends only on the seed. Each line
-    has one of its possible faults.
+    """Queue of the faults of one kind, in a random order that depends only on the seed. From the
+    possible faults of a line, the queue contains only one.
 
     All lines have the same probability, and all faults of a line have the same probability. Invalid
     faults and faults that change nothing are left out only when they are drawn, since few faults of
@@ -487,7 +488,9 @@ def _reads_otherwise(text: str, tree: Mapping[str, object]) -> bool:
 
 
 def _judging(line: str) -> str:
-    """Return a line of a check in which the descriptions are blank."""
+    """Return a line of a check in claims.toml, with blanks in place of its descriptions. Return an
+    empty text for a line that belongs to no check.
+    """
     if not re.match(r"\s*(check = \[)?\s*\{ ", line) and " = " not in line:
         return ""
     if re.match(r"(text|figure|id) = |#|\s*#", line):

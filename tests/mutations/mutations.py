@@ -4,11 +4,11 @@
     .venv/bin/python tests/mutations/mutations.py --seed 7
 
 Only the seed determines the faults. There is a fixed number of faults of each kind, and a fault
-changes one line (`fault.py` defines the kinds). Each fault is put into a fresh copy of the tree. On
-the copy the suites of `make test` that could notice the fault are run, the suite closest to the
-fault first, up to the first test that fails. A test that also fails without the fault is ignored.
-The table names the test that noticed a fault, or says that the fault survived: then a test is
-missing. The exit status is 1 if a fault survived.
+changes one line (`fault.py` defines the kinds). Each fault is put into a fresh copy of the tree.
+The suites of `make test` that could notice the fault run on the copy until a test fails. The suite
+closest to the fault runs first. A test that also fails without the fault is ignored. The table
+names the test that noticed a fault, or says that the fault survived: then a test is missing. The
+exit status is 1 if a fault survived.
 
 A fault that is proven to change nothing is replaced by another fault, and listed. There are two
 proofs: the file with the fault compiles to the same code, or all outputs are the same
@@ -155,7 +155,7 @@ class Finished:
 
 @dataclass(frozen=True)
 class Bench:
-    """A tree, on copies of which the faults are tried.
+    """Source tree. Each fault is tried in a copy of the tree.
 
     Parameters
     ----------
@@ -164,7 +164,8 @@ class Bench:
     processes : Processes
     structures : str
         Prefix of the names of files for `outputs.py`, one file per subject. A file contains the
-        structures of the runs of the subject's scenarios, and is written when it is first used.
+        names of all values in the results of the subject's scenarios. It is written when it is
+        first used.
     failing : dict
         Whether a test fails without a fault, for each test that was checked.
     lock : threading.Lock
@@ -244,8 +245,8 @@ class Bench:
         return None
 
     def prepared(self, subject: str) -> Path:
-        """Return the file with the structures of a subject's runs, which is written once per
-        subject.
+        """Return the path of a subject's file with the names of values in results. Write the file
+        when it is first used.
         """
         file = Path(f"{self.structures}-{subject}.json.gz")
         with self.lock:
@@ -300,7 +301,9 @@ def suites(root: Path, fault: Fault) -> tuple[list[str], list[str]]:
 
 
 def subject_of(root: Path, fault: Fault) -> str | None:
-    """Return the subject of a study or claim, or None if the fault concerns all subjects."""
+    """Return the subject whose study or claim has the fault, or None if the fault concerns all
+    subjects.
+    """
     if fault.file != CLAIMS:
         return None if fault.kind == "rules" else Path(fault.file).parent.name
     lines = (root / CLAIMS).read_text("utf-8").splitlines()[: fault.line]

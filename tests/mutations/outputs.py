@@ -9,17 +9,17 @@ verdicts. The object also has the numbers of the lines of FILE that ran meanwhil
 ``--structures SUBJECT INTO`` the program writes the content of STRUCTURES.
 
 Measurements come from runs. Runs of `KEPT`, a full run that the tree keeps, are used if they exist.
-Other runs are made up, with the lists, items and quantities of real runs. STRUCTURES has these
-names, which `structures` finds by short runs of the tree without a fault. The numbers of made-up
-runs depend only on the names and on the world (`WORLDS`). No two numbers are equal unless a world
-requires it.
+Other runs are made up, with the lists, items and quantities of real runs. The file STRUCTURES
+contains these names, which `structures` finds by short runs of the tree without a fault. The
+numbers of a made-up run are random. Their distribution is one of four (`WORLDS`, called worlds): in
+two worlds all numbers differ, in the third many are equal or zero, in the fourth some are missing.
 
 The proof is complete for scenarios and for the ledger, which have no input: all their content is
 compared. For measures it is a proof by data. A fault counts as without effect only if its line ran
 and every output was equal in every world. Outputs are compared to eleven digits, because the last
-digits depend on the order of sums. Such a fault has no effect for numbers in general position, for
-ties, for missing numbers, and for the numbers of `KEPT`. For rules, which accept any numbers, data
-prove nothing: see `mutations.py`.
+digits depend on the order of sums. Such a fault has no effect for numbers that all differ, for
+equal numbers, for missing numbers, and for the numbers of `KEPT`. For rules, which accept any
+numbers, data prove nothing: see `mutations.py`.
 """
 
 import gzip
@@ -42,11 +42,13 @@ SAMPLES = Path("docs/reference/claims-samples.json.gz")
 """
 
 Structure = Mapping[str, Any]
-"""Names in a run: quantities by list and item, times of its series, and names of its tracks."""
+"""Names of the values in a result: the quantities of each item of each list, and the time series
+(called tracks), with the times of their samples.
+"""
 
 SECONDS = (1, 20, 200)
-"""Durations of the short runs that determine the names of a structure, tried in this order. Names
-of events that start late are only in a longer run. [s]
+"""Durations of the short runs that determine a structure. The durations are tried in this order,
+because a short duration is refused if an event of the scenario would be later. [s]
 """
 REPLICATIONS = 3
 
@@ -113,14 +115,15 @@ WORLDS: Mapping[str, World] = {
     "tied": _tied,
     "lacking": _lacking,
 }
-"""Functions that make up a number for a name in each world. Two worlds have numbers in general
-position, one has ties and zeros, and one has missing values.
+"""Random numbers of made-up runs: four functions that return numbers for a name. In two of these
+worlds all numbers differ, in `tied` many numbers are equal or zero, and in `lacking` some are
+missing.
 """
 
 
 def made_up(key: str, structure: Structure, world: str, scenario: Any, replications: int) -> Any:
-    """Return a made-up run with the names of a structure. Its numbers depend only on world,
-    scenario and name.
+    """Return a made-up run with the names of a structure. Each number depends only on its name, the
+    world and the scenario.
     """
     from lasthop.studies.study import Run
 

@@ -111,12 +111,12 @@ def definitions(body: Iterable[ast.stmt]) -> dict[str, ast.AST]:
 
 @cache
 def places_in(root: Path) -> "Places":
-    """Return the places of a tree. The tree is read only once."""
+    """Return the code of the studies in a source tree. The files are read only once."""
     return Places(root)
 
 
 Place = tuple[Module, ast.AST, dict[str, ast.AST]]
-"""A node of a file, with the definitions that are visible in it."""
+"""Node of a file's syntax tree, with the definitions that are visible to the node."""
 
 
 class Places:
@@ -129,7 +129,7 @@ class Places:
         self._by_argument: dict[str, list[Place]] = {}
 
     def settings(self) -> list[tuple[Module, list[ast.AST]]]:
-        """Return the code that makes the scenarios of points, by file."""
+        """Return the code that makes the scenarios of studies (`points`), by file."""
         return self._by_file(self._reached("points"))
 
     def measures(self) -> list[tuple[Module, list[ast.AST]]]:

@@ -1,6 +1,7 @@
 """Fixtures with the workbench's page in a browser, and its engine in Node.
 
-Tests are skipped with a printed reason if these cannot be built, or if Chromium is missing.
+Tests are skipped with a printed reason if the page or the engine cannot be built, or if Chromium is
+missing.
 """
 
 import base64

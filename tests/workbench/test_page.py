@@ -331,7 +331,7 @@ def test_memory_stays_flat_over_two_hundred_edits(page: Page, static: str) -> No
 @pytest.mark.measured
 def test_the_first_answer_comes_within_a_second(page: Page, static: str) -> None:
     page.goto(static)
-    is_over(page)  # the first load reads the page from the disk
+    is_over(page)  # this first load is slower, since it reads the page from the disk
     page.goto("about:blank")
     page.goto(static)
     page.wait_for_load_state("load")

@@ -4,8 +4,8 @@ use std::time::Instant;
 
 use lasthop_engine::kernel::time::{Span, Time};
 
-/// Longest time between two readings of the clock in simulated time, which limits the error of the
-/// loop's time: while programs read the clock, each sleep can end up to 1 us late.
+/// Longest time between two readings of the clock in simulated time. It limits the error of the loop's time, because
+/// each sleep can end up to 1 us late while programs read the clock.
 const LONGEST_UNREAD: Span = Span(1_000_000);
 
 /// Kind of time in which an emulation runs: real or simulated.

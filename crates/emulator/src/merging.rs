@@ -150,8 +150,8 @@ impl Batch {
         self.packets.is_empty()
     }
 
-    /// Passes the batch to `write`, as a header and the parts of one packet for a node, and empties
-    /// the batch. Does nothing if the batch is empty.
+    /// Writes the batch and empties it. `write` is called with the number of the destination node and the pieces of one
+    /// packet: its `virtio_net_hdr`, then its bytes. Does nothing if the batch is empty.
     pub(crate) fn hand_over<E>(
         &mut self,
         write: impl FnOnce(u32, &[IoSlice<'_>]) -> Result<(), E>,

@@ -38,8 +38,8 @@ pub struct Network<'a> {
     now: Time,
     places: Places,
     programs: Programs,
-    /// Index of each web source among the hosts of additional flows, keyed by flow. The hosts where programs run have
-    /// the first indices.
+    /// Index of each web source, keyed by the index of its flow. The index is that in the list of all hosts with
+    /// additional flows: first the hosts where programs run, then the web sources.
     webs: HashMap<u32, usize>,
     /// Packets in the network; the index is the number of the packet.
     inside: Vec<Inside>,
@@ -224,7 +224,7 @@ impl<'a> Network<'a> {
         let (flow, kind, tag) = match self.places.of(&header) {
             Some(Of { flow, is_data }) if self.webs.contains_key(&flow) => {
                 let web = self.webs[&flow];
-                // the client of a web connection has a separate port for each connection
+                // the client's port identifies the web connection, since a client uses another port for each connection
                 let (from_port, to_port) = header.ports?;
                 let client = if is_data { to_port } else { from_port };
                 let is_ack = ip::is_pure_ack(bytes);

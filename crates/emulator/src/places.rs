@@ -123,7 +123,7 @@ impl Places {
         place.or_else(|| leads_out().then(|| self.outside()))
     }
 
-    /// Returns the node with this address, apart from the outside.
+    /// Returns the node with this address, or `None` for an address that only the outside may have.
     fn place_of(&self, address: u32) -> Option<u32> {
         let (sources, sinks) = (self.stations + 1, self.stations + 2);
         let flows = 1..=self.ends.len() as u32;

@@ -160,7 +160,7 @@ impl Programs {
         self.counts(tag).lost += 1;
     }
 
-    /// Begins to count at the end of the warm-up.
+    /// Resets all counters. Called at the end of the warm-up.
     pub(crate) fn begin_to_measure(&mut self) {
         for connection in &mut self.connections {
             connection.counts = Default::default();

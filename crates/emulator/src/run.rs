@@ -102,7 +102,8 @@ impl Descriptors {
 ///
 /// Returns the measurements after the warm-up as lists of items, in the format of a result. Also returns the outcome of
 /// a capture. The scenario limits the number of captured frames. With `neighbours`, the network has an outside
-/// ([`Network::open_outside`]). With `merges`, a node receives segments that are due at the same instant as one packet.
+/// ([`Network::open_outside`]). With `merges`, segments that are due at a node at the same instant are merged into one
+/// packet.
 ///
 /// # Errors
 /// If a descriptor fails or the run is stopped.

@@ -114,7 +114,7 @@ fn verdict(delay: Option<(f64, f64)>, loss: Option<(f64, f64)>) -> &'static str 
     let below = |(value, most): (Option<(f64, f64)>, f64)| {
         value.is_some_and(|(mean, ci95)| mean + ci95 <= most)
     };
-    // if no datagram arrives, there is no delay, and the loss is 1
+    // if no datagram arrives, `delay` is `None`, and the loss of 1 is above its limit
     if bounds.into_iter().any(above) {
         "bad"
     } else if bounds.into_iter().all(below) {

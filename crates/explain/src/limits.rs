@@ -8,8 +8,8 @@ use crate::facts::{Facts, Flow, ci95, list, mean, named};
 /// Utilisation above which a line or the air is considered full and limits its flows. [-]
 pub const FULL: f64 = 0.9;
 
-/// Minimum fraction of time in which an endpoint must be limited, so that `limit` names this limit.
-/// [-]
+/// Minimum fraction of time for which the application or the receive window must limit a flow. With a smaller fraction,
+/// `limit` reports another limit. [-]
 const MIN_SHARE: f64 = 0.5;
 
 /// Minimum fraction of dropped packets that is considered a limit. [-]
@@ -29,8 +29,8 @@ pub struct Limit {
 /// Returns the limit of a TCP flow, or `None` if the result does not show the limit.
 ///
 /// A full line or a full medium has priority, because a larger window would only lengthen the
-/// queue. Then follow an exhausted receive window, a full line on the path of the ACKs, and losses
-/// in a queue on the path. The congestion window is the limit if no other limit is found.
+/// queue. The next limits in order of priority are an exhausted receive window, a full line on the path of the ACKs,
+/// and losses in a queue on the path. The congestion window is the limit if no other limit is found.
 pub fn limit(facts: &Facts<'_>, flow: &Flow<'_>) -> Option<Limit> {
     if !flow.is_tcp() {
         return None;

@@ -105,13 +105,13 @@ impl EstimatorSettings {
         self.0.interval.seconds()
     }
 
-    /// Round-trip times at which the step changes, in ascending order. [s]
+    /// Round-trip times at which the step of C changes, in ascending order. [s]
     #[getter]
     fn thresholds_s(&self) -> (f64, f64, f64) {
         seconds_of(self.0.thresholds)
     }
 
-    /// Linear steps up and down. [bit/s]
+    /// Linear steps of C: step up, step down. [bit/s]
     #[getter]
     fn steps_bps(&self) -> (u64, u64) {
         (self.0.increase_bps, self.0.decrease_bps)
@@ -148,8 +148,8 @@ impl EstimatorSettings {
 /// so that C stays just under the capacity of a WLAN.
 ///
 /// Its settings are `EstimatorSettings` with rule "paper", or their keywords. Call `step` at least
-/// once every `interval_s`. Pass the round-trip time of a ping that did not pass the bottleneck, or
-/// None without a new one, which holds C. Inconsistent settings raise ValueError.
+/// once every `interval_s`. Pass the round-trip time of a ping that bypassed the bottleneck. If there is no new
+/// round-trip time, pass None, which leaves C unchanged. Inconsistent settings raise ValueError.
 #[pyclass(module = "lasthop._core")]
 pub struct Wce {
     wce: control::Wce,
@@ -193,7 +193,7 @@ impl Wce {
         self.wce.capacity_bps()
     }
 
-    /// Kind of the last step: "hold", "speed up", "increase", "decrease", "back off" or "return".
+    /// Kind of the last step of C: "hold", "speed up", "increase", "decrease", "back off" or "return".
     #[getter]
     fn last_step(&self) -> Option<&'static str> {
         self.last_step.map(Step::name)
@@ -211,8 +211,8 @@ impl Wce {
         seconds_of(self.wce.thresholds())
     }
 
-    /// Returns the overshoot [bit/s], longest queueing delay [s] and stability margin [-] of the
-    /// oscillation around a WLAN with this capacity.
+    /// Returns the overshoot [bit/s], longest queueing delay [s] and stability margin [-] of the oscillation of C
+    /// around the capacity of a WLAN.
     fn cycle(&self, capacity_bps: u64) -> (f64, f64, f64) {
         let cycle = self.wce.settings().cycle(capacity_bps);
         (cycle.overshoot_bps, cycle.queueing_s, cycle.margin)
@@ -329,7 +329,7 @@ impl CapacityEstimator {
         self.capacity.bps()
     }
 
-    /// Kind of the last step, such as "hold", "increase" or "measure".
+    /// Kind of the last step of C, such as "hold", "increase" or "measure".
     #[getter]
     fn last_step(&self) -> Option<&'static str> {
         self.clock.0.and_then(|_| self.capacity.last_step())

@@ -123,7 +123,7 @@ impl Scenario {
         .collect()
     }
 
-    /// Values that are set over the text, in order.
+    /// Overrides, which replace values of the text, in order.
     #[getter]
     fn settings(&self) -> &[Setting] {
         &self.settings
@@ -148,8 +148,9 @@ impl Scenario {
             .collect()
     }
 
-    /// Returns the rows from `first` up to, but not including, `last` of a long list as JSON.
-    /// `shared` has the tables by key, and the rows contain indices of these tables.
+    /// Returns the rows from `first` up to, but not including, `last` of a long list, as a JSON object. Its key `rows`
+    /// has the rows, with an index in place of each inner table. Its key `shared` has the inner tables, as one list per
+    /// key.
     fn rows_to_json(
         &self,
         py: Python<'_>,
@@ -193,8 +194,7 @@ impl Scenario {
             .collect()
     }
 
-    /// Returns the TCP defaults that depend on the kind of network: the network, and pairs of key
-    /// and value.
+    /// Returns the kind of network, and the TCP defaults that depend on this kind, as pairs of key and value.
     fn tcp_defaults(&self) -> (&'static str, Vec<(&'static str, String)>) {
         let defaults = &self.parsed.tcp_defaults;
         (defaults.network, defaults.values.clone())

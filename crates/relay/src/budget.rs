@@ -24,14 +24,12 @@ impl Budget {
         self.free.get()
     }
 
-    /// Returns the number of free bytes minus a quarter of the budget, which is reserved for new
-    /// streams. [bytes]
+    /// Returns the number of free bytes minus the reserve for new streams, which is a quarter of the budget. [bytes]
     pub fn spare(&self) -> usize {
         self.free().saturating_sub(self.bytes / 4)
     }
 
-    /// Returns the number of free bytes minus half of the budget, which is reserved for active
-    /// streams. [bytes]
+    /// Returns the number of free bytes minus the reserve for active streams, which is half of the budget. [bytes]
     pub fn plenty(&self) -> usize {
         self.free().saturating_sub(self.bytes / 2)
     }

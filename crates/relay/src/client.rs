@@ -140,7 +140,7 @@ impl Client {
 
     // -- the server ----------------------------------------------------------------------------
 
-    /// Keeps the number of connections to the server at the number that the rules request. Never
+    /// Keeps the number of connections to the server at the number that the rules of both relays request. Never
     /// returns.
     pub(crate) async fn keep(self: Rc<Self>) {
         loop {

@@ -279,7 +279,7 @@ frames! {
         stream: StreamId,
         /// Offset in the stream up to which the other relay may send.
         until: u64,
-        /// Number of times that the receiver of this frame had given credit back, as far as its sender
+        /// Number of times that the receiver of this frame has given credit back, as far as the sender of this frame
         /// knows.
         epoch: u32,
     }

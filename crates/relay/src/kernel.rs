@@ -75,8 +75,8 @@ pub(crate) fn info(socket: &TcpStream) -> io::Result<Info> {
     })
 }
 
-/// Maximum amount of data that the relay gives to the kernel in addition to the congestion window.
-/// [segments], [bytes]
+/// Maximum amount of data that the relay gives to the kernel in addition to the congestion window. The smaller of the
+/// two limits applies. [segments], [bytes]
 const AHEAD: (u32, u32) = (8, 131_072);
 
 /// Returns the maximum amount of unsent data that the kernel may hold for a connection. The amount
@@ -189,7 +189,7 @@ pub(crate) fn end_well(socket: &TcpStream) {
     let _ = SockRef::from(socket).set_linger(None);
 }
 
-/// Ends the data in the sending direction of a socket (FIN).
+/// Closes the sending direction of a socket (FIN).
 pub(crate) fn end(socket: &TcpStream) -> io::Result<()> {
     SockRef::from(socket).shutdown(std::net::Shutdown::Write)
 }

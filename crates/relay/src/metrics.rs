@@ -51,7 +51,7 @@ pub(crate) struct Metrics {
 /// Metrics of the probes of a client.
 #[derive(Clone, Copy, Debug, Serialize)]
 struct ClientProbes {
-    /// Whether the rule uses the round-trip time of the probes.
+    /// Whether the rule for the number of connections uses the round-trip time of the probes.
     probes_in_use: bool,
     /// Mean round-trip time of the probes in the last interval, or `None` if they are not answered. [s]
     probe_rtt_s: Option<f64>,

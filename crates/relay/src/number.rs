@@ -13,10 +13,10 @@ use crate::probe::estimate::Estimate;
 use crate::session::LinkId;
 
 /// Condition under which a connection is stuck: a minimum time without a delivery, and a minimum
-/// number of round-trip times without a delivery. The first number of round-trip times applies if
-/// other connections deliver, the second if all connections wait for this one. The values were
-/// chosen in emulations of paper 001, from the frequency of stalled transfers and the amount of
-/// data sent twice.
+/// number of round-trip times without a delivery. The first number of round-trip times applies while another connection
+/// delivers. The second number applies while no connection delivers, because all others wait for this connection. The
+/// values were chosen in emulations of paper 001, from the frequency of stalled transfers and the amount of data sent
+/// twice.
 const STUCK: (Duration, u32, u32) = (Duration::from_secs(2), 3, 1);
 /// Maximum of `hold`: the time for which a larger number of connections is kept. [intervals]
 const MAX_HOLD: usize = 100;
@@ -53,9 +53,9 @@ pub(crate) enum Asked {
     /// Number of connections that maximises an alpha-fair utility (paper 001, 5.29).
     Utility { k: f64, fairness: f64, weight: f64 },
     /// Number of connections k T sqrt(1 + losses / marks), for a channel that also loses packets.
-    /// ECN marks represent the price, and losses represent channel errors.
+    /// ECN marks count as signs of congestion, and losses as channel errors.
     Marks { k: f64 },
-    /// Smallest number of connections within the bounds.
+    /// The minimum number of connections in the settings.
     Fixed,
 }
 
@@ -169,7 +169,8 @@ impl Number {
         if delivered > 0 && !info.rtt.is_zero() {
             self.rtts = (self.rtts.0 + info.rtt, self.rtts.1 + 1);
         }
-        // a congestion window decreases at most once per round-trip time
+        // further losses and marks within one round-trip time do not decrease the congestion window again, so they are
+        // not counted
         let mut fell = before.and_then(|last| last.fell);
         if fell.is_none_or(|at| now.saturating_sub(at) >= info.rtt) {
             if info.retransmissions > known.2 {
@@ -314,7 +315,7 @@ mod tests {
         number.look(0, info(400, 10), second(1));
         number.look(1, info(800, 10), second(1));
         assert_eq!(number.step(second(1)), 6);
-        // a connection without a delivery since the last step provides no information
+        // the round-trip time of a connection without a delivery since the last step is not used
         number.look(0, info(400, 10), second(2));
         number.look(1, info(800, 12), second(2));
         assert_eq!(number.step(second(2)), 8);
@@ -402,7 +403,7 @@ mod tests {
             by_marks: 1,
         };
         assert_eq!(number.falls, falls);
-        // k T sqrt(1 + losses / marks) = 10 x 0.5 s x sqrt(1 + 1 / 1)
+        // k T sqrt(1 + losses / marks) = 10 x 0.5 s x sqrt(1 + 1 / 1) = 7.07
         assert_eq!(number.step(Duration::from_secs(1)), 7);
     }
 }

@@ -255,7 +255,7 @@ impl Pool {
         let (report_opening, reply) = oneshot::channel();
         self.opening.borrow_mut().insert(id, report_opening);
         self.dispatch();
-        // if the task that waits for the reply is aborted, this future is dropped
+        // if this task is aborted before the reply, `waiting` is dropped and resets the stream
         let waiting = Opening { pool: self, id };
         let code = reply.await.unwrap_or(frame::FAILED);
         std::mem::forget(waiting);

@@ -41,8 +41,8 @@ const HANDSHAKES: Limits = Limits {
     silent_age: Duration::ZERO,
     spoken_age: Duration::from_secs(2),
 };
-/// Maximum number of connections of a session, divided by the maximum in the terms of the session.
-/// Connections above that maximum are resting or are being closed.
+/// Number of connections that the server accepts in a session, as a multiple of the maximum in the terms of the
+/// session. Connections above the maximum in the terms are resting or are being closed.
 const MAX_OVER: usize = 4;
 /// Pause after accepting a connection has failed, such as for lack of file descriptors.
 const PAUSE: Duration = Duration::from_millis(50);

@@ -37,7 +37,7 @@ pub(crate) struct ClientSettings {
     pub(crate) forwards: Vec<Forward>,
     /// Addresses at which the client accepts connections that the kernel redirects (TPROXY).
     pub(crate) transparent: Vec<SocketAddr>,
-    /// Whether UDP probes measure the round-trip time T of the rule.
+    /// Whether UDP probes measure the round-trip time T, from which the number of connections follows.
     pub(crate) probe: bool,
     pub(crate) terms: Terms,
     pub(crate) memory: MemorySettings,

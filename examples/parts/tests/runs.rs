@@ -29,10 +29,9 @@ fn mean(scenario: &Scenario, list: &str, quantity: &str) -> f64 {
         .expect("it is measured")
 }
 
-/// In equilibrium, each ACK adds `gain` to the window w, and each loss (probability p) removes the
-/// fraction `loss` of w. Therefore p w loss = gain, and w = 80. There are w p = 0.08 losses per
-/// round trip, and each loss stops growth for one round trip. The mean window is therefore up to 10
-/// % smaller.
+/// In equilibrium, each ACK adds `gain` to the window w, and each loss (probability p = 0.001) removes the fraction
+/// `loss` of w. Therefore p w loss = gain, and w = 80. There are w p = 0.08 losses per round trip, and each loss stops
+/// growth for one round trip. The mean window is therefore up to 10 % smaller.
 #[test]
 fn a_window_is_where_gains_and_losses_meet() {
     let fine = parse(FILE, &[]).expect("no problem");

@@ -12,8 +12,9 @@ if TYPE_CHECKING:
     from prometheus_client.core import Metric
 
 BASE_UNITS = {"_bps": ("_bytes_per_second", 1 / 8), "_s": ("_seconds", 1.0)}
-"""Suffix of the name in Prometheus and factor that converts the value to Prometheus' base unit, by
-the suffix of the name in a status."""
+"""Conversions to the base units of Prometheus. The key is the end of a name in the status. The
+values are the end of the name in Prometheus, and the factor by which the quantity is multiplied.
+"""
 TEXT = "text/plain; version=0.0.4; charset=utf-8"
 """Media type of Prometheus' text format."""
 

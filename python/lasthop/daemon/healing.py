@@ -67,7 +67,9 @@ class Monitored(Protocol):
         """Text that names the container of all objects of the service, such as the IFB."""
 
     def event_filter(self, numbers: Mapping[str, int]) -> EventFilter:
-        """Return the filter of netlink events, for these numbers of the present interfaces."""
+        """Return the filter of netlink events. `numbers` are the interface numbers, by interface
+        name.
+        """
 
     def parts_of(self, events: Iterable[Event] | None) -> Set[Any]:
         """Return the parts of the state to inspect after these events; all parts if events were
@@ -232,8 +234,9 @@ class Healing:
             self.try_again(self.patience.until_s(to_try) - time.monotonic())
 
     def lines(self, differences: Sequence[Difference]) -> list[str]:
-        """Return the messages of differences. Parts that another program repeatedly changes back
-        are marked."""
+        """Return the messages of differences. The message about a part that another program
+        repeatedly changes back mentions this.
+        """
         fought = [each for each in differences if each.repair and self.patience.fights(each.name)]
         others = [each for each in differences if each not in fought]
         again = "it is changed repeatedly by another program; repairs become less frequent"

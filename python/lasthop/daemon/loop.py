@@ -27,7 +27,7 @@ time, so that several functions share a wake-up. [s]"""
 
 
 class Round(NamedTuple):
-    """Scheduled call of a function, which is periodic or happens once."""
+    """Schedule of a function that is called periodically or once."""
 
     at_s: float
     """Time of the next call on the monotonic clock. [s]"""

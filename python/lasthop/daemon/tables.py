@@ -31,8 +31,7 @@ def text(title: str, name: str) -> Column:
 
 
 def quantity(title: str, name: str, unit: float = 1.0, digits: int = 0) -> Column:
-    """Return a column that shows a quantity of the rows. `unit` is the size of the column's unit in
-    the rows' unit."""
+    """Return a column that shows a quantity of the rows, divided by `unit`."""
     return Column(title, lambda row: scaled(row.get(name), unit, digits))
 
 

@@ -19,8 +19,9 @@ ERRORS = {
     5: errno.ECONNREFUSED,
     6: errno.ETIMEDOUT,
 }
-"""Error number of the kernel (``errno``) that corresponds to a reply code of a relay, by the reply
-code (RFC 1928, section 6)."""
+"""Reply codes of a relay (RFC 1928, section 6), each with the corresponding error number of the
+kernel (``errno``).
+"""
 
 
 def connect(

@@ -14,7 +14,8 @@ from lasthop.progress.steps import step
 
 PACKAGE = re.compile(r"linux-source-(\d+(?:\.\d+)*)")
 """Pattern of the names of packages that contain a kernel source. Packages with patches have longer
-names."""
+names, which do not match.
+"""
 INSTALLED = Path("/usr/src")
 """Folder in which source packages install their archives."""
 REMEDY = "run apt update, or name an archive of a kernel: --source FILE.tar.xz"

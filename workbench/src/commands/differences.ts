@@ -16,7 +16,8 @@ export interface Row {
   ci95: number | null;
 }
 
-/** Lists of items in the order of the table. Lists of sums come before lists of parts. */
+/** Lists of the result, in the order of the table. A list whose items are sums, such as classes,
+ * precedes the list of the parts, such as flows. */
 const LISTS = ["cells", "aps", "classes", "links", "queues", "stations", "flows"];
 
 /**

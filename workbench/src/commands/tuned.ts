@@ -26,7 +26,8 @@ export interface Tuning {
   /** Stations whose goodput is lower with the recommended candidate. [bit/s] */
   losers: { station: string; now_bps: number; then_bps: number }[];
   costs: string[];
-  /** Settings that are ruled out by bounds, keyed by bound. */
+  /** Candidates that are ruled out by a bound or by their cost. Each item is one reason, and `what`
+   * has the names of its candidates. */
   ruled_out: { what: string[] }[];
 }
 
@@ -80,7 +81,8 @@ export function nameOf(tuning: Tuning, { name }: Candidate): string {
   return hasBetter(tuning) && name === tuning.chosen?.name ? `${name}, recommended` : name;
 }
 
-/** Returns a sentence about the search: number of candidates and bounds. */
+/** Returns a sentence about the search: how many candidates were tried, ruled out, and confirmed.
+ */
 export function searchOf({ candidates, ruled_out }: Tuning): string {
   const confirmed = candidates.filter(({ simulated }) => simulated).length - 1;
   const out = ruled_out.reduce((sum, { what }) => sum + what.length, 0);

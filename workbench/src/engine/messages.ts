@@ -24,7 +24,7 @@ export interface Job {
   source: Source;
   /** Number of the replication, from 0. */
   replication: number;
-  /** Whether the worker keeps the finished run for questions, until `end`. */
+  /** Whether the worker keeps the finished run for questions, until `end` is called. */
   keep: boolean;
 }
 

@@ -103,7 +103,7 @@ class Hand {
   }
 }
 
-/** A finished run that its worker keeps until `end`. */
+/** A finished run that its worker keeps until `end` is called. */
 export class RunHandle {
   #hand: Hand | null;
   readonly #run: number;

@@ -58,7 +58,8 @@ export async function experiment(
     listener.progress({ done, replications, fraction });
   };
 
-  /** Combines the first consecutive finished replications, if there are more than before. */
+  /** Combines the first consecutive finished replications, if there are more than in the last
+   * result. */
   const combine = async () => {
     const gap = values.findIndex((value) => value === undefined);
     const ready = values.slice(0, gap < 0 ? values.length : gap) as Float64Array[];

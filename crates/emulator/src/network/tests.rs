@@ -111,7 +111,8 @@ fn the_bottleneck_holds_packets_back_at_its_rate() {
     let delivered = run(&mut network, Time(1_000_000_000));
     let times: Vec<u64> = delivered.iter().map(|delivery| delivery.due.0).collect();
     assert_eq!(times.len(), 10);
-    // each packet takes 12 ms at 1 Mb/s; only the backoffs of the packets differ slightly
+    // each of the nine later packets follows 12 ms after the previous packet (1500 bytes at 1 Mb/s), 108 ms in total;
+    // different backoffs change the sum slightly
     let spread = times[9] - times[0];
     assert!((107_000_000..109_000_000).contains(&spread), "{spread}");
 }
@@ -578,7 +579,7 @@ fn users_of_a_conflict_graph_are_flows_between_wired_nodes() {
         .iter()
         .map(|delivery| (delivery.node, delivery.bytes.len()))
         .collect();
-    // with ACK priority, ACKs use no air time
+    // with ACK priority, ACKs use no air time, so the ACK arrives before the segment
     assert_eq!(nodes, [(1, 40), (2, 1500)]);
     assert_eq!(
         (network.lost, network.foreign, network.carried()),

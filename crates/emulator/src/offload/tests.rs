@@ -15,8 +15,8 @@ fn header(flags: u8, kind: u8, size: u16, start: u16, offset: u16) -> [u8; HEADE
     header
 }
 
-/// Returns a TCP packet with `data` bytes, as the kernel leaves it to a device. The value of each
-/// byte is its index modulo 256.
+/// Returns a TCP packet with `data` bytes that is not yet cut into segments and has no complete checksum. The value of
+/// each byte is its index modulo 256.
 fn large(data: usize, sequence: u32, flags: u8) -> Vec<u8> {
     let bytes = (HEADERS + data) as u16;
     let mut packet = packets::tcp((SERVER, FIRST_PORT), (STATIONS + 1, 40_000), bytes);

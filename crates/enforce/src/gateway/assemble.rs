@@ -67,7 +67,7 @@ fn access_point(
     let layers = Layers(&tables);
     let keys = AccessPointTable::read(&Layers(its.as_slice()))?;
     let shared = BottleneckKeys::read(&layers)?;
-    // the table of an access point and the gateway's table have the same name for `wce`
+    // this finds the `wce` tables of the access point and of the gateway, because both have the same name
     let wce = layers.inside(GatewayTable::wce);
     let asked = its.and_then(|ap| ap.inside(AccessPointTable::snmp));
     Ok(AccessPoint {

@@ -84,7 +84,7 @@ pub struct Discovery {
     pub leases: Option<String>,
     /// Addresses of devices that are not stations.
     pub ignore: Vec<IpAddr>,
-    /// Time between two readings of the sources.
+    /// Time between two readings of the sources of stations.
     #[serde(rename = "interval_s", serialize_with = "seconds")]
     pub interval: Span,
     /// Time after which a discovered station is removed if no source has listed it.

@@ -269,7 +269,7 @@ fn check_subnets(gateway: &Section, problems: &mut Problems) {
     }
 }
 
-/// Returns whether a table of access points, of stations or of their discovery has been refused.
+/// Returns whether a table of an access point, the table of a station, or the table `discover` has been refused.
 fn lacks_sources(gateway: &Section) -> bool {
     gateway.lacks(GatewayTable::ap)
         || gateway.lacks(GatewayTable::discover)
@@ -309,7 +309,7 @@ fn check_discovery(gateway: &Section, problems: &mut Problems) {
     let mut stations = gateway.tables(GatewayTable::station).iter();
     let unplaced = |(_, station): &(String, Section)| {
         station.located(GatewayStationTable::ap).is_none()
-            // the station's addresses are discovered with its MAC address
+            // a station without `address` gets its addresses by discovery
             || station.located(GatewayStationTable::address).is_none()
     };
     if !finds && !stations.any(unplaced) {

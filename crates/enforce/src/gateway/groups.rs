@@ -165,8 +165,8 @@ fn check_members(gateway: &Section, problems: &mut Problems) {
     }
 }
 
-/// Checks that every station has a separate leaf (fairness "station"), because a group shares the
-/// bytes of stations.
+/// Refuses every `fairness` except "station" if there are groups. Only with this fairness does every station have a
+/// separate leaf, which a group needs.
 fn check_fairness(gateway: &Section, problems: &mut Problems) {
     if gateway.tables(GatewayTable::group).is_empty() {
         return;

@@ -6,7 +6,7 @@ use super::{Cause, Remedy, remedy};
 use crate::edits::{Setting, distinct, set};
 use crate::facts::{Facts, list, mean, percent, rounded, text};
 
-/// Fraction of busy time above which air time may limit flows. [-]
+/// Fraction of time in which the medium is busy, above which air time may limit flows. [-]
 const BUSY: f64 = 0.3;
 
 pub fn narrow_channel(facts: &Facts<'_>) -> Option<Cause> {

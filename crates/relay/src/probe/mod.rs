@@ -9,9 +9,9 @@
 //!    Number::probe            Number::probe  both rules take T from the probes while they are answered
 //! ```
 //!
-//! The paper sets no rate of probes. Ten probes are sent per interval of the rule, at least 0.1 s
-//! and at most 0.5 s apart. Their times are random, because a fixed period could coincide with the
-//! period of a window or a queue. Without answers, one probe is sent every 10 s.
+//! The paper sets no rate of probes. Ten probes are sent per interval of the rule for the number of connections, at
+//! least 0.1 s and at most 0.5 s apart. Their times are random, because a fixed period could coincide with the period
+//! of a window or a queue. Without answers, one probe is sent every 10 s.
 
 pub(crate) mod answerer;
 pub(crate) mod client;

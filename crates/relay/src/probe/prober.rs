@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use super::packet::{Datagram, Kind, Probe, ProbeKey, datagram};
 
-/// Number of probes per interval of the rule.
+/// Number of probes per interval of the rule for the number of connections.
 const PER_INTERVAL: u32 = 10;
 /// Shortest and longest mean time between two probes.
 const PROBE_INTERVAL: (Duration, Duration) =
@@ -32,9 +32,10 @@ pub(crate) enum State {
         /// Time at which the first unanswered probe was sent, or `None` if no probe was sent.
         since: Option<Duration>,
     },
-    /// Probes are answered, and the rule uses their round-trip time.
+    /// Probes are answered, and the rule for the number of connections uses their round-trip time.
     Answered,
-    /// Probes are not answered, and the rule uses the round-trip time of the TCP connections.
+    /// Probes are not answered, and the rule for the number of connections uses the round-trip time of the TCP
+    /// connections.
     Silent,
 }
 

@@ -68,8 +68,8 @@ impl Link {
             unacknowledged_bytes: 0,
             is_doubtful: false,
             answers: false,
-            // the link begins with a ping: until the server receives a first message from the client,
-            // the client may be a replay
+            // the link begins with a ping: until the server receives a first message from the client, the handshake may
+            // be a replay
             pings: true,
             wish: None,
             says_drain: false,

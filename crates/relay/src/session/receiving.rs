@@ -127,8 +127,8 @@ impl Session {
                 if has_next {
                     self.events.push_back(Event::Data(id));
                 } else {
-                    // if an earlier block is late on a slow link, the sender may need more credit,
-                    // although the program reads
+                    // while an earlier block is late on a slow link, the program cannot read, and the later blocks may
+                    // have used up the sender's credit
                     self.look_at_credit(id);
                 }
             }
@@ -170,7 +170,8 @@ impl Session {
                     }
                     stream.their_epoch = epoch;
                     stream.give_back(until, &merging);
-                    // all blocks of the remaining credit may have arrived before this frame
+                    // blocks that used up the remaining credit may have arrived before this frame, and no later block
+                    // would then trigger this check
                     self.look_at_credit(id);
                 }
             }

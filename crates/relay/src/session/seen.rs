@@ -1,5 +1,5 @@
-//! Set of the streams that a client has requested. To save memory, the set is stored as a limit, below
-//! which all stream identifiers are in the set, and a list of the identifiers above the limit.
+//! Set of the streams that a client has requested. To save memory, the set is stored as a limit and a list. All stream
+//! identifiers below the limit are in the set. The list has the identifiers of the set above the limit.
 
 use std::collections::BTreeSet;
 

@@ -61,7 +61,7 @@ impl Session {
     fn block(&mut self, room: usize, now: Duration, read: Reader) -> Option<Message> {
         let most = room.clamp(1, MAX_BLOCK);
         let reserved = DATA_HEAD + most;
-        // a session reserves no more while it uses more memory than is free for all sessions
+        // a session that already uses more memory than is free (for all sessions) gets no further memory
         if self.kept_bytes > self.memory.unacknowledged.free()
             || !self.memory.unacknowledged.take(reserved)
         {

@@ -55,10 +55,9 @@ impl Session {
         self.kept_bytes > self.memory.unacknowledged.free() || self.streams.values().any(spent)
     }
 
-    /// Sends one message of a stuck link also over another link, if there is another link. Of all
-    /// messages, the data of the chosen message are the farthest behind the last data sent in their
-    /// stream, so that a reader probably waits for them. Only one message is sent at a time, because
-    /// a message that is late but not lost arrives twice.
+    /// Sends one message of a stuck link also over another link, if there is another link. The chosen message is the
+    /// message whose data are the farthest behind the last data sent in their stream, since a reader probably waits for
+    /// these data. Only one message is sent at a time, because a message that is late but not lost arrives twice.
     fn free_the_stuck(&mut self) {
         if !self.links.values().any(Link::takes) {
             return;

@@ -22,7 +22,8 @@ export interface Bar {
   half_bps: number | null;
   /** Parts of the bar by direction. Their sum is the goodput. */
   parts: Part[];
-  /** Predicted goodput, or predicted share of this run's total if only shares are predicted; null if neither is. [bit/s] */
+  /** Predicted goodput. If a model predicts only the item's share, this is the share of the run's
+   * total goodput. Null without a prediction. [bit/s] */
   predicted_bps: number | null;
   /** Goodput of this item in the kept run, or null if the kept run lacks it. [bit/s] */
   kept_bps: number | null;
@@ -37,7 +38,7 @@ export function waysOf(answer: Answer): By[] {
   return (["stations", "flows", "classes"] as const).filter(has);
 }
 
-/** Returns the bars of a list. Bars of flows are sorted by station. */
+/** Returns a bar for each item of the list `by`. Bars of flows are sorted by station. */
 export function barsOf(
   answer: Answer,
   by: By,
@@ -80,7 +81,8 @@ function reportersOf(scenario: Scenario, by: By): Set<string> {
   return new Set([...reporting].filter((name) => !others.has(name)));
 }
 
-/** Returns whether the prediction contains only shares for a list, and no goodput. */
+/** Returns whether the prediction contains shares of the goodput, but no goodput, for the items of
+ * the list `by`. */
 export function saysSharesAlone(by: By, prediction: Answer | null): boolean {
   const items = itemsOf(prediction, by);
   const says = (quantity: string) => items.some((item) => meanOf(item, quantity) !== null);

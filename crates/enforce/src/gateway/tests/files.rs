@@ -377,7 +377,7 @@ fn what_another_access_point_or_a_setting_makes_of_it_is_well() {
         "rate = \"5 Mbps\"\nwce.max = \"9 Mbps\"\nap.a.subnets = \"10.0.0.0/8\"\n\
          ap.b = { subnets = \"::/0\", rate = \"estimated\" }",
         "wce.max = \"9 Mbps\"\nap.a.rate = \"5 Mbps\"\nap.a.interface = \"eth2\"\nap.b.interface = \"eth3\"",
-        // access point a inherits the fixed rate of the gateway
+        // access point a inherits the fixed rate of the gateway, so its `wce.max` has no effect, but is accepted
         "rate = \"5 Mbps\"\nap.a.wce.max = \"9 Mbps\"",
         "ap.a.interface = \"eth2\"\nap.b = { interface = \"eth3\", fairness = \"flow\" }\nflow_leaves = 9",
         "udp_uplink = \"1 Mbps\"\nap.a.udp = \"down\"",
@@ -386,7 +386,7 @@ fn what_another_access_point_or_a_setting_makes_of_it_is_well() {
          group.unlisted.max = \"6 Mbps\"",
         "ap.a.fairness = \"rate\"\nstation.a = { address = \"10.0.0.1\", rate = \"2 Mbps\" }",
         "station.a.mac = \"02:00:5e:10:00:01\"\ndiscover.absence = \"2 s\"",
-        // discovery finds the station's MAC address
+        // the MAC address of station a is discovered
         "station.a.address = \"10.0.0.1\"\ndiscover.absence = \"2 s\"",
     ] {
         assert_eq!(said_of(more), "", "{more}");

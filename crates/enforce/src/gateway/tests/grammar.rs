@@ -171,8 +171,8 @@ fn every_default_is_a_value_of_its_kind() {
                 continue;
             }
         };
-        // a default may conflict with other values of FULL, but this problem is reported for the
-        // table
+        // a default may conflict with other values of FULL; such a problem is reported for the table, so no message may
+        // name the key itself
         let own = (path.as_str(), default.as_str());
         let settings: Vec<_> = needed(&path).into_iter().chain([own]).collect();
         let message = with(&path, &settings).err().unwrap_or_default();

@@ -193,8 +193,8 @@ fn what_a_stuck_link_holds_goes_over_another() {
 fn credit_that_is_given_back_late_stops_no_stream() {
     let mut server = with_a_stream();
     messages(&mut server, 0, Duration::ZERO);
-    // after a pause, the client returns all credit except 3000 bytes over a slow link; these 3000
-    // bytes arrive earlier, over a fast link
+    // after a pause, the client sends 3000 bytes of data over a fast link, and returns its other credit by a frame over
+    // a slow link; the data arrive before this frame
     let data = Frame::Data {
         stream: 0,
         offset: 0,

@@ -6,7 +6,7 @@ const MIB: usize = 1 << 20;
 /// Amount of data that the kernel buffers of an unread socket accept. [bytes]
 const UNREAD: u64 = 200_000;
 
-/// Returns a server session with link 0, whose memory budget is the default of a relay.
+/// Returns a server session with link 0, at most `streams` streams, and a budget of `merging` bytes for received data.
 fn server(streams: usize, merging: usize) -> Session {
     let memory = Memory {
         merging: Budget::new(merging),
@@ -71,7 +71,7 @@ fn upload(server: &mut Session, stream: StreamId, most: u64) {
 #[test]
 fn streams_that_are_read_get_credit_before_those_that_are_not() {
     const STREAMS: StreamId = 400;
-    // equivalent to 1,200 streams with the default memory of 32 MiB
+    // 400 streams with a third of the default budget (32 MiB) behave as 1,200 streams with the whole budget
     let mut server = server(2_048, 32 * MIB / 3);
     for stream in 0..STREAMS {
         open(&mut server, stream);
