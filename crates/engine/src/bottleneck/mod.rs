@@ -62,7 +62,7 @@ pub struct Bottleneck {
     next: Time,
     /// Traffic counters of each station at the last ping.
     stations: Vec<Known>,
-    /// Leaves through which the packets of each station pass.
+    /// Leaves (queues) through which the packets of each station pass.
     leaves_of: Vec<Vec<u32>>,
     rate_bps: u64,
     rate_since: Time,
@@ -296,8 +296,8 @@ impl Bottleneck {
     }
 }
 
-/// Returns the leaves of a bottleneck that at least one flow uses: the index of each leaf, and its
-/// name in results. The list is empty if there is no bottleneck.
+/// Returns the leaves (queues) of a bottleneck that at least one flow uses. Each item is the index
+/// of a leaf, and its name in results. The list is empty if there is no bottleneck.
 pub fn shown_leaves(
     settings: Option<&BottleneckSettings>,
     hotspot: Hotspot,
@@ -306,8 +306,8 @@ pub fn shown_leaves(
     leaves.into_iter().flatten()
 }
 
-/// Returns the uplink UDP flows of stations that bypass a bottleneck: the index of the flow, and
-/// that of the station. The list is empty if there is no bottleneck.
+/// Returns the uplink UDP flows that bypass a bottleneck. Each item is the index of a flow, and the
+/// index of its station. The list is empty if there is no bottleneck.
 pub fn bypassing(
     settings: Option<&BottleneckSettings>,
     flows: &[Flow],

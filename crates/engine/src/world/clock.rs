@@ -21,8 +21,8 @@ impl Clock {
     /// `flows` flows.
     pub(super) fn new(scenario: &Scenario, flows: usize) -> Clock {
         let slots = Slots::new(scenario);
-        // both numbers must be equal, because the check of the scenario computes the maximum
-        // duration from the second
+        // `scenario.slots()` must return the number of slots of the agenda, because the check of
+        // the scenario computes the maximum duration from it
         debug_assert_eq!(
             slots.count(numbers::first_connection(scenario)),
             scenario.slots()

@@ -16,11 +16,10 @@
 //! - after a link whose departure times are not known in advance, so that each departure is an
 //!   event;
 //! - at a queue in front of the radio channel, and at an endpoint without lookahead.
-//!
-//! Every other leg is entered with lookahead: the current event also processes the later arrival of
-//! the packet at this leg. Pure delays belong to the leg before them ([`Leg::delay`]). A pure delay
-//! at the beginning of a route belongs to the leg after it ([`Leg::lead`]). An endpoint with
-//! lookahead belongs to the last leg ([`Leg::ends`]).
+//! All other legs are entered with lookahead: the event of the previous leg also processes the
+//! later arrival of the packet at such a leg. Pure delays belong to the leg before them
+//! ([`Leg::delay`]). A pure delay at the beginning of a route belongs to the leg after it
+//! ([`Leg::lead`]). An endpoint with lookahead belongs to the last leg ([`Leg::ends`]).
 
 use super::wired::WiredLink;
 use crate::kernel::time::Span;
@@ -64,9 +63,9 @@ pub(super) enum Place {
     EndAhead,
 }
 
-/// Divides a route into legs, and appends these to `legs`. The route uses the links with these
-/// `numbers`, and its last place is `end`. Numbers that are not in `links` are those of wireless
-/// links.
+/// Divides a route into legs, and appends the new legs to `legs`. The route uses the links with
+/// these `numbers`, and its last place is `end`. Numbers that are not in `links` are those of
+/// wireless links.
 pub(super) fn cut(legs: &mut Vec<Leg>, numbers: &[u32], end: Place, links: &[WiredLink]) {
     let first = legs.len();
     for &number in numbers {

@@ -30,7 +30,7 @@ pub(crate) struct User {
     /// Flows of all connections of the user, open and closed. The first flow has the number of the
     /// user.
     pub(super) flows: Vec<u32>,
-    /// Flows of the open connections, in the order in which these were opened.
+    /// Flows of the open connections, in the order in which the connections were opened.
     pub(super) open: Vec<u32>,
     /// Flows of connections that are not open.
     pub(super) closed: Vec<u32>,

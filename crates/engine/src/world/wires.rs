@@ -52,14 +52,15 @@ pub(super) struct Gate {
 pub(super) struct Held {
     /// Arrival time of the packet at the gate.
     pub(super) arrives: Time,
-    /// Time at which the packet began the leg of its route that contains the gate.
+    /// Time at which the packet began the leg (section) of its route that contains the gate.
     pub(super) before: Time,
     pub(super) packet: Packet,
 }
 
 impl Gate {
     /// Returns the next held packet that arrives by `until`; `None` if there is no such packet.
-    /// Other packets may pass the gates if they arrive before the following held packet.
+    /// After this call, other packets may pass the gates if they arrive before the held packet that
+    /// is then the next.
     pub(super) fn next(&mut self, until: Time) -> Option<Held> {
         if self.held.front()?.arrives > until {
             return None;

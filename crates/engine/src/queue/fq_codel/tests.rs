@@ -101,8 +101,8 @@ fn a_sparse_flow_goes_first_but_cannot_keep_going_first() {
         fq.enqueue(packet(1, number, 1_500), 100, &mut dropped);
     }
     assert_eq!(next(&mut fq, 1), Some((1, 0)));
-    // flow 1 has used its quantum: a flow that has just become busy overtakes nine packets of flow
-    // 1
+    // flow 1 has used up its quantum: a packet of flow 2, which has just become busy, is served
+    // before the nine waiting packets of flow 1
     fq.enqueue(packet(2, 0, 100), 100, &mut dropped);
     assert_eq!(next(&mut fq, 1), Some((2, 0)));
     // a flow that becomes idle stays in the old list for one round before it counts as new again

@@ -111,8 +111,8 @@ impl Network {
         Next::Step(Step::UnderWay)
     }
 
-    /// Processes a packet that entered link number `link` at `at`, and that is lost on this link or
-    /// waits in its queue.
+    /// Processes a packet that entered link number `link` at `at`. `fate` says whether the packet
+    /// is lost on this link or waits in its queue.
     #[inline(never)]
     fn stop_at(&mut self, at: Time, link: usize, fate: Transit) -> Step {
         match fate {

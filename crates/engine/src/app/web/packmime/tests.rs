@@ -32,8 +32,9 @@ fn assert_near(draws: &[f64], of: impl Fn(f64) -> f64, expected: f64, own_error:
     );
 }
 
-/// Checks which fractions of the draws exceed the quantiles of ns-2. Each entry of `quantiles` is a
-/// quantile of ns-2, the expected fraction, and the standard error of this fraction.
+/// Checks the fractions of the draws that do not exceed the quantiles of ns-2. Each entry of
+/// `quantiles` has three values: a quantile of ns-2, the expected fraction, and the standard error
+/// of this fraction.
 fn assert_quantiles(draws: &[f64], quantiles: &[(f64, f64, f64)]) {
     for &(quantile, part, error) in quantiles {
         let below = |x| f64::from(u8::from(x <= quantile));

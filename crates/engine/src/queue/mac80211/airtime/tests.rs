@@ -168,7 +168,8 @@ fn a_station_without_packets_stays_listed_while_it_is_in_debt() {
     airtime.charge(Time::ZERO, party(0), Span(500 * US));
     airtime.list(Time(10 * MS), party(0), false);
     assert!(airtime.accounts[0].listed, "-244 us, and active 10 ms ago");
-    // the next round pays the debt, and the station leaves the list
+    // in the next round one weight is added to the deficit, which is then positive, and the station
+    // leaves the list
     airtime.begin_round(0);
     assert_eq!(airtime.next(0), Some(0));
     airtime.list(Time(10 * MS), party(0), false);
