@@ -86,8 +86,8 @@ fraction of dropped packets [-].
 
 @dataclass(frozen=True)
 class Peer:
-    """Another simulator (peer) with the lengths of its runs. `goal` is the ratio of its CPU time
-    per segment to lasthop's.
+    """Another simulator (peer) with the lengths of its runs. `goal` refers to the ratio of costs:
+    the peer's CPU time per segment divided by lasthop's.
     """
 
     name: Literal["ns-2", "ns-3", "htsim", "lean", "hops"]

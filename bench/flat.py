@@ -50,7 +50,7 @@ class Network:
     """A scenario of lasthop, and the network that the lean loop simulates for comparison."""
 
     point: Point
-    #: File in bench/cases without its suffix; empty for the file of `point`.
+    #: Name of a file in bench/cases, without its suffix; empty if the file is that of `point`.
     case: str = ""
 
     @property

@@ -84,15 +84,15 @@ class Point:
 
     @property
     def segments_per_s(self) -> float:
-        """Return the expected rate of segments: that of the router's link, or of the 802.11b cell.
-        [1/s]
+        """Return the expected number of segments per second through the router's link, or through
+        the 802.11b cell. [1/s]
         """
         return 380.0 if self.stations else self.flows * 100e6 / 60 / 12000
 
     def lengths_s(self, segments: float, least: float) -> tuple[float, float]:
         """Return the durations of a short and a long run, which both include the start phase. The
-        long run has `segments` more segments, and is longer by at least the fraction `least` of the
-        start phase, whose noise affects the slope.
+        long run has `segments` more segments. It is longer by at least the fraction `least` of the
+        start phase, because noise in the start phase affects the slope.
         """
         if self.stations:
             start_s = 100.0 if self.flows <= 1000 else 200.0

@@ -5,6 +5,7 @@
 //!   server --delay, loss--> QUEUE with a rate --> ... --> station
 //!          |<- approach ->|  filled
 //! ```
+//!
 //! The approach is the part of the path upstream of this queue. A source sends each datagram before
 //! the queue has room, and the time in between is the delay of the approach. Therefore the datagram
 //! reaches the queue when the queue has room. The timestamp of the datagram is the time at which it

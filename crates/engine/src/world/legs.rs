@@ -1,21 +1,22 @@
 //! Routes divided into legs. A leg is a section of a route that a packet passes in one event.
 //!
 //! A leg consists of a place (a link, a queue or an endpoint) and the sums of the pure delays
-//! before and after this place. A pure delay is a link without a rate. For example, a route over
-//! the links
+//! before and after this place. A pure delay is a link without a rate. This example shows the links
+//! of a route, and the legs into which the route is divided:
 //!
 //! ```text
 //!   links     host 5 ms   BOTTLENECK   2 ms   3 ms   QUEUE that decides on departure   1 ms   endpoint
 //!   legs     |-- lead 5 ms, place BOTTLENECK, delay 2 + 3 ms --|-- place QUEUE --|-- delay 1 ms --| End
 //! ```
 //!
-//! is divided wherever a packet must wait for an event:
+//! A route is divided wherever a packet must wait for an event:
 //!
 //! - before a link at which packets of several links meet, so that their order is known only at
 //!   their arrival ([`super::lookahead`]);
 //! - after a link whose departure times are not known in advance, so that each departure is an
 //!   event;
 //! - at a queue in front of the radio channel, and at an endpoint without lookahead.
+//!
 //! All other legs are entered with lookahead: the event of the previous leg also processes the
 //! later arrival of the packet at such a leg. Pure delays belong to the leg before them
 //! ([`Leg::delay`]). A pure delay at the beginning of a route belongs to the leg after it

@@ -10,6 +10,7 @@
 //! (1 - B)^d s_t = e_t + e_{t-1}                    so s_t is proportional to x_t + x_{t-1},
 //!                                                  x_t fractional noise: (1 - B)^d x_t = e_t
 //! ```
+//!
 //! In these equations, z_t is the sequence, s_t is its part with long memory, and n_t is its white
 //! noise. theta is the fraction of white noise in the variance of z_t. x_t is fractional noise, e_t
 //! is the white noise from which x_t and s_t follow, d is the order of fractional differencing, and
@@ -112,10 +113,10 @@ mod tests {
     use super::*;
     use crate::kernel::streams::Streams;
 
-    /// Returns the correlation of two values z_t of the sequence whose distance is `lag`, at least
-    /// 1. It is 1 - theta times the correlation of s_t, which follows from the correlation rho_k of
-    /// the fractional noise x_t at lag k. rho_k is rho_{k-1} (k - 1 + d) / (k - d) (Hosking 1984,
-    /// eq. 3).
+    /// Returns the correlation of the sequence z_t at `lag`, which is at least one. The result is
+    /// (1 - theta) times the correlation of s_t. The correlation of s_t follows from rho_k, the
+    /// correlation of the fractional noise x_t at lag k. rho_k is
+    /// rho_{k-1} (k - 1 + d) / (k - d) (Hosking 1984, eq. 3).
     fn correlation(d: f64, theta: f64, lag: usize) -> f64 {
         let mut rho = vec![1.0];
         for k in 1..=lag + 1 {
