@@ -92,13 +92,13 @@ class Compared:
 
     @property
     def apart(self) -> float:
-        """Difference of ns-3's goodput from lasthop's, as a fraction of lasthop's. [-]"""
+        """Difference of ns-3's goodput from lasthop's goodput, divided by lasthop's goodput. [-]"""
         return self.difference.part
 
     @property
     def difference(self) -> Difference:
-        """Difference of ns-3's goodput from lasthop's with its confidence interval, as a fraction
-        of lasthop's.
+        """Difference of ns-3's goodput from lasthop's goodput, divided by lasthop's goodput, with
+        the confidence interval of the difference.
         """
         return Difference.of(self.ours.goodput_bps, self.peer.goodput_bps, SAME)
 

@@ -50,8 +50,8 @@ class Case:
 
     @property
     def settings(self) -> Mapping[str, object]:
-        """Return the settings of lasthop. Its queue limit is larger by 1 than that of ns-2, which
-        does not include the packet in service.
+        """Return the settings of lasthop. The queue limit of lasthop is larger by 1 than the limit
+        of ns-2, because ns-2's limit does not include the packet in service.
 
         In the case with ns-2's default RED, lasthop uses ns-2's rule for timeouts in fast recovery.
         """

@@ -61,7 +61,8 @@ LISTS = ("flows", "classes", "cells", "queues", "links", "totals")
 JOBS = 9
 """Number of simultaneous runs at 20 Mbit/s that two processors can process in time."""
 STARTING_S = 3.0
-"""Assumed time of a batch in addition to its runs, before a batch has been measured. [s]"""
+"""Time to start a batch of runs, in addition to the duration of its runs. This value is used until
+a batch has been measured. [s]"""
 PARAMETERS = Path("/sys/module")
 RECEIVE_LIMIT = Path("/proc/sys/net/core/rmem_max")
 

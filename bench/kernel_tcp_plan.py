@@ -39,7 +39,8 @@ UNEXPLAINED = (
     "cubic, 1 of 200 ms, 1 BDP, 0.1 % lost",
     "cubic, 1 of 10 ms, drop-tail 1/4 BDP",
 )
-"""Points (scenarios of the grid) whose difference in real time no rule of Linux explained."""
+"""Points (scenarios of the grid) at which runs in real time differed from simulations, and at which
+no rule of Linux explained the difference."""
 COMPLETING = (
     "newreno, 1 of 200 ms, CoDel",
     "newreno, 12 of 10 ms, drop-tail 1 BDP",
@@ -48,8 +49,8 @@ COMPLETING = (
     "cubic, 12 of 10 ms, CoDel",
     "cubic, 1 of 50 ms, 1 BDP, 1 % lost",
 )
-"""Six more points: the first has a difference in real time, the second a loss that is nearly
-undecided. The others add cases with CUBIC.
+"""Six more points. At the first, runs in real time differ from simulations. At the second, it is
+nearly undecided whether the packet losses are equal. The other four points add cases with CUBIC.
 """
 NAMED = (*UNEXPLAINED, *COMPLETING)
 SLOW = (

@@ -258,8 +258,8 @@ def of_fall(seen: Table) -> Figures:
 
 
 def of_equal(seen: Table) -> Figures:
-    """Return the goodput of the station with one download divided by an equal share, and values of
-    C."""
+    """Return the goodput of the station that has one download, divided by an equal share of the
+    total goodput. Also return values of the rate C."""
     to_s = WARM_UP_S + MEASURED_S
     each = {name: goodput_bps(seen, name, WARM_UP_S, to_s) for name in seen["bytes"]}
     rates = [c for at_s, c in seen["c"] if at_s >= WARM_UP_S]

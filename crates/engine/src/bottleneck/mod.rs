@@ -129,7 +129,7 @@ impl Bottleneck {
         self.next
     }
 
-    /// Starts the bottleneck at `now` or, after the start, returns the next pings to send.
+    /// Starts the bottleneck if it has not started yet. Later calls return the next pings to send.
     /// `datagrams` returns the number of datagrams of a station that have bypassed the bottleneck
     /// so far. The call may change the rate.
     pub fn advance(

@@ -14,8 +14,8 @@ use crate::packet::Packet;
 pub struct Fifo {
     packets: VecDeque<Packet>,
     pub(super) admitted: Admitted,
-    /// Time until which the last removed packet still counts towards the queue length, because its
-    /// MAC ACK is on the air.
+    /// Time until which the packet that was removed last still counts towards the queue length,
+    /// because its MAC ACK is on the air.
     released: Time,
     /// Length of the last removed packet. [bytes]
     released_bytes: u16,

@@ -176,8 +176,7 @@ mod tests {
         close(queue.probability, 0.10);
         queue.advance(Time(60 * MS), |_| 200);
         close(queue.probability, 0.10);
-        // the change of p is 3e-4 * 600 per step, minus 2e-4 times the previous deviation, until p
-        // = 1
+        // the change of p in the first step would be 3e-4 (100,000 - 200), but p is at most 1
         queue.advance(Time(500 * MS), |_| 100_000);
         close(queue.probability, 1.0);
     }

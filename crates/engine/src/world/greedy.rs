@@ -35,7 +35,8 @@ pub(super) struct GreedyFlows {
     /// Greedy flows of each link queue, with the number of the link. Links without greedy flows are
     /// not in the list.
     links: Vec<(u32, VecDeque<Member>)>,
-    /// Links with packet loss upstream of the queues, for all greedy flows one after another.
+    /// Numbers of the links with packet loss upstream of the queues. The list contains the links of
+    /// the first greedy flow, then those of the second, and so on.
     pub(super) losing: Vec<u32>,
     /// Flows that have stopped, and the times at which their last datagrams reach the queue.
     pub(super) ends: Vec<(u32, Time)>,

@@ -200,7 +200,8 @@ impl Routes {
         let [_, data] = self.routes[flow as usize];
         match data.first.min(data.last) {
             WIRED => self.links[data.start as usize] - wired as u32,
-            // only the other end of the route is a queue in front of the radio channel
+            // the data of a station's flow: exactly one end of the route is a queue in front of the
+            // radio channel, and the value of the other end is `WIRED`, the largest number
             contender => contender,
         }
     }

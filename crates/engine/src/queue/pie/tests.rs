@@ -132,7 +132,8 @@ fn bursts_pass_for_their_allowance_and_small_queues_always() {
         queue.admit(&backlog(2), &packet(Ecn::NotCapable)),
         Verdict::Enter
     );
-    // the limit also applies during a burst, and a quiet queue restores the burst allowance
+    // a packet is also dropped if the queue is full during a burst; the burst allowance is restored
+    // when the probability is 0 and the delay is below half of the target
     assert_eq!(
         queue.admit(&backlog(100), &packet(Ecn::NotCapable)),
         Verdict::Drop

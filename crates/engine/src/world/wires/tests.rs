@@ -368,8 +368,8 @@ flow.file = { count = 2, segments = 100, start = "6 s" }
         let of_one = |k| value(&measures, "flows", &format!("call-{k}"), quantity);
         [1, 2, 3].map(of_one).iter().sum::<f64>() / 3.0
     };
-    // the calls send at equal rates, so that the mean over packets is the mean over calls, except
-    // for one packet in 750
+    // the calls send at equal rates: their numbers of packets differ by at most one in 750, so that
+    // the mean over all packets nearly equals the mean over the calls
     let (delay, mean) = (of("call", "one_way_delay_s"), each("one_way_delay_s"));
     assert!((delay / mean - 1.0).abs() < 1e-3, "{delay} and {mean}");
     assert!(delay > 0.02 && of("flow", "rtt_s") > 0.04);
@@ -470,8 +470,8 @@ proptest! {
     }
 }
 
-/// A single flow fills the access link of its host, so that its segments are known seconds in
-/// advance. Segments and ACKs then wait in front of gates simultaneously.
+/// A single flow fills the access link of its host, so that the arrivals of its segments are known
+/// seconds in advance. Therefore segments and ACKs wait in front of gates simultaneously.
 #[test]
 fn what_stands_in_front_of_several_gates_goes_on_in_its_order() {
     let scenario = scenario(

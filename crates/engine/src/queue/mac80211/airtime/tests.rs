@@ -86,8 +86,8 @@ fn debts_are_paid_by_one_weight_a_turn_and_air_times_become_equal() {
         airtime.charge(Time::ZERO, party(station), cost);
         air[station as usize] += cost.0;
     }
-    // the air times differ by at most one PPDU plus the largest debt, which is the longest PPDU
-    // plus one weight
+    // the air times of two stations differ by at most the longest PPDU (4 ms) plus the largest
+    // debt; the largest debt is the longest PPDU plus one weight (256 us)
     let (least, most) = (air.iter().min().unwrap(), air.iter().max().unwrap());
     assert!(most - least <= 2 * (4_000 + 256) * US, "{air:?}");
 }
