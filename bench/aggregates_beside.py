@@ -38,7 +38,7 @@ class Delivered:
 
     @property
     def bytes(self) -> int:
-        """Bytes delivered to and from all stations."""
+        """Total number of bytes delivered to and from all stations."""
         return sum(map(sum, self.stations))
 
     @property
@@ -86,7 +86,8 @@ class Compared:
 
     case: Case
     peer: Answer
-    #: Result of lasthop with the rules of ns-3. Field `standard`: with the rules of the standard.
+    #: Result of lasthop with the rules of ns-3. The field `standard` contains the result of lasthop
+    #: with the rules of the standard.
     ours: Answer
     standard: Answer
 

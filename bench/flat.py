@@ -59,7 +59,7 @@ class Network:
         return self.point.file.with_stem(self.case) if self.case else self.point.file
 
     def settings(self, warmup_s: float) -> Mapping[str, object]:
-        """Return the settings that replace settings of the file."""
+        """Return the settings that replace settings of the scenario file."""
         given = self.point.settings(warmup_s)
         return {key: given[key] for key in GIVEN} if self.case else given
 

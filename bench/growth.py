@@ -47,7 +47,8 @@ NS3_LEAST_RTO_MS = 5000
 repeated spurious timeouts would send each segment several times (bench/README.md). [ms]
 """
 SAME = 0.05
-"""Largest relative difference from lasthop's throughput that the table does not show. [-]"""
+"""The table shows the relative difference of a simulator's throughput from lasthop's only if the
+difference is above this value. [-]"""
 
 Axis = Literal["flows", "rtt", "stations", "connections"]
 AXES: tuple[Axis, ...] = ("flows", "rtt", "stations", "connections")
@@ -126,7 +127,8 @@ class Simulator:
     """
 
     name: str
-    #: Segments by which the long run of a router exceeds the short run. The next field: of a cell.
+    #: Number of segments by which the long run exceeds the short run, for a router. The next field
+    #: is this number for a cell.
     router_segments: float
     cell_segments: float
     #: Whether the CPU time per point is limited.

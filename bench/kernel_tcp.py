@@ -263,7 +263,8 @@ class Manner:
     """Options of runs in real time."""
 
     jobs: int
-    """Number of simultaneous runs at 20 Mbit/s. Faster runs count more."""
+    """Number of simultaneous runs at 20 Mbit/s. A run with more CPU load (`Point.load`) counts as
+    several runs."""
     budget_s: float
     seconds: float | None
     """Duration of runs if it is shorter than the default; None for the default. [s]"""

@@ -102,7 +102,8 @@ impl Bottleneck {
         let stations = 0..hotspot.stations.len();
         Bottleneck {
             settings: settings.clone(),
-            // the check of the settings has ensured that these values exist
+            // if the rate is estimated, the check of the settings has ensured that the parameters
+            // of the estimator exist
             estimator: match settings.rate_bps {
                 None => Capacity::new(settings.wce, streams.stream("vsb/pings")).ok(),
                 Some(_) => None,

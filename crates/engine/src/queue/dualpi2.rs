@@ -134,8 +134,8 @@ pub struct DualPi2 {
     classic: Queue,
     next_update: Time,
     base: Base,
-    /// Bytes of the L queue in excess of its weighted share. If the value is above 0, the classic
-    /// queue is served next. [bytes]
+    /// Number of bytes that the L queue has sent in excess of its weighted share. If the number is
+    /// above 0, the classic queue is served next. [bytes]
     credit: f64,
     pub(super) marked: u64,
 }

@@ -216,7 +216,7 @@ mod tests {
             let verdicts = (0..20_000).map(|_| queue.admit(&backlog, &packet));
             verdicts.filter(|other| *other == verdict).count() as f64 / 20_000.0
         };
-        // standard deviation of the measured share: 0.0028
+        // the standard deviation of the measured fraction of dropped packets is 0.0028
         assert!((share(50, Ecn::NotCapable, Verdict::Drop) - 0.2).abs() < 0.012);
         assert!((share(50, Ecn::Capable, Verdict::Mark) - 0.2).abs() < 0.012);
         assert_eq!(share(50, Ecn::Capable, Verdict::Drop), 0.0);

@@ -92,7 +92,8 @@ impl TxQueues {
         self.of_flow.get(packet.flow as usize).map_or(0, |&txq| txq)
     }
 
-    /// Counts a packet of `bytes` bytes that waits upstream of the device.
+    /// Counts a packet of `bytes` bytes that waits upstream of the device, in [`super::Mac80211`].
+    /// The device is the Wi-Fi hardware with its own queue.
     pub fn count_in_qdisc(&mut self, now: Time, bytes: u16) {
         self.admitted.enter(now, bytes);
     }

@@ -118,7 +118,8 @@ impl User {
         self.open.push(flow);
     }
 
-    /// Returns the sum of a counter over all connections of the user.
+    /// Returns the sum of a counter over all connections of the user. `count` reads the counter of
+    /// a connection.
     pub(crate) fn sum(&self, flows: &[FlowState], count: fn(&FlowCounters) -> u64) -> u64 {
         let own = self.flows.iter().map(|&flow| &flows[flow as usize]);
         own.map(|flow| count(&flow.counters)).sum()

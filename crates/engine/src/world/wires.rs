@@ -23,7 +23,8 @@ use crate::scenario::{LinkSettings, QueueSetting, Scenario};
 /// Length of a full packet. [bytes]
 const FULL_BYTES: u64 = 1500;
 
-/// Default length of the intervals in which the smallest utilisation is measured.
+/// Default length of the intervals for which the utilisation of a link is measured. A result of a
+/// link is the smallest of these utilisations.
 const UTILISATION_BIN: Span = Span(100_000_000);
 
 /// The links, the routes over links, and the packets on links.
@@ -221,7 +222,8 @@ impl Wires {
     }
 }
 
-/// Returns the length of the intervals in which the smallest utilisation is measured.
+/// Returns the length of the intervals for which the utilisation of a link is measured, to find the
+/// smallest value.
 pub(super) fn bin_of(scenario: &Scenario) -> Span {
     scenario.record.utilisation_bin.unwrap_or(UTILISATION_BIN)
 }

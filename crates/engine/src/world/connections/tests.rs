@@ -95,8 +95,8 @@ congestion = "tahoe"
 
 #[test]
 fn the_load_is_what_is_offered() {
-    // 50 connections per second with responses of 5 kB: 9,000 connections in 180 s, Poisson,
-    // standard error 95
+    // 50 connections per second with responses of 5 kB: the number of connections in 180 s is a
+    // Poisson variable with mean 9,000 and standard deviation 95
     let web = "{ connections = 50, arrivals = \"poisson\", response = \"5 kB\" }";
     let measures = run(&scenario(&format!("{WEB}web = {web}")));
     let finished = of_class(&measures, "connections_finished");

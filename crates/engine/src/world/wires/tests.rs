@@ -195,7 +195,8 @@ fn endpoints_have_lookahead_only_if_the_order_of_their_packets_is_known() {
         // hosts with the same delay: packets enter the bottleneck with lookahead, so that segments
         // do not wait for an event and senders have no lookahead
         ("delayed_ack = false", [true, false]),
-        // the ACKs of receivers with and without lookahead share a link
+        // the ACKs of this flow share a link with the ACKs of flow `other`, whose receiver has no
+        // lookahead: the order of the ACKs on this link is not known in advance
         (
             "access = \"2 Mbps\"\ndelayed_ack = false\n[flow.other]",
             [false, true],

@@ -168,7 +168,7 @@ fn servers_take_the_inverse_of_a_weibull_at_most_a_tenth_of_a_second() {
     assert!((mean - 0.021_95).abs() < 1e-5, "{mean}");
     let median = 1.0 / (305.0 * libm::pow(libm::log(2.0), 1.0 / 0.63));
     assert!((median - 0.0059).abs() < 5e-5, "{median}");
-    let shorter = libm::exp(-libm::pow(10.0 / 305.0, 0.63)); // P(W > 10), the probability of less than 0.1 s
+    let shorter = libm::exp(-libm::pow(10.0 / 305.0, 0.63)); // P(W > 10) = P(1 / W < 0.1 s)
     assert_quantiles(&delays, &[(median, 0.5, 0.0), (0.099_999, shorter, 0.0)]);
     assert!(delays.iter().all(|&delay| delay <= 0.1));
 }
