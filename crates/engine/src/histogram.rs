@@ -132,7 +132,8 @@ fn cell(ns: u64) -> usize {
     let octave = (ns / CELLS_PER_OCTAVE)
         .checked_ilog2()
         .map_or(0, |log| log + 1);
-    // from the second octave on, the bin depends only on the top 10 bits, the first of which is 1
+    // from the second octave on, the bin depends only on the 10 most significant bits of the
+    // duration; the first of these bits is 1
     let shift = octave.saturating_sub(1);
     (u64::from(shift) * CELLS_PER_OCTAVE + (ns >> shift)) as usize
 }

@@ -52,9 +52,9 @@ fn serve(
 
 #[test]
 fn drops_come_at_the_interval_over_the_root_of_their_number() {
-    // one packet arrives and one leaves per millisecond, with a constant backlog: the sojourn time
-    // exceeds the target at 10 ms, and the first drop is at 110 ms; the next drops are at 210, 210
-    // + 100/sqrt 2 = 280.7, + 100/sqrt 3 = 338.4, + 50 = 388.4 ms
+    // all packets arrive at time 0, and one packet is dequeued per millisecond from 10 ms on: the
+    // sojourn time exceeds the target at 10 ms, and the first drop is at 110 ms; the next drops are
+    // at 210, 210 + 100/sqrt 2 = 280.7, + 100/sqrt 3 = 338.4, + 50 = 388.4 ms
     let mut codel = CoDel::default();
     for number in 0..1_000 {
         codel.push(packet(number, 0, 1_500, Ecn::NotCapable));

@@ -170,9 +170,9 @@ proptest! {
         is_wrr in any::<bool>(),
         limit in 5..400_usize,
     ) {
-        // phases of arrivals: L4S and classic packets arrive at multiples of their own intervals,
-        // and the server sends every `gap` steps; the controller's interval of 16 ms (as in Linux)
-        // is counted from the first step
+        // the traffic consists of random phases: in a phase, packets of each type arrive at a fixed
+        // interval, and the server sends a packet every `gap` steps; the controller is updated
+        // every 160 steps, which are 16 ms as in Linux
         let setting = DualPi2Setting {
             update: Span(160 * STEP),
             classic_weight: 0.25,
