@@ -50,8 +50,8 @@ def peer_cost(case: Case) -> Cost:
 
 
 def costs() -> Iterator[tuple[Case, Sequence[Cost], Sequence[Cost]]]:
-    """Yield each case with TCP, its costs in lasthop and its costs in ns-3. Runs of both simulators
-    alternate.
+    """For each case with TCP, yield the case, its costs in lasthop, and its costs in ns-3. Runs of
+    both simulators alternate.
     """
     for case in (case for case in CASES if case.flows.kind == "tcp"):
         pairs = [

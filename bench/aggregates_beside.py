@@ -38,7 +38,7 @@ class Delivered:
 
     @property
     def bytes(self) -> int:
-        """Bytes delivered to and from all stations."""
+        """Total number of bytes delivered to and from all stations."""
         return sum(map(sum, self.stations))
 
     @property
@@ -86,19 +86,20 @@ class Compared:
 
     case: Case
     peer: Answer
-    #: Result of lasthop with the rules of ns-3. Field `standard`: with the rules of the standard.
+    #: Result of lasthop with the rules of ns-3. The field `standard` contains the result of lasthop
+    #: with the rules of the standard.
     ours: Answer
     standard: Answer
 
     @property
     def apart(self) -> float:
-        """Difference of ns-3's goodput from lasthop's, as a fraction of lasthop's. [-]"""
+        """Difference of ns-3's goodput from lasthop's goodput, divided by lasthop's goodput. [-]"""
         return self.difference.part
 
     @property
     def difference(self) -> Difference:
-        """Difference of ns-3's goodput from lasthop's with its confidence interval, as a fraction
-        of lasthop's.
+        """Difference of ns-3's goodput from lasthop's goodput, divided by lasthop's goodput, with
+        the confidence interval of the difference.
         """
         return Difference.of(self.ours.goodput_bps, self.peer.goodput_bps, SAME)
 

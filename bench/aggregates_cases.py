@@ -128,8 +128,8 @@ class Case:
 
     @property
     def settings(self) -> Settings:
-        """Settings of lasthop's scenario. The duration is that of ns-3, because Jain's index grows
-        with the duration of a run.
+        """Settings of lasthop's scenario. The duration equals that of the runs of ns-3, because
+        Jain's index grows with the duration of a run.
         """
         generation = self.generation
         lasts = {

@@ -20,8 +20,8 @@ CWMIN, CWMAX = 15, 1023
 BLOCK_ACK_REQ = 32.0
 """Duration of a BlockAckReq: 24 bytes at 24 Mb/s. [us]"""
 BYSTANDER, COLLIDER = 60.0, 45.0
-"""EIFS minus AIFS: additional wait of a node that heard a collision, with a MAC ACK at 6 Mb/s. The
-second value is the timeout of a sender that expects a response. [us]
+"""EIFS minus AIFS: additional wait of a node that heard a collision. EIFS contains the air time of
+a MAC ACK at 6 Mb/s. The second value is the timeout of a sender that expects a response. [us]
 """
 DOUBLINGS = 7
 """Number of successive failures that each double CW. The next failure resets CW to CWmin."""
@@ -41,7 +41,8 @@ class Exchange:
 class Rules:
     """Rules of ns-3 that differ from the standard; by default none is used."""
 
-    #: Whether EIFS starts at the end of the first of overlapping frames, and not of the last.
+    #: Whether EIFS, after overlapping frames, starts at the end of the frame that began first, and
+    #: not when the last of these frames ends.
     eifs_of_first: bool = False
     #: Time after the start of a frame during which other senders do not sense the frame yet. [us]
     sensing_us: float = 0.0

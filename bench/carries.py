@@ -118,7 +118,7 @@ def main(stations: Sequence[int] = STATIONS, *, quick: bool = False) -> list[str
 
 
 def show(measured: Carried, plain: Carried) -> None:
-    """Print a row of the table. The last column is the CPU time divided by that without a
+    """Print a row of the table. The last column is the CPU time divided by the CPU time without a
     gateway.
     """
     shares = "".join(
@@ -168,7 +168,8 @@ def carried(stations: int, way: Way, *, quick: bool = False) -> Carried:
 
 
 def seen(downloads: net.Downloads, own: int | None) -> dict[str, int]:
-    """Return the bytes received so far, and the CPU times so far in ticks."""
+    """Return the bytes received so far, and the CPU times so far in ticks. `own` is the process ID
+    of the gateway; None without a gateway."""
     words = Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:9]
     user, nice, system, _, _, irq, softirq, steal = map(int, words)
     return {

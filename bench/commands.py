@@ -95,7 +95,7 @@ def main() -> None:
     asked = parser.parse_args()
     pages = asked.pages or [page for each in PAGES for page in sorted(ROOT.glob(each))]
     os.environ.update(COLUMNS=str(transcripts.WIDTH), NO_COLOR="1", TERM="dumb")
-    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # readers have compiled modules already
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # a reader's Python has stored compiled modules
     loop, costs = loop_s(), []
     for page in pages:
         text = page.read_text("utf-8")

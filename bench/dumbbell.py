@@ -50,8 +50,8 @@ class Case:
 
     @property
     def settings(self) -> Mapping[str, object]:
-        """Return the settings of lasthop. Its queue limit is larger by 1 than that of ns-2, which
-        does not include the packet in service.
+        """Return the settings of lasthop. The queue limit of lasthop is larger by 1 than the limit
+        of ns-2, because ns-2's limit does not include the packet in service.
 
         In the case with ns-2's default RED, lasthop uses ns-2's rule for timeouts in fast recovery.
         """
@@ -74,7 +74,7 @@ CASES = (
     *(Case(rtt, "bytes") for rtt in (10, 200)),
 )
 NS3_CASES = CASES[:4]
-#: Cases that htsim (without RED) and the lean loops support.
+#: Cases with drop-tail queues. Other queues are not supported by htsim and by the lean loops.
 DROP_TAIL = tuple(case for case in CASES if case.queue == "droptail")
 
 
@@ -86,8 +86,8 @@ fraction of dropped packets [-].
 
 @dataclass(frozen=True)
 class Peer:
-    """Another simulator (peer) with the lengths of its runs. `goal` is the ratio of its CPU time
-    per segment to lasthop's.
+    """Another simulator (peer) with the lengths of its runs. `goal` refers to the ratio of costs:
+    the peer's CPU time per segment divided by lasthop's.
     """
 
     name: Literal["ns-2", "ns-3", "htsim", "lean", "hops"]

@@ -30,7 +30,8 @@ Settings = Mapping[str, object]
 
 COUNTDOWN: Settings = {"cell.countdown": "edca"}
 CF_END: Settings = {"cell.cf_end": True}
-#: ACK timeout of ns-3: SIFS, a slot and the preamble of the MAC ACK.
+#: ACK timeout of ns-3, as a setting of lasthop: the sum of SIFS, a slot time, and the preamble of
+#: the MAC ACK.
 ACK_TIMEOUT: Settings = {"cell.ack_timeout": "222 us"}
 
 

@@ -6,8 +6,9 @@
 Every run is stored as a line of out/emulations.jsonl. A stored run is not repeated. A run is
 excluded if it was late, that is, if the 99th percentile of its packets' lateness is above 2 ms. The
 page shows only the number of late runs. The limit of 2 ms was set before the first run. A run is
-also excluded if its sockets waited for a processor for half of the time. The second limit was added
-later: ten simultaneous runs of 48 Mbit/s on two processors had lost goodput without being late.
+also excluded if its sockets waited for a processor for half of the time. This second limit was
+added later, because ten simultaneous runs of 48 Mbit/s on two processors had a lower goodput
+although their packets were not late.
 """
 
 import argparse

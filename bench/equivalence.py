@@ -44,7 +44,8 @@ class Difference:
 
     @classmethod
     def of(cls, reference: Estimate, other: Estimate, band: float) -> "Difference":
-        """Return the difference of two means."""
+        """Return the difference of the mean `other` from the mean `reference`. `band` is the
+        largest relative difference at which the two are called equal."""
         halves = reference.ci95, other.ci95
         half = None if None in halves else hypot(*(each or 0.0 for each in halves))
         difference = other.mean - reference.mean

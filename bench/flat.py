@@ -50,7 +50,7 @@ class Network:
     """A scenario of lasthop, and the network that the lean loop simulates for comparison."""
 
     point: Point
-    #: File in bench/cases without its suffix; empty for the file of `point`.
+    #: Name of a file in bench/cases, without its suffix; empty if the file is that of `point`.
     case: str = ""
 
     @property
@@ -59,7 +59,7 @@ class Network:
         return self.point.file.with_stem(self.case) if self.case else self.point.file
 
     def settings(self, warmup_s: float) -> Mapping[str, object]:
-        """Return the settings that replace settings of the file."""
+        """Return the settings that replace settings of the scenario file."""
         given = self.point.settings(warmup_s)
         return {key: given[key] for key in GIVEN} if self.case else given
 

@@ -47,7 +47,8 @@ NS3_LEAST_RTO_MS = 5000
 repeated spurious timeouts would send each segment several times (bench/README.md). [ms]
 """
 SAME = 0.05
-"""Largest relative difference from lasthop's throughput that the table does not show. [-]"""
+"""The table shows the relative difference of a simulator's throughput from lasthop's only if the
+difference is above this value. [-]"""
 
 Axis = Literal["flows", "rtt", "stations", "connections"]
 AXES: tuple[Axis, ...] = ("flows", "rtt", "stations", "connections")
@@ -84,15 +85,15 @@ class Point:
 
     @property
     def segments_per_s(self) -> float:
-        """Return the expected rate of segments: that of the router's link, or of the 802.11b cell.
-        [1/s]
+        """Return the expected number of segments per second through the router's link, or through
+        the 802.11b cell. [1/s]
         """
         return 380.0 if self.stations else self.flows * 100e6 / 60 / 12000
 
     def lengths_s(self, segments: float, least: float) -> tuple[float, float]:
         """Return the durations of a short and a long run, which both include the start phase. The
-        long run has `segments` more segments, and is longer by at least the fraction `least` of the
-        start phase, whose noise affects the slope.
+        long run has `segments` more segments. It is longer by at least the fraction `least` of the
+        start phase, because noise in the start phase affects the slope.
         """
         if self.stations:
             start_s = 100.0 if self.flows <= 1000 else 200.0
@@ -126,7 +127,8 @@ class Simulator:
     """
 
     name: str
-    #: Segments by which the long run of a router exceeds the short run. The next field: of a cell.
+    #: Number of segments by which the long run exceeds the short run, for a router. The next field
+    #: is this number for a cell.
     router_segments: float
     cell_segments: float
     #: Whether the CPU time per point is limited.

@@ -87,9 +87,7 @@ def run(program: Path, case: Case, duration_s: float, warmup_s: float) -> Run:
 
 
 def measure(program: Path, names: list[str], form: Form) -> dict[str, float]:
-    """Return the instructions per segment of each case. As many cases run in parallel as there are
-    processors.
-    """
+    """Return the instructions per segment of each case. Each processor runs one case at a time."""
     with ThreadPoolExecutor(os.cpu_count()) as pool:
 
         def begin(name: str) -> list[Future[Run]]:

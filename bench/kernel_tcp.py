@@ -56,12 +56,13 @@ from lasthop.scenario.typed import Scenario
 
 SEEDS, REPLICATIONS = 3, 20
 PERIODIC = 5
-"""Number of simulations of a single flow in which the period of cwnd is determined."""
+"""Number of simulations that are run to determine the period of cwnd of a single flow."""
 LISTS = ("flows", "classes", "cells", "queues", "links", "totals")
 JOBS = 9
 """Number of simultaneous runs at 20 Mbit/s that two processors can process in time."""
 STARTING_S = 3.0
-"""Assumed time of a batch in addition to its runs, before a batch has been measured. [s]"""
+"""Time to start a batch of runs, in addition to the duration of its runs. This value is used until
+a batch has been measured. [s]"""
 PARAMETERS = Path("/sys/module")
 RECEIVE_LIMIT = Path("/proc/sys/net/core/rmem_max")
 
@@ -150,7 +151,7 @@ def windows_of(result: lh.Result) -> dict[str, Any]:
     sampled = [each for each in result.tracks if each[0] == "flows" and each[2] == "cwnd_packets"]
     tracks = [result.track(*each) for each in sampled]
     samples = zip(*(values for _, values in tracks), strict=True)
-    # the engine has no cwnd before the start of a flow; the kernel reports 0 then
+    # before the start of a flow, the engine reports no cwnd, and the kernel reports 0
     windows = [[each or 0.0 for each in sample] for sample in samples]
     return track(tracks[0][0], windows)
 
@@ -164,7 +165,7 @@ def loss_of_periods(
     """
     measured_s = scenario.duration_s - scenario.warmup_s
     payload_bits = 8.0 * scenario.tcp_flows[0].tcp.payload_bytes
-    # sent segments: those delivered, plus those that were lost and sent again
+    # sent segments are the delivered segments, and the segments that were lost and sent again
     sent_pps = run_figures["goodput_bps"] / payload_bits / (1.0 - min(run_figures["loss"], 0.99))
     return loss_by_period(
         windows,
@@ -262,7 +263,8 @@ class Manner:
     """Options of runs in real time."""
 
     jobs: int
-    """Number of simultaneous runs at 20 Mbit/s. Faster runs count more."""
+    """Number of simultaneous runs at 20 Mbit/s. A run with more CPU load (`Point.load`) counts as
+    several runs."""
     budget_s: float
     seconds: float | None
     """Duration of runs if it is shorter than the default; None for the default. [s]"""

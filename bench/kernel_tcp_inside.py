@@ -12,7 +12,8 @@ from lasthop.uml.init import sleep_until
 
 EXCHANGE = Path("/exchange")
 RUN, SEEN = "run.pickle", "seen.json"
-"""Files in the exchange folder: the run to make with its duration, and its results."""
+"""Names of two files in the exchange folder. The first file contains the run to make and its
+duration, and the second file contains the results of the run."""
 
 
 def main() -> None:

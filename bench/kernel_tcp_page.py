@@ -94,8 +94,8 @@ CAUSES: Mapping[str, str] = {
     "cubic, 1 of 200 ms, CoDel": "no-quick-acks",
 }
 """For each scenario with a difference, the variant that affects the difference most. The variants
-were selected after the runs. The page shows the difference that remains with this variant, and
-without the kernel's rules for bursts.
+were selected after the runs. The page shows two values: the difference that remains with this
+variant, and the difference that remains without the kernel's rules for bursts.
 """
 SWITCHED = ("by-acks", "no-rack", "no-undo", "no-prr", "bare", "rfc-cubic", "no-hystart")
 """Variants of the engine's settings that were run in all scenarios of the grid."""
@@ -242,7 +242,7 @@ class Measured:
 
     def beside(self, point: Point, variant: Variant) -> Both:
         """Return the runs of a scenario with a variant. A variant may change only the engine or
-        only the kernel. Then the runs of the unchanged one are those without the variant.
+        only the kernel. For the other of the two, the runs without the variant are returned.
         """
         base, changed = self.of(point), self.of(point, variant)
         return replace(

@@ -1,8 +1,8 @@
 """Plan of `kernel_tcp_virtual.py`: which scenarios run, with which seeds, on which kernels.
 
-A point is a scenario of the grid. The first three items of this list were decided before the first
-run, and the other three after the first runs. The choice of long runs and the number of
-replications depend only on simulations:
+A point is a scenario of the grid. The plan consists of the six items below. The first three items
+were decided before the first run, and the other three after the first runs. The choice of long runs
+and the number of replications depend only on simulations:
 
 - Twelve named points run with 20 seeds on two kernels. At six of them, runs in real time differed
   from simulations, and no rule of Linux explained the difference. The other six complete the grid,
@@ -15,9 +15,10 @@ replications depend only on simulations:
   run with all 15 other seeds. Results are not examined in between, so that runs do not stop at a
   convenient value.
 - A single flow of Reno can have a window whose period is longer than a third of a run. A run of a
-  minute then has fewer than three reductions, and no number of seeds decides its packet loss. At
-  four points the simulations have such a period. These points also run for six minutes, with 5
-  seeds on the first kernel. The long runs replace the runs of a minute in the comparison.
+  minute then has fewer than three reductions of the window, and its packet loss remains undecided
+  with any number of seeds. At four points the simulations have such a period. These points also run
+  for six minutes, with 5 seeds on the first kernel. The long runs replace the runs of a minute in
+  the comparison.
 - Simulations have 20 replications, or 100 if the confidence interval with 20 is wider than half the
   band of equality.
 - If a single changed setting explains a difference, the point also runs with this setting, with 5
@@ -38,7 +39,8 @@ UNEXPLAINED = (
     "cubic, 1 of 200 ms, 1 BDP, 0.1 % lost",
     "cubic, 1 of 10 ms, drop-tail 1/4 BDP",
 )
-"""Points (scenarios of the grid) whose difference in real time no rule of Linux explained."""
+"""Points (scenarios of the grid) at which runs in real time differed from simulations, and at which
+no rule of Linux explained the difference."""
 COMPLETING = (
     "newreno, 1 of 200 ms, CoDel",
     "newreno, 12 of 10 ms, drop-tail 1 BDP",
@@ -47,8 +49,8 @@ COMPLETING = (
     "cubic, 12 of 10 ms, CoDel",
     "cubic, 1 of 50 ms, 1 BDP, 1 % lost",
 )
-"""Six more points: the first has a difference in real time, the second a loss that is nearly
-undecided. The others add cases with CUBIC.
+"""Six more points. At the first, runs in real time differ from simulations. At the second, it is
+nearly undecided whether the packet losses are equal. The other four points add cases with CUBIC.
 """
 NAMED = (*UNEXPLAINED, *COMPLETING)
 SLOW = (
@@ -108,7 +110,7 @@ def stages(is_undecided: Callable[[Point], bool | None]) -> Iterator[tuple[str, 
 
 
 def longer(point: Point) -> Point | None:
-    """Return the point with long runs; None if the point needs no long runs."""
+    """Return the scenario for the long runs of a point; None if the point needs no long runs."""
     if point.name not in SLOW:
         return None
     return replace(

@@ -270,8 +270,8 @@ def points() -> Iterator[Point]:
 
 def in_long_part(point: Point) -> bool:
     """Return whether `make test-long` runs the scenario. The engine must support its congestion
-    control. Of the suite `router` only scenarios with an ACK per segment run, and of the suite
-    `cell` only the hot-spot.
+    control. In the suite `router`, only scenarios with an ACK per segment are run. In the suite
+    `cell`, only the hot-spot is run.
     """
     match point.suite:
         case "grid":

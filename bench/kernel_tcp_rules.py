@@ -1,5 +1,5 @@
-"""Rules of Linux or of the engine that explain differences between the two in scenarios of the
-grid.
+"""Rules of Linux or of the engine. Each rule explains why the results of Linux and of the engine
+differ in a scenario of the grid.
 """
 
 from collections.abc import Mapping

@@ -65,7 +65,8 @@ MAX_PROCESSOR_S = 1800.0
 """CPU time after which a run is aborted. [s]"""
 MINUTE_S = 60.0
 COST_S = {0: 30.0, 1: 35.0}
-"""Assumed CPU time of a run of a minute, for each kernel, before a run has been measured. [s]"""
+"""Assumed CPU time of a run of a minute, by the index of the kernel. The value is used until a run
+has been measured. [s]"""
 
 Seen = Mapping[str, Any]
 
@@ -77,7 +78,7 @@ class Fingerprints:
     kernel: str
     preload: str
     engine: str
-    """Hash of the engine for simulations, or of the engine without its TCP for emulations."""
+    """Hash of the engine's source code. For emulations, the engine's TCP is not included."""
 
     @classmethod
     def of(cls, kernel: Kernel) -> "Fingerprints":

@@ -119,8 +119,8 @@ class Results:
         """Return the comparison of the engine with a kernel in a scenario, from runs with seeds 1,
         2, ...
 
-        A variant may change only the engine or only the kernel. Then the runs of the unchanged one
-        are those without the variant.
+        A variant may change only the engine or only the kernel. For the other of the two, the runs
+        without the variant are used.
         """
         ours = named(point, variant if variant.settings else AS_THEY_ARE)
         theirs = named(point, variant if variant.changes_kernel else AS_THEY_ARE)
@@ -129,8 +129,8 @@ class Results:
         return Compared.of(point, self.engine.get(ours), known)
 
     def best(self, point: Point, version: str) -> Compared:
-        """Return the comparison with long runs if there are any, and that with usual runs if
-        not.
+        """Return the comparison from the long runs of a scenario. If there are none, return the
+        comparison from its usual runs.
         """
         long = longer(point)
         compared = None if long is None else self.of(long, version)

@@ -76,8 +76,8 @@ CASES_RUN = (
         5.0,
     ),
 )
-#: Numbers of flows whose costs are extrapolated to a million flows.
-#: The other values are the warm-up, and the durations of both runs after the warm-up. [s]
+#: Numbers of flows for which costs are measured and then extrapolated to a million flows. The other
+#: values are the warm-up, and the durations of the short and the long run after the warm-up. [s]
 SLOPES, WARMUP_S, SHORT_S, LONG_S = (10_000, 30_000, 100_000), 1.0, 1.0, 2.0
 MILLION = 1_000_000
 
@@ -212,7 +212,8 @@ def slope(flows: int) -> Slope:
     segments = long.packets - short.packets
     each_s = (long.cpu_s - short.cpu_s) / segments
     per_s = segments / (LONG_S - SHORT_S)
-    # the warm-up's segments are not reported; their rate is at most that of the measured period
+    # segments of the warm-up are not reported; the rate of segments in the warm-up is at most the
+    # rate in the measured period
     start_s = max(0.0, long.cpu_s - each_s * (long.packets + WARMUP_S * per_s))
     return Slope(flows, 1e6 * each_s, per_s, start_s, long.peak_mb * 2**20 / flows)
 

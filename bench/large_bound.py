@@ -140,7 +140,8 @@ class Shape:
     windows: float
 
     def towards(self, other: "Shape", factor: float) -> "Shape":
-        """Return a linear extrapolation: `factor` 0 is this shape, and 1 is `other`."""
+        """Return a shape that is extrapolated linearly from this shape and `other`. With `factor` 0
+        it is this shape, and with 1 it is `other`."""
         pairs = zip(vars(self).values(), vars(other).values(), strict=True)
         return Shape(*(a + factor * (b - a) for a, b in pairs))
 

@@ -112,8 +112,8 @@ def in_turn(ours: Callable[[], Cost], peer: Callable[[], Cost], goal: float, rou
 
 
 def typical(costs: Sequence[Cost]) -> Cost:
-    """Return the run cost that is the median. For an even number of costs, return the higher of the
-    two middle costs."""
+    """Return the median of the costs. For an even number of costs, return the higher of the two
+    middle costs."""
     return sorted(costs, key=lambda cost: cost.us_per_segment)[len(costs) // 2]
 
 

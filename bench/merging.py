@@ -1,4 +1,4 @@
-"""Why the gateway turns receive offload off: shares and delay with merged segments.
+"""Measure shares and delay with merged segments, to show why the gateway turns receive offload off.
 
 Each run is a separate user-mode Linux in simulated time (`uml.py`). In simulated time, computing
 takes no time. Arrival times of segments therefore depend only on the network; see

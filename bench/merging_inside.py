@@ -4,8 +4,8 @@
 
 Station 0 has four downloads and station 1 has one. Station 2 receives a UDP echo request a hundred
 times per second. The gateway's rate is fixed, so that packets are queued only in its leaves. The
-script prints the ratio of the bytes that passed the leaves of stations 0 and 1. It also prints by
-how much the echo delays exceed the round-trip time of the Internet.
+script prints the ratio of the bytes that passed the leaves of stations 0 and 1. It also prints the
+delay of the UDP echoes in excess of the round-trip time of the Internet.
 """
 
 import json

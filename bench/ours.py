@@ -29,7 +29,8 @@ HEAVY = ("matplotlib", "numpy", "pandas", "pyarrow", "scipy")
 
 @dataclass(frozen=True)
 class ColdStart:
-    """Smallest times of several starts of a command, and the slow modules that it loads."""
+    """Smallest times of several starts of a command, and the slow modules that the command
+    loads."""
 
     command: str
     wall_s: float
@@ -72,7 +73,8 @@ def cold_starts(repeats: int) -> list[ColdStart]:
 
 
 def cold_start(command: str, argv: list[str], repeats: int) -> ColdStart:
-    """Start a command several times, and once more with a list of the modules that it imports."""
+    """Start a command several times to measure the times, and once more to list the modules that
+    the command imports."""
     starts = [process(argv) for _ in range(repeats)]
     loaded = imported(argv)
     return ColdStart(

@@ -77,7 +77,7 @@ class Peer:
     run: Simulator
     short_s: float
     long_s: float
-    #: Number of rounds that are measured alternately with lasthop.
+    #: Number of rounds. Each round measures this simulator and lasthop, one after the other.
     rounds: int
     #: Required ratio of the simulator's cost to lasthop's; None if the ratio is printed but not
     #: checked.

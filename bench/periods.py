@@ -19,8 +19,8 @@ of its peak, Reno to 0.5. [-]"""
 MIN_PERIODS = 2
 """Smallest number of whole periods from which the length of a period is computed."""
 REGULAR = 0.2
-"""Largest ratio of the standard deviation of the periods to their mean, for which a flow is
-considered periodic. [-]"""
+"""A flow is considered periodic if the standard deviation of its periods, divided by their mean, is
+at most this value. [-]"""
 
 
 def reductions(

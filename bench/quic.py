@@ -1,4 +1,5 @@
-"""Effect of shaping uplink UDP: three TCP downloads, and one upload over UDP similar to QUIC.
+"""Measure the effect of shaping uplink UDP on three TCP downloads, and on one upload over UDP
+similar to QUIC.
 
     python bench/quic.py [--quick] [--jobs N]
 

@@ -1,9 +1,10 @@
-"""CPU time of two relays to open, keep and close TCP connections, and to send packets.
+"""Measure the CPU time that two relays need to open, keep and close TCP connections, and to send
+packets.
 
 The relays are threads of this process. The kernel reports the CPU time of each thread in
-nanoseconds. The relays open the largest number of connections while a stream exists, and need only
-one connection ten seconds after the last stream. The other connections remain idle for a minute and
-are then closed.
+nanoseconds. While a stream exists, the relays keep the largest number of connections open. Ten
+seconds after the end of the last stream, they need only one connection. The other connections
+remain idle for a minute and are then closed.
 """
 
 import socket

@@ -322,8 +322,8 @@ def simulated(case: Case) -> dict[str, list[float]]:
 
 
 def gap(rates: Sequence[float], best: Sequence[float]) -> float:
-    """Return the difference of the utility from the optimum (utility gap), with rates in units of
-    the capacity C, as in the study. [-]"""
+    """Return the utility gap: the difference of the utility of `rates` from the optimum, the
+    utility of `best`. Rates are in units of the capacity C, as in the study. [-]"""
     pairs = zip(rates, best, strict=True)
     return sum(network.C_PPS / wanted - network.C_PPS / max(rate, 1e-9) for rate, wanted in pairs)
 

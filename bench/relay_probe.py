@@ -1,4 +1,5 @@
-"""Connections of relays, with the round-trip time T from TCP connections or from UDP probes.
+"""Compare the numbers of connections that relays open if they measure the round-trip time T on
+their TCP connections, or by UDP probes.
 
     .venv/bin/python bench/relay_probe.py [--runs N]     (root; 80 s per case and run)
 

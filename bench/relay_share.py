@@ -99,27 +99,27 @@ def emulated(way: str, number: int, seed: int) -> Run:
 
 
 Beside = Iterator[tuple[str, str]]
-"""Places of the emulation, each with a command that runs there."""
+"""Nodes of the emulation (named FLOW/source or FLOW/sink), each with a command that runs on it."""
 
 
 def give(protocol: int = 0) -> tuple[str, str]:
-    """Return the place and the command of the target, which sends data."""
+    """Return the node and the command of the target, which sends data."""
     return "mine/source", f"{sys.executable} {INSIDE} give {TARGET_PORT} {protocol}"
 
 
 def take(host: str, port: int, here: Path, protocol: int = 0) -> tuple[str, str]:
-    """Return the place and the command of the program that downloads."""
+    """Return the node and the command of the program that downloads."""
     return "mine/sink", f"{sys.executable} {INSIDE} take {host} {port} {here}/taken {protocol}"
 
 
 def as_it_is(_number: int, here: Path) -> Beside:
-    """Yield the places and commands of a download over plain TCP."""
+    """Yield the nodes and commands of a download over plain TCP."""
     yield give()
     yield take("mine.source", TARGET_PORT, here)
 
 
 def through_relays(number: int, here: Path) -> Beside:
-    """Yield the places and commands of a download through two relays."""
+    """Yield the nodes and commands of a download through two relays."""
     key, relay = new_key(here), " ".join([*LASTHOP, "relay"])
     yield give()
     yield "mine/source", f"{relay} serve --listen 0.0.0.0:{RELAY_PORT} --key {key}"
@@ -129,8 +129,8 @@ def through_relays(number: int, here: Path) -> Beside:
 
 
 def over_mptcp(number: int, here: Path) -> Beside:
-    """Yield the places and commands of a download over MPTCP. The target announces further ports
-    for subflows."""
+    """Yield the nodes and commands of a download over MPTCP. The target announces further ports for
+    subflows."""
     limits = f"ip mptcp limits set subflow {number - 1} add_addr_accepted {number - 1}"
     address = "$(getent hosts mine.source | cut -d' ' -f1)"
     more = (

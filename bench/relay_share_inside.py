@@ -1,4 +1,4 @@
-"""Programs that `relay_share.py` runs at the places of its emulation.
+"""Programs that `relay_share.py` runs on the nodes of its emulation.
 
 give PORT [PROTOCOL]            a target that sends without end
 take HOST PORT FILE [PROTOCOL]  a program that reads, and writes times and received bytes to FILE
@@ -38,8 +38,8 @@ def fill(connection: socket.socket) -> None:
 
 
 def take(host: str, port: str, file: str, protocol: str = "0") -> None:
-    """Download continuously, with a new connection after each that ends. Write times and received
-    bytes to a file."""
+    """Download continuously. When a connection ends, open a new connection. Write times and
+    received bytes to a file."""
     with open(file, "w", buffering=1) as out:
         while True:
             with (

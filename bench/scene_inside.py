@@ -265,11 +265,13 @@ LATENESS: Mapping[str, Callable[[float], float]] = {
     "asleep until its beacon": lambda now_s: math.ceil(now_s / BEACON_S) * BEACON_S,
     "naps of 1 s": napping,
 }
-"""Functions that compute the time of the reply from the arrival time of a ping. [s]"""
+"""Functions that are called with the arrival time of a ping, and return the time of the reply.
+[s]"""
 
 
 def answer_late(name: str, scene: Scene, window: Window) -> Table:
-    """Reply to the pings to a station with the scene's delay, in place of the kernel."""
+    """Reply to the pings that a station receives, in place of the station's kernel. The delay of
+    the replies is that of the scene."""
     assert scene.lateness is not None
     when = LATENESS[scene.lateness]
     phase_s = random.Random(f"{scene.seed} {name}").uniform(0, 10)

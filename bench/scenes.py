@@ -41,7 +41,7 @@ restoration. Pings are measured for `PINGED_S` after the reduction. [s]"""
 FIXED_BPS = 19_000_000
 """Fixed rate C slightly below the capacity of the wire, for comparison. [bit/s]"""
 FIRST, SOME = 1, (1, 2)
-"""Seeds of the runs for comparison: one seed, or two."""
+"""Seeds of scenes that are run only for comparison: the first seed only, or the first two seeds."""
 WARM_UP_S, MEASURED_S = 12.0, 20.0
 JOINS_S, JOINED_S, SHARED_S = 15.0, 2.0, 5.0
 """Time at which a station joins, and begin and end of the interval in which its share is measured,
@@ -235,7 +235,8 @@ def off(seen: Table, rate_bps: float, from_s: float, to_s: float) -> float:
 
 
 def settled_s(seen: Table, rate_bps: float, from_s: float, to_s: float) -> float:
-    """Return the time from `from_s` until C stays within 10 % of `rate_bps`. [s]"""
+    """Return the time from `from_s` until the rate C remains within 10 % of `rate_bps` for the rest
+    of the interval. [s]"""
     outside = [
         at_s for at_s, c in seen["c"] if from_s <= at_s < to_s and abs(c / rate_bps - 1) > 0.1
     ]
@@ -257,8 +258,8 @@ def of_fall(seen: Table) -> Figures:
 
 
 def of_equal(seen: Table) -> Figures:
-    """Return the goodput of the station with one download divided by an equal share, and values of
-    C."""
+    """Return the goodput of the station that has one download, divided by an equal share of the
+    total goodput. Also return values of the rate C."""
     to_s = WARM_UP_S + MEASURED_S
     each = {name: goodput_bps(seen, name, WARM_UP_S, to_s) for name in seen["bytes"]}
     rates = [c for at_s, c in seen["c"] if at_s >= WARM_UP_S]

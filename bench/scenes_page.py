@@ -61,8 +61,8 @@ def share_of_runs(values: Sequence[float], holds: Callable[[float], bool]) -> st
 
 
 def leaf_queues(label: str) -> str:
-    """Return the kind of leaf queue in a label such as "leaves of pfifo". Runs are stored under
-    this label."""
+    """Return the queue discipline of the station queues (leaves) that a label such as "leaves of
+    pfifo" contains. Runs are stored under the label."""
     return label.removeprefix("leaves of ")
 
 

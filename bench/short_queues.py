@@ -9,11 +9,11 @@ engine's queue. In enforced runs, `lasthop queue` sets up the kernel's queue at 
 Emulated wires delay the packets before this router (`short_queues_inside.py`). If this kernel has
 no RED, six flows share 10 Mbit/s in user-mode Linux, which has RED and netem.
 
-Series: `queues` is the basic series. `sack` has no selective acknowledgements. `access` has an
-access rate per flow; the sum of these rates is a fifth above the link's rate. `transfers` has 5 MB
-per flow. `uml` runs in user-mode Linux. `why` removes the possible causes of differences in `uml`
-one by one. `bucket` has a shaper that sends one packet at a time. Every run is stored as a line of
-out/short-queues.jsonl, and is not repeated.
+Series: `queues` is the basic series. `sack` shows the effect of SACK, which its runs turn off. In
+`access` each flow has an access link with a rate, and the sum of these rates is a fifth above the
+rate of the shared link. In `transfers` each flow sends 5 MB. `uml` runs in user-mode Linux. `why`
+removes the possible causes of differences in `uml` one by one. In `bucket` the shaper sends one
+packet at a time. Every run is stored as a line of out/short-queues.jsonl, and is not repeated.
 """
 
 import argparse

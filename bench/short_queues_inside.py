@@ -4,11 +4,11 @@
     short_queues_inside.py source TASK
     short_queues_inside.py alone TASK
 
-`sink` receives and discards data. `source` runs at the other end of a link that only delays
-packets. Its senders are in a separate network namespace. The namespace of `source` itself is the
-router whose interface is shaped, with address translation as in a home router. `alone` requires no
-other process: its sink is in a namespace, and netem delays the packets that the sink sends. The
-last line of the output contains the results.
+`sink` receives and discards data. `source` sends the data to `sink`, over a link that only delays
+packets. The senders of `source` are in a separate network namespace. The namespace of `source`
+itself is the router whose interface is shaped, with address translation as in a home router.
+`alone` requires no other process: its sink is in a namespace, and netem delays the packets that the
+sink sends. The last line of the output contains the results.
 
 `TASK` is a JSON object with these keys:
 

@@ -124,7 +124,7 @@ def unfinished(seen: Seen) -> int:
 
 
 def is_none(value: float | None) -> bool:
-    """Return whether a completion time is missing."""
+    """Return whether a completion time is missing, that is, None."""
     return value is None or value != value
 
 

@@ -190,8 +190,9 @@ def main(
 
 
 def finished(records: Path, kernel: Kernel, length: Length) -> tuple[list[Run], Measured | None]:
-    """Return the stored runs with this kernel and length, and the speed test from which their rates
-    were computed; None if no such runs are stored."""
+    """Return the stored runs with this kernel and length, and the result of the speed test from
+    which the rates of these runs were computed. The result of the speed test is None if no such
+    runs are stored."""
     try:
         content = json.loads(records.read_text())
     except FileNotFoundError:

@@ -54,7 +54,7 @@ def gateway_with(lines: str) -> None:
 
 
 def gateway_status() -> dict[str, Any]:
-    """Return the status of the gateway."""
+    """Return the status that the gateway reports."""
     status = f"ip netns exec {ROUTER} {LASTHOP} gateway status --json {GATEWAY}"
     return dict(json.loads(sh(status)))
 

@@ -30,8 +30,8 @@ SERVERS = [f"10.1.1.{k}" for k in range(1, 21)]
 FAST_BPS, SLOW_BPS = 54_000_000, 24_000_000
 """Data rates of 802.11g. [bit/s]"""
 FRAME_S = 165.5e-6
-"""Overhead of an 802.11g frame in addition to the time of its bytes: 28 us DIFS, 67.5 us mean
-backoff, 26 us preamble and signal extension, 10 us SIFS, 34 us MAC ACK. [s]"""
+"""Air time of an 802.11g frame in addition to the transmission time of its bytes: 28 us DIFS, 67.5
+us mean backoff, 26 us preamble and signal extension, 10 us SIFS, 34 us MAC ACK. [s]"""
 HEADER_BYTES = 22
 """Header bytes of a frame in addition to the bytes that the kernel counts: 36 bytes of MAC and LLC
 headers minus 14 bytes of Ethernet header. [bytes]"""

@@ -79,7 +79,7 @@ VARIANTS: Mapping[str, Variant] = {
         ),
     )
 }
-"""Variants of points with a changed queue. These variants are only simulated."""
+"""Variants in which the queue of a point is changed. They are simulated, but not emulated."""
 
 
 # -- points -------------------------------------------------------------------------------------

@@ -23,8 +23,8 @@ QUANTITIES = {
     "drops": ("packet drops at the queue [%]", 100, 3, 0.15),
     "queue_packets": ("queue length [packets]", 1, 1, 0.15),
 }
-"""Title, unit factor and decimals of each quantity, and the largest relative difference at which
-two queues count as equal with the same TCP."""
+"""Title, unit factor and number of decimals of each quantity. The last value is the largest
+relative difference at which two queues under the same TCP are called equal."""
 NOT_EQUAL = "difference of the kernel's queue from the engine's queue, if not equal"
 """Title of the column for quantities that differ or are undecided."""
 LATE_DATAGRAMS_S = 0.002

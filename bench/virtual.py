@@ -1,4 +1,5 @@
-"""Checks that emulations in simulated time print the same bytes, and measures their cost.
+"""Checks that repeated emulations of an example in simulated time print the same bytes, and
+measures their cost.
 
     python bench/virtual.py                 all examples that can be emulated; an hour, as root
     python bench/virtual.py --only seven    examples whose names match

@@ -4,7 +4,8 @@
     python bench/webassembly.py --rounds 5
 
 Node runs the engine of the web page as a browser would. The two engines run alternately. The time
-to load and compile the engine is printed separately, since a slope does not include this time.
+to load and compile the WebAssembly engine is printed separately, since a slope does not include
+this time.
 """
 
 import argparse

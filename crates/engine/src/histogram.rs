@@ -2,8 +2,8 @@
 
 use crate::kernel::time::Span;
 
-/// Number of bins (cells) per octave. A computed quantile is at most 1/512 above the exact
-/// quantile.
+/// Number of bins (cells) per octave. An octave is the range of durations from one power of two to
+/// the next. A computed quantile is at most 1/512 above the exact quantile.
 const CELLS_PER_OCTAVE: u64 = 512;
 
 /// Maximum number of bins per octave in output. Adjacent bins are merged.
@@ -100,10 +100,10 @@ impl Histogram {
         (self.count > 0).then(|| self.sum_ns as f64 / self.count as f64 / 1e9)
     }
 
-    /// Returns a quantile. The quantile is the upper end of the first bin for which this bin and
-    /// the bins below it contain at least the fraction `part` of the durations. The value is at
-    /// most the longest duration. The value is never below the exact quantile, and exact if all
-    /// durations are equal. [s]
+    /// Returns a quantile. The durations are counted bin by bin, from the shortest durations on.
+    /// The quantile is the upper end of the bin at which the count reaches the fraction `part` of
+    /// all durations, but at most the longest duration. The value is never below the exact
+    /// quantile, and exact if all durations are equal. [s]
     pub fn quantile_s(&self, part: f64) -> Option<f64> {
         let rank = ((part * self.count as f64).ceil() as u64).max(1);
         let mut below = 0;
@@ -132,7 +132,8 @@ fn cell(ns: u64) -> usize {
     let octave = (ns / CELLS_PER_OCTAVE)
         .checked_ilog2()
         .map_or(0, |log| log + 1);
-    // from the second octave on, the bin depends only on the top 10 bits, the first of which is 1
+    // from the second octave on, the bin depends only on the 10 most significant bits of the
+    // duration; the first of these bits is 1
     let shift = octave.saturating_sub(1);
     (u64::from(shift) * CELLS_PER_OCTAVE + (ns >> shift)) as usize
 }
@@ -199,7 +200,7 @@ mod tests {
         for (pair, &count) in edges.windows(2).zip(&counts) {
             let inside = spans.iter().filter(|&&ns| (pair[0]..pair[1]).contains(&ns));
             assert_eq!(inside.count() as u64, count, "{pair:?}");
-            // at most 32 bins per octave
+            // the width of a bin is at most 1/32 of its lower edge, because an octave has 32 bins
             assert!((pair[1] - pair[0]) * 32 <= pair[0], "{pair:?}");
         }
         assert_eq!(counts.iter().sum::<u64>(), 40);

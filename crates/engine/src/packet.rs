@@ -79,7 +79,7 @@ impl EcnEcho {
     /// Set flag of a connection with classic ECN (RFC 3168), which echoes a mark until the window
     /// is reduced.
     pub const SET: EcnEcho = EcnEcho(1);
-    /// Modulus of the number of marked segments.
+    /// Modulus of the counter of marked segments: after 63 the counter continues at 0.
     pub const MODULUS: u32 = 64;
 
     const EACH: u8 = 1 << 1;

@@ -8,10 +8,10 @@
 //! ```
 //!
 //! Readings do not affect the run. A session without changes has exactly the results of
-//! [`crate::run_replication`]. A change applies to events after the halt: packets that enter a
-//! queue later, backoffs that are drawn later, and the next packet at a new rate. If a new limit is
-//! below the current length of a queue, no waiting packet is dropped. A change at time 0 has the
-//! same effect as a change of the scenario file.
+//! [`crate::run_replication`]. A change applies to events after the halt: to packets that enter a
+//! queue later, and to backoffs that are drawn later. A new rate applies from the next packet on.
+//! If a new limit is below the current length of a queue, no waiting packet is dropped. A change at
+//! time 0 has the same effect as a change of the scenario file.
 
 use std::ops::ControlFlow;
 

@@ -1,5 +1,5 @@
-//! The virtual shared bottleneck as a link with one server and one leaf (queue) per party. Packets
-//! of both directions pass the same link.
+//! The virtual shared bottleneck as a link with one server and several leaves (queues). The key
+//! `fairness` determines which packets share a leaf. Packets of both directions pass the same link.
 
 use std::ops::Range;
 
@@ -39,8 +39,8 @@ fn airtime(station: &Station, cell: &Cell) -> Span {
     data + Span(ack.0 / 2)
 }
 
-/// Returns the parties that share the rate: the groups of `settings`, and each leaf without a
-/// group.
+/// Returns the parties that share the rate. A party is a group of `settings`, or a leaf (queue)
+/// that belongs to no group.
 fn parties(settings: &BottleneckSettings, weights: &[f64]) -> Vec<Party> {
     let group_of = |leaf: usize| {
         let mut groups = settings.groups.iter();
@@ -62,7 +62,7 @@ fn parties(settings: &BottleneckSettings, weights: &[f64]) -> Vec<Party> {
     parties
 }
 
-/// The leaves of a bottleneck, and the leaves that each flow uses.
+/// The leaves (queues) of a bottleneck, and the leaves that each flow uses.
 pub(super) struct Leaves {
     names: Vec<String>,
     parties: Vec<Party>,
@@ -113,8 +113,8 @@ impl Leaves {
         }
     }
 
-    /// Returns the leaves through which the traffic of a station passes. With fairness "direction"
-    /// all stations share these leaves.
+    /// Returns the leaves (queues) through which the traffic of a station passes. With fairness
+    /// "direction" all stations share these leaves.
     pub(super) fn of_station(&self, station: usize, flows: &[Flow]) -> Vec<u32> {
         let pairs = flows.iter().zip(&self.of_flow);
         let own = |flow: &Flow| flow.station() == Some(station) && self.settings.redirects(flow);

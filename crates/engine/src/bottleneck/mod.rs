@@ -62,7 +62,7 @@ pub struct Bottleneck {
     next: Time,
     /// Traffic counters of each station at the last ping.
     stations: Vec<Known>,
-    /// Leaves through which the packets of each station pass.
+    /// Leaves (queues) through which the packets of each station pass.
     leaves_of: Vec<Vec<u32>>,
     rate_bps: u64,
     rate_since: Time,
@@ -102,7 +102,8 @@ impl Bottleneck {
         let stations = 0..hotspot.stations.len();
         Bottleneck {
             settings: settings.clone(),
-            // the check of the settings has ensured that these values exist
+            // if the rate is estimated, the check of the settings has ensured that the parameters
+            // of the estimator exist
             estimator: match settings.rate_bps {
                 None => Capacity::new(settings.wce, streams.stream("vsb/pings")).ok(),
                 Some(_) => None,
@@ -129,7 +130,7 @@ impl Bottleneck {
         self.next
     }
 
-    /// Starts the bottleneck at `now` or, after the start, returns the next pings to send.
+    /// Starts the bottleneck if it has not started yet. Later calls return the next pings to send.
     /// `datagrams` returns the number of datagrams of a station that have bypassed the bottleneck
     /// so far. The call may change the rate.
     pub fn advance(
@@ -296,8 +297,8 @@ impl Bottleneck {
     }
 }
 
-/// Returns the leaves of a bottleneck that at least one flow uses: the index of each leaf, and its
-/// name in results. The list is empty if there is no bottleneck.
+/// Returns the leaves (queues) of a bottleneck that at least one flow uses. Each item is the index
+/// of a leaf, and its name in results. The list is empty if there is no bottleneck.
 pub fn shown_leaves(
     settings: Option<&BottleneckSettings>,
     hotspot: Hotspot,
@@ -306,8 +307,8 @@ pub fn shown_leaves(
     leaves.into_iter().flatten()
 }
 
-/// Returns the uplink UDP flows of stations that bypass a bottleneck: the index of the flow, and
-/// that of the station. The list is empty if there is no bottleneck.
+/// Returns the uplink UDP flows that bypass a bottleneck. Each item is the index of a flow, and the
+/// index of its station. The list is empty if there is no bottleneck.
 pub fn bypassing(
     settings: Option<&BottleneckSettings>,
     flows: &[Flow],

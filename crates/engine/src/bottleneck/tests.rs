@@ -54,7 +54,7 @@ fn a_station_that_sends_datagrams_through_it_has_traffic_and_is_asked() {
         let mut passed = nothing();
         let mut asked = Vec::new();
         while vsb.deadline() < Time(4_000 * MS) {
-            // the packet that leaves the leaf of station a can only be a UDP datagram of station a
+            // a packet leaves the leaf of station a; it can only be a UDP datagram of this station
             passed.leaves[0].left += 1;
             asked.extend(vsb.advance(vsb.deadline(), |_| 0, &passed));
         }

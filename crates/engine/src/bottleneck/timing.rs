@@ -51,8 +51,8 @@ impl Timing {
     }
 
     /// Records a segment that leaves the bottleneck at `now`. `passed_bytes` is the number of bytes
-    /// that had left before the segment. The segment is timed only if `listening` contains its
-    /// station.
+    /// that had left before the segment. `listening` contains the stations whose segments are
+    /// timed.
     pub(super) fn leaves(
         &mut self,
         now: Time,

@@ -16,7 +16,8 @@ impl Period<'_> {
         Some((world.radio().conflict()?, world.users()?.each(), csma))
     }
 
-    /// Returns the increase of a counter in the measured period, summed over the flows of a user.
+    /// Returns the increase of a counter in the measured period, summed over all flows of a user.
+    /// `count` reads the counter of a flow.
     fn over_user(&self, user: usize, count: fn(&FlowCounters) -> u64) -> u64 {
         let Some((_, users, _)) = self.network() else {
             return 0;

@@ -49,8 +49,9 @@ impl Distribution {
 
 /// Returns `distributions` as JSON: a list of objects with `list`, `name`, `quantity`, `edges_s`
 /// and `counts`. Empty intervals before the first count and after the last count are omitted. There
-/// is one more edge than counts. All distributions use the same sequence of edges, except at their
-/// first and last edge.
+/// is one more edge than counts. The first edge is the smallest value of the quantity, and the last
+/// edge is 1 ns above the largest value. All edges between these two belong to one fixed sequence,
+/// which is the same for all distributions.
 pub fn distributions_json(distributions: &[Distribution]) -> String {
     let each = distributions.iter().map(|own| {
         let (edges, counts) = own.histogram.cells();

@@ -22,8 +22,8 @@ use crate::world::FlowCounters;
 /// the flow is not met. [%]
 const MET_PERCENT: u64 = 99;
 
-/// Largest ratio of the number of datagrams in flight to the number that Little's law gives for
-/// their mean delay. Above this ratio, the datagrams are said to accumulate in queues. [-]
+/// Largest ratio of the number of datagrams in flight to the expected number, which Little's law
+/// gives for the mean delay. Above this ratio, the datagrams accumulate in queues. [-]
 const PILE: f64 = 1.5;
 
 /// Returns whether a flow competes for its share, that is, whether its demand is not met. `start`

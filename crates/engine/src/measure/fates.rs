@@ -5,10 +5,11 @@
 //! numerator and the denominator are updated together. A probability of any period is therefore in
 //! [0, 1]. Packets without a fate at the end of the period are not counted.
 //!
-//! Two other definitions are worse. The first divides losses by the packets that are sent in the
-//! period. Then losses in one period are related to packets of another period. The second divides
-//! by those packets sent in the period whose fate is known at the end of the period. Then losses
-//! are overestimated, because a loss is known earlier than an arrival.
+//! Two other definitions are worse. The first definition divides losses by the number of packets
+//! that are sent in the period. Then losses in one period are related to packets of another period.
+//! The second definition divides losses by the number of those packets sent in the period whose
+//! fate is known at its end. Then losses are overestimated, because a loss is known earlier than an
+//! arrival.
 
 use super::item::{Value, probability, ratio};
 use super::marks::QueueMark;

@@ -57,8 +57,8 @@ impl Period<'_> {
                             .as_ref()
                             .map(|waits| waits.of(flow));
                         let asleep = waits.of(flow).since(from.unwrap_or_default());
-                        // the sum is divided by all packets, including those that were not buffered
-                        // because the station was awake
+                        // the sum of the buffering times is divided by the number of all packets,
+                        // including packets that were not buffered because the station was awake
                         add(name, asleep.ns, own.packets);
                     }
                     add(world.radio().queue_name(queue), own.ns, own.packets);

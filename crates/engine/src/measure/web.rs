@@ -7,7 +7,7 @@ use crate::world::FlowCounters;
 
 impl Period<'_> {
     /// Returns the increase of a counter in the measured period, summed over the responses of web
-    /// source `web`.
+    /// source `web`. `count` reads the counter of a flow.
     fn over_responses(&self, web: u32, count: fn(&FlowCounters) -> u64) -> u64 {
         let web = &self.world.flows().webs().sources()[web as usize];
         self.over(web.responses(), count)

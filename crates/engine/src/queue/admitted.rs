@@ -9,7 +9,7 @@ use crate::packet::Packet;
 #[derive(Clone, Debug)]
 pub struct Admitted {
     pub(super) admission: Admission,
-    /// Length of the packets in the queue. [bytes]
+    /// Total length of the packets in the queue. [bytes]
     pub(super) bytes: u64,
     pub(super) counts: Counts,
 }

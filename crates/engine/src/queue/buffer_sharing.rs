@@ -217,8 +217,8 @@ impl SharingSetting {
 /// Time without arrivals of a class after which the class counts as absent.
 const ABSENCE: Span = Span(1_000_000_000);
 
-/// Number of data segments over which the shares of the service are averaged, divided by the target
-/// occupancy. [-]
+/// Length of the moving averages of the shares of the service, in data segments per packet of the
+/// target occupancy. [-]
 const SERVICE_MEMORY: f64 = 4.0;
 
 /// Returns the weight of one data segment in the moving averages of the shares of the service.

@@ -205,7 +205,8 @@ impl CoDel {
             return Some((packet, false));
         }
         let first_above = *self.state.first_above.get_or_insert(now + setting.interval);
-        // the interval is positive, so that it cannot start and end with the same packet
+        // `first_above` is None at the first packet above the target; the interval is positive, so
+        // that it cannot end at this packet
         Some((packet, now >= first_above))
     }
 }

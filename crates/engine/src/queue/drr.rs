@@ -84,8 +84,8 @@ pub(super) fn hash_key(mut stream: Stream) -> u64 {
 
 /// Returns the index of the queue to which `flow` is hashed.
 pub(super) fn hashed(flow: u32, key: u64, queues: u32) -> u32 {
-    // the multiplication and shifts are those of Stafford's variant 13, so that each bit of the key
-    // affects the result
+    // these multiplications and shifts (Stafford's variant 13) make the result depend on each bit
+    // of the key
     let mixed = (u64::from(flow) ^ key).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     let mixed = mixed ^ (mixed >> 31);

@@ -102,8 +102,9 @@ impl OfDiscipline for DualPi2Setting {
 }
 
 impl DualPi2Setting {
-    /// Returns the settings for a link. If a link is so slow that a lone packet would be marked,
-    /// the ramp begins at the time of two packets (appendix A.2).
+    /// Returns the settings for a link. If the link is so slow that a packet would be marked even
+    /// if the queue contains no other packet, the ramp begins at the transmission time of two
+    /// packets (appendix A.2).
     pub(super) fn upstream_of(self, egress: Egress) -> DualPi2Setting {
         let service_s = MTU * 8.0 / egress.rate_bps as f64;
         if !egress.is_fixed || self.min_threshold.seconds() >= service_s {
@@ -133,8 +134,8 @@ pub struct DualPi2 {
     classic: Queue,
     next_update: Time,
     base: Base,
-    /// Bytes of the L queue in excess of its weighted share. If the value is above 0, the classic
-    /// queue is served next. [bytes]
+    /// Number of bytes that the L queue has sent in excess of its weighted share. If the number is
+    /// above 0, the classic queue is served next. [bytes]
     credit: f64,
     pub(super) marked: u64,
 }

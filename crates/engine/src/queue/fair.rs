@@ -74,9 +74,9 @@ struct Group {
     turns: Round,
     packets: usize,
     max_bps: Option<u64>,
-    /// Number of bytes that the party may send above its maximum rate after a wait. The number is
-    /// twice the quantum, because a round of all parties may take longer than one packet at the
-    /// maximum rate. [bytes]
+    /// Number of bytes that the party may send above its maximum rate after it has sent nothing for
+    /// some time. The number is twice the quantum, because a round of all parties may take longer
+    /// than one packet at the maximum rate. [bytes]
     burst_bytes: u64,
     /// Earliest time at which the maximum rate lets the party send.
     due: Time,
@@ -401,7 +401,7 @@ mod tests {
     fn a_leaf_that_goes_idle_saves_nothing_and_owes_what_it_sent_too_much() {
         let mut fair = Fair::new(vec![[0, 0], [1, 1]], &[1.0; 2], 200);
         let mut dropped = Vec::new();
-        // flow 0 gets a new packet each time it has been served, flow 1 is always backlogged
+        // flow 0 gets two packets before every three departures; flow 1 is always backlogged
         (0..5).for_each(|_| fair.enqueue(packet(1, 1500), &mut dropped));
         let mut sent = [0_u64; 2];
         for _ in 0..1000 {

@@ -14,8 +14,8 @@ use crate::packet::Packet;
 pub struct Fifo {
     packets: VecDeque<Packet>,
     pub(super) admitted: Admitted,
-    /// Time until which the last removed packet still counts towards the queue length, because its
-    /// MAC ACK is on the air.
+    /// Time until which the packet that was removed last still counts towards the queue length,
+    /// because its MAC ACK is on the air.
     released: Time,
     /// Length of the last removed packet. [bytes]
     released_bytes: u16,
@@ -205,7 +205,8 @@ mod tests {
             last[flow] = Some(packet.number);
             first_half[flow] += u32::from(served < 150);
         }
-        // hypergeometric distribution: mean 50, standard deviation 4.1
+        // the number of packets of flow 1 among the first 150 has a hypergeometric distribution
+        // with mean 50 and standard deviation 4.1
         assert!((38..=62).contains(&first_half[1]), "{first_half:?}");
     }
 

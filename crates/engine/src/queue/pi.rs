@@ -176,8 +176,7 @@ mod tests {
         close(queue.probability, 0.10);
         queue.advance(Time(60 * MS), |_| 200);
         close(queue.probability, 0.10);
-        // the change of p is 3e-4 * 600 per step, minus 2e-4 times the previous deviation, until p
-        // = 1
+        // the change of p in the first step would be 3e-4 (100,000 - 200), but p is at most 1
         queue.advance(Time(500 * MS), |_| 100_000);
         close(queue.probability, 1.0);
     }
@@ -217,7 +216,7 @@ mod tests {
             let verdicts = (0..20_000).map(|_| queue.admit(&backlog, &packet));
             verdicts.filter(|other| *other == verdict).count() as f64 / 20_000.0
         };
-        // standard deviation of the measured share: 0.0028
+        // the standard deviation of the measured fraction of dropped packets is 0.0028
         assert!((share(50, Ecn::NotCapable, Verdict::Drop) - 0.2).abs() < 0.012);
         assert!((share(50, Ecn::Capable, Verdict::Mark) - 0.2).abs() < 0.012);
         assert_eq!(share(50, Ecn::Capable, Verdict::Drop), 0.0);

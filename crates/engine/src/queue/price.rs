@@ -57,7 +57,7 @@ mod tests {
         assert_eq!(share(0.0, 9, Ecn::NotCapable, Verdict::Enter), 1.0);
         assert_eq!(share(0.0, 10, Ecn::Capable, Verdict::Drop), 1.0);
         assert_eq!(share(1.5, 0, Ecn::NotCapable, Verdict::Drop), 1.0);
-        // standard deviation of the measured share: 0.0022
+        // the standard deviation of the measured fraction of dropped packets is 0.0022
         assert!((share(0.1, 5, Ecn::NotCapable, Verdict::Drop) - 0.1).abs() < 0.007);
         assert!((share(0.1, 5, Ecn::Capable, Verdict::Mark) - 0.1).abs() < 0.007);
     }

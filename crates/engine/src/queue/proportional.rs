@@ -93,7 +93,7 @@ mod tests {
         };
         assert_eq!(share(0, Ecn::NotCapable, Verdict::Enter), 1.0);
         assert_eq!(share(300, Ecn::Capable, Verdict::Drop), 1.0);
-        // the standard deviation of the measured share is at most 0.0033
+        // the standard deviation of the measured fraction of dropped packets is at most 0.0033
         assert!((share(50, Ecn::NotCapable, Verdict::Drop) - 0.1).abs() < 0.01);
         assert!((share(200, Ecn::NotCapable, Verdict::Drop) - 0.4).abs() < 0.015);
         assert!((share(200, Ecn::Capable, Verdict::Mark) - 0.4).abs() < 0.015);

@@ -10,8 +10,8 @@ use crate::packet::Packet;
 pub struct Scheduled {
     pub(super) scheduler: Scheduler,
     head: Option<Packet>,
-    /// Time until which the last removed packet still counts towards the queue length, because its
-    /// MAC ACK is on the air.
+    /// Time until which the packet that was removed last still counts towards the queue length,
+    /// because its MAC ACK is on the air.
     released: Time,
     /// Dropped packets that `take_dropped` has not yet returned.
     dropped: Vec<Packet>,
@@ -60,7 +60,8 @@ impl Scheduled {
         Some(packet)
     }
 
-    /// Counts the marks of the scheduler, and the packets in `dropped` except the first `before`.
+    /// Updates the counters: the number of marked packets is that of the scheduler, and all packets
+    /// in `dropped` except the first `before` packets are counted as dropped.
     fn count(&mut self, before: usize, at: Time) {
         let counters = &mut self.counts.counters;
         (before..self.dropped.len()).for_each(|_| counters.withdraw(at));

@@ -30,8 +30,9 @@ pub struct TxQueues {
     /// Order of arrival: each entry is the index of a txq and a count of consecutive packets for
     /// this txq. Settled packets may still have entries, but not at the front.
     order: VecDeque<(u32, u32)>,
-    /// Time until which the last settled packets still count towards the queue length, because
-    /// their ACK or BlockAck is on the air. The next two fields are their number and total length.
+    /// Time until which the packets that were settled (received or discarded) last still count
+    /// towards the queue length, because their ACK or BlockAck is on the air. The next two fields
+    /// are the number and the total length of these packets.
     released: Time,
     released_packets: u32,
     released_bytes: u32,
@@ -91,7 +92,8 @@ impl TxQueues {
         self.of_flow.get(packet.flow as usize).map_or(0, |&txq| txq)
     }
 
-    /// Counts a packet of `bytes` bytes that waits upstream of the device.
+    /// Counts a packet of `bytes` bytes that waits upstream of the device, in [`super::Mac80211`].
+    /// The device is the Wi-Fi hardware with its own queue.
     pub fn count_in_qdisc(&mut self, now: Time, bytes: u16) {
         self.admitted.enter(now, bytes);
     }
@@ -245,7 +247,8 @@ impl TxQueues {
         self.released_bytes += bytes;
     }
 
-    /// Records that the first `packets` packets of `txq` since the start of the run are settled.
+    /// Records that the first `packets` packets of `txq` since the start of the run are settled,
+    /// that is, received or discarded.
     #[inline]
     pub fn settled(&mut self, txq: u32, packets: u32) {
         self.txqs[txq as usize].settled = packets;
@@ -266,8 +269,8 @@ impl TxQueues {
         self.order.is_empty()
     }
 
-    /// Returns the queue length at `now`. Settled packets are included until their ACK or BlockAck
-    /// has been received.
+    /// Returns the queue length at `now`. Settled (received or discarded) packets are included
+    /// until their ACK or BlockAck has been received.
     #[inline]
     pub fn length(&self, now: Time) -> usize {
         let lingering = if now < self.released {

@@ -38,8 +38,8 @@ impl Wait {
         }
     }
 
-    /// Returns the number and sojourn times of the datagrams that have left since the earlier value
-    /// `before`.
+    /// Returns the number and sojourn times of the datagrams that have left since the value
+    /// `before` was read.
     pub fn since(self, before: Wait) -> Wait {
         Wait {
             packets: self.packets - before.packets,

@@ -19,7 +19,7 @@ use crate::scenario::Scenario;
 /// aggregates, `sequence` has the sequence numbers of the MPDUs, and `lost` has the sequence
 /// numbers of the MPDUs that were not received. `mcs` is set for PPDUs with an MCS.
 pub fn frames_json(scenario: &Scenario, frames: &[FrameRecord], from: Time, to: Time) -> String {
-    // frames are in order of exchanges, and a response follows its data frame
+    // the frames are in the order of the exchanges, and each response follows its data frame
     let shown: Vec<&FrameRecord> = frames
         .iter()
         .filter(|frame| (from..to).contains(&frame.at))

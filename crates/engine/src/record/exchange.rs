@@ -12,8 +12,9 @@ pub(super) struct Exchange {
     /// Air times of the RTS and the CTS; `None` if the exchange has no RTS.
     pub(super) protection: Option<(Span, Span)>,
     pub(super) rts_bps: u64,
-    /// Air times of CTS, data and response from which the Duration fields of the frames are
-    /// computed. For single frames these are the air times at the nominal rates of the link.
+    /// Air times of CTS, data and response. The Duration fields of the frames are computed from
+    /// these air times. In a cell without aggregates, they are computed for the nominal rates of
+    /// the link.
     pub(super) reserved: [Span; 3],
     /// Frame type, length and rate of the response. [bytes], [bit/s]
     pub(super) response: (FrameKind, u32, u64),

@@ -84,8 +84,8 @@ impl FrameLog {
         self.close(before);
     }
 
-    /// Removes frames that exceed the maximum number from `records`. Only the frames from index
-    /// `before` on are new.
+    /// Counts the new frames in `records`, which begin at index `before`. If the maximum number is
+    /// exceeded, removes the last frames.
     fn close(&mut self, before: usize) {
         for index in before..self.records.len() {
             let count = self.records[index].count();

@@ -47,7 +47,7 @@ pub struct Series {
     /// - At the time: queue lengths, cwnd, rate of the bottleneck, and last ping (NaN: no value
     ///   yet).
     /// - Over the interval: goodput, utilisation, and round-trip time of a user (NaN: no ACK); with
-    ///   tails also the delay of each flow (NaN: no sample).
+    ///   `Detail::Tails` also the delay of each flow (NaN: no sample).
     pub tracks: Vec<Track>,
 }
 

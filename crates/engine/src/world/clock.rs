@@ -21,8 +21,8 @@ impl Clock {
     /// `flows` flows.
     pub(super) fn new(scenario: &Scenario, flows: usize) -> Clock {
         let slots = Slots::new(scenario);
-        // both numbers must be equal, because the check of the scenario computes the maximum
-        // duration from the second
+        // `scenario.slots()` must return the number of slots of the agenda, because the check of
+        // the scenario computes the maximum duration from it
         debug_assert_eq!(
             slots.count(numbers::first_connection(scenario)),
             scenario.slots()
@@ -48,7 +48,8 @@ impl Clock {
         self.slots.owner(slot)
     }
 
-    /// Returns whether a slot of the agenda belongs to a link. The slots of links come first.
+    /// Returns whether a slot of the agenda belongs to a link. The slots of links are in front of
+    /// the slot of the schedule (planned events).
     #[inline(always)]
     pub(super) fn is_before_schedule(&self, slot: usize) -> bool {
         slot < self.slots.of(Owner::Schedule)
@@ -69,8 +70,8 @@ impl Clock {
         self.agenda.deadline(slot)
     }
 
-    /// Sets the deadline of `owner` if the new deadline is earlier. A later deadline is set when
-    /// the timer expires (lazy timer).
+    /// Sets the deadline of `owner` if the new deadline is earlier. A later deadline is set only
+    /// when the earlier deadline is reached (lazy timer).
     #[inline(always)]
     pub(super) fn arm(&mut self, owner: Owner, at: Time) {
         let slot = self.slots.of(owner);

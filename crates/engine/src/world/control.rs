@@ -55,7 +55,7 @@ impl World<'_> {
 
     /// Computes the number of connections of each user, and opens or closes connections.
     pub(super) fn set_connections(&mut self, now: Time) {
-        self.network.settle(now); // first counts all losses on links, because users react to losses
+        self.network.settle(now); // all losses on links are counted first, because users react to losses
         let (Some(users), Some(csma)) = (&mut self.users, &self.scenario.csma) else {
             return;
         };

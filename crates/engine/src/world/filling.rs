@@ -79,7 +79,8 @@ impl Network {
         };
         let datagram = udp.0.send();
         let mut packet = flow.datagram(now, member.flow, datagram);
-        // not negative, because the first datagram arrives after `member.delay`
+        // the time is not negative, because the first datagram arrives at the queue after
+        // `member.delay`
         packet.stamp = Time(now.0 - member.delay.0);
         packet.hop = member.hop;
         let (first, end) = member.losing;

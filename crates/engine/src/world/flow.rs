@@ -560,7 +560,8 @@ mod tests {
         assert_eq!(size_of::<FlowState>(), 256);
     }
 
-    /// `bench/large_bound.py` uses this test.
+    /// Checks upper bounds of the sizes of structures. `bench/large_bound.py` computes the memory
+    /// of a simulation from these bounds.
     #[test]
     fn what_a_network_is_made_of_is_no_larger_than_its_bound_says() {
         use crate::link::{LinkSettings, Pipe};

@@ -118,8 +118,9 @@ impl Gauge {
         (self.count > 1).then(|| self.queues[link].variance(count).sqrt())
     }
 
-    /// Returns the correlation of the windows of a class. The correlation is the sum of the
-    /// covariances of all pairs, divided by the sum of the products of their standard deviations.
+    /// Returns the correlation of the windows of a class. The correlation has a numerator and a
+    /// denominator, which are sums over all pairs of windows. The numerator is the sum of the
+    /// covariances. The denominator is the sum of the products of the two standard deviations.
     /// Returns `None` if fewer than two windows vary.
     pub(crate) fn synchronisation(&self, class: usize) -> Option<f64> {
         let count = self.count as f64;

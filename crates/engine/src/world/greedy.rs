@@ -6,15 +6,16 @@
 //!          |<- approach ->|  filled
 //! ```
 //!
-//! The approach is the part of the path upstream of this queue. A source sends each datagram early
-//! by the delay of the approach, so that the datagram reaches the queue when there is room. The
-//! timestamp of the datagram is the time at which it was sent. The loss on the links before the
-//! queue is drawn when the datagram reaches the queue; if the datagram is lost, the source sends
-//! another one. Therefore the queue becomes full one approach delay after the start of the flow,
-//! and stays full until one approach delay after the stop of the flow. When a packet departs from a
-//! link's queue, the queue has room. Therefore each departure from this link is an event. A link
-//! without a greedy source does not need these events. The virtual shared bottleneck has a rate
-//! only after its start. Before the start, the queue of the access point is kept full.
+//! The approach is the part of the path upstream of this queue. A source sends each datagram before
+//! the queue has room, and the time in between is the delay of the approach. Therefore the datagram
+//! reaches the queue when the queue has room. The timestamp of the datagram is the time at which it
+//! was sent. The loss on the links before the queue is drawn when the datagram reaches the queue;
+//! if the datagram is lost, the source sends another one. Therefore the queue becomes full one
+//! approach delay after the start of the flow, and stays full until one approach delay after the
+//! stop of the flow. When a packet departs from a link's queue, the queue has room. Therefore each
+//! departure from this link is an event. A link without a greedy source does not need these events.
+//! The virtual shared bottleneck has a rate only after its start. Before the start, the queue of
+//! the access point is kept full.
 //!
 //! Only drop-tail queues are supported, because the source must know whether the queue is full
 //! (`scenario::greedy`).
@@ -34,13 +35,14 @@ pub(super) struct GreedyFlows {
     /// Greedy flows of each link queue, with the number of the link. Links without greedy flows are
     /// not in the list.
     links: Vec<(u32, VecDeque<Member>)>,
-    /// Links with packet loss upstream of the queues, for all greedy flows one after another.
+    /// Numbers of the links with packet loss upstream of the queues. The list contains the links of
+    /// the first greedy flow, then those of the second, and so on.
     pub(super) losing: Vec<u32>,
     /// Flows that have stopped, and the times at which their last datagrams reach the queue.
     pub(super) ends: Vec<(u32, Time)>,
     /// Value of `Packet::hop` for a packet in a queue in front of the radio channel: the number of
-    /// legs of its route that have begun. The value is 1 in a CSMA network, because the packet is
-    /// on the first link of its route, and 0 in a cell.
+    /// legs (sections) of its route that the packet has begun. The value is 1 in a CSMA network,
+    /// because the packet is on the first link of its route, and 0 in a cell.
     air_hop: u8,
     /// Link number of the virtual shared bottleneck, and the time at which it starts.
     pub(super) bottleneck: Option<(u32, Time)>,
@@ -52,12 +54,12 @@ pub(super) struct GreedyFlows {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Member {
     pub(super) flow: u32,
-    /// Value of `Packet::hop` for a packet that enters the queue: the number of legs of its route
-    /// that have begun.
+    /// Value of `Packet::hop` for a packet that enters the queue: the number of legs (sections) of
+    /// its route that the packet has begun.
     pub(super) hop: u8,
     /// Time from the departure of a datagram to its arrival at the queue.
     pub(super) delay: Span,
-    /// Links that may lose the datagram upstream of the queue, as a range of
+    /// Links upstream of the queue that may lose the datagram, as a range of indices in
     /// [`GreedyFlows::losing`].
     pub(super) losing: (u32, u32),
 }

@@ -1,15 +1,15 @@
 //! Routes divided into legs. A leg is a section of a route that a packet passes in one event.
 //!
 //! A leg consists of a place (a link, a queue or an endpoint) and the sums of the pure delays
-//! before and after this place. A pure delay is a link without a rate. For example, a route over
-//! the links
+//! before and after this place. A pure delay is a link without a rate. This example shows the links
+//! of a route, and the legs into which the route is divided:
 //!
 //! ```text
 //!   links     host 5 ms   BOTTLENECK   2 ms   3 ms   QUEUE that decides on departure   1 ms   endpoint
 //!   legs     |-- lead 5 ms, place BOTTLENECK, delay 2 + 3 ms --|-- place QUEUE --|-- delay 1 ms --| End
 //! ```
 //!
-//! is divided wherever a packet must wait for an event:
+//! A route is divided wherever a packet must wait for an event:
 //!
 //! - before a link at which packets of several links meet, so that their order is known only at
 //!   their arrival ([`super::lookahead`]);
@@ -17,10 +17,10 @@
 //!   event;
 //! - at a queue in front of the radio channel, and at an endpoint without lookahead.
 //!
-//! Every other leg is entered with lookahead: the current event also processes the later arrival of
-//! the packet at this leg. Pure delays belong to the leg before them ([`Leg::delay`]). A pure delay
-//! at the beginning of a route belongs to the leg after it ([`Leg::lead`]). An endpoint with
-//! lookahead belongs to the last leg ([`Leg::ends`]).
+//! All other legs are entered with lookahead: the event of the previous leg also processes the
+//! later arrival of the packet at such a leg. Pure delays belong to the leg before them
+//! ([`Leg::delay`]). A pure delay at the beginning of a route belongs to the leg after it
+//! ([`Leg::lead`]). An endpoint with lookahead belongs to the last leg ([`Leg::ends`]).
 
 use super::wired::WiredLink;
 use crate::kernel::time::Span;
@@ -64,9 +64,9 @@ pub(super) enum Place {
     EndAhead,
 }
 
-/// Divides a route into legs, and appends these to `legs`. The route uses the links with these
-/// `numbers`, and its last place is `end`. Numbers that are not in `links` are those of wireless
-/// links.
+/// Divides a route into legs, and appends the new legs to `legs`. The route uses the links with
+/// these `numbers`, and its last place is `end`. Numbers that are not in `links` are those of
+/// wireless links.
 pub(super) fn cut(legs: &mut Vec<Leg>, numbers: &[u32], end: Place, links: &[WiredLink]) {
     let first = legs.len();
     for &number in numbers {

@@ -36,7 +36,8 @@ pub(crate) enum Medium {
     ConflictGraph(Box<Conflict>),
 }
 
-/// Evaluates an expression in which `$name` is the content of any variant.
+/// Evaluates the same expression for each variant of the medium. In the expression, `$name` is the
+/// content of the variant.
 macro_rules! with_medium {
     ($self:expr, $medium:ident => $result:expr) => {
         match $self {

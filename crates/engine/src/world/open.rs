@@ -21,7 +21,7 @@ impl World<'_> {
         for web in &mut flows.webs.sources {
             web.outside = Some(Vec::new());
         }
-        // without lookahead of endpoints, because external hosts reply at any time
+        // endpoints have no lookahead, because external hosts may reply at any time
         self.network.wires.end_in_own_time();
     }
 

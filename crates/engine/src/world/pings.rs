@@ -25,8 +25,8 @@ impl FlowState {
 
 impl Flows {
     /// Returns the sequence number after the data of a segment, or the next expected sequence
-    /// number of an ACK. For simulated TCP, this value is `number`, which counts segments. For
-    /// external hosts, the value is the TCP sequence number of `packet`.
+    /// number of an ACK. For simulated TCP, the sequence number counts segments and is `number`.
+    /// For external hosts, it is the TCP sequence number in `packet`.
     fn sequence(&self, packet: &Packet, number: u32) -> u32 {
         match self.states[packet.flow as usize].endpoints {
             Endpoints::Hosts => self.hosts.sequence(packet),
@@ -80,7 +80,7 @@ impl World<'_> {
         self.bottleneck.as_ref().is_some_and(Bottleneck::listens)
     }
 
-    /// Reports to the bottleneck that a packet leaves it now.
+    /// Reports to the bottleneck that a packet leaves the bottleneck now.
     #[cold]
     pub(super) fn time(&mut self, now: Time, packet: &Packet) {
         let passed_bytes = self.network.wires.passed_bytes();

@@ -20,7 +20,7 @@ pub(super) struct Plan {
     done: usize,
     /// Index in `planned` of the next event that limits lookahead.
     heard: usize,
-    /// Whether the start of each flow has no immediate effect on other flows.
+    /// For each flow, whether its start has no immediate effect on other flows.
     starts_alone: Vec<bool>,
 }
 

@@ -52,7 +52,8 @@ pub(super) struct Routes {
     links: Vec<u32>,
     /// Legs of all routes, one route after another.
     legs: Vec<Leg>,
-    /// Index of the first leg of each route: first for the ACKs of each flow, then for its data.
+    /// Index in `legs` of the first leg of each route. Each flow has two routes: first that of its
+    /// ACKs, then that of its data.
     first_legs: Vec<[u32; 2]>,
 }
 
@@ -199,7 +200,8 @@ impl Routes {
         let [_, data] = self.routes[flow as usize];
         match data.first.min(data.last) {
             WIRED => self.links[data.start as usize] - wired as u32,
-            // only the other end of the route is a queue in front of the radio channel
+            // the data of a station's flow: exactly one end of the route is a queue in front of the
+            // radio channel, and the value of the other end is `WIRED`, the largest number
             contender => contender,
         }
     }
@@ -240,8 +242,8 @@ impl Routes {
         legs.position(leads).map_or(0, |place| place as u8)
     }
 
-    /// Returns the links of each flow's route, in order: first those of its ACKs, then those of its
-    /// data.
+    /// Returns for each flow the links of its two routes, in the order in which packets pass them:
+    /// first the route of the ACKs, then the route of the data.
     pub(super) fn pairs(&self) -> impl Iterator<Item = [&[u32]; 2]> {
         let links = |route| self.links_of(route);
         self.routes

@@ -30,7 +30,7 @@ pub(crate) struct User {
     /// Flows of all connections of the user, open and closed. The first flow has the number of the
     /// user.
     pub(super) flows: Vec<u32>,
-    /// Flows of the open connections, in the order in which these were opened.
+    /// Flows of the open connections, in the order in which the connections were opened.
     pub(super) open: Vec<u32>,
     /// Flows of connections that are not open.
     pub(super) closed: Vec<u32>,
@@ -118,7 +118,8 @@ impl User {
         self.open.push(flow);
     }
 
-    /// Returns the sum of a counter over all connections of the user.
+    /// Returns the sum of a counter over all connections of the user. `count` reads the counter of
+    /// a connection.
     pub(crate) fn sum(&self, flows: &[FlowState], count: fn(&FlowCounters) -> u64) -> u64 {
         let own = self.flows.iter().map(|&flow| &flows[flow as usize]);
         own.map(|flow| count(&flow.counters)).sum()

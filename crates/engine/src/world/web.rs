@@ -125,8 +125,8 @@ pub(super) struct Member {
 /// All web sources and their connections.
 pub(crate) struct Webs {
     pub(super) sources: Vec<Web>,
-    /// Web source and connection of each connection flow. The next field is the number of the first
-    /// such flow.
+    /// Web source and connection of each flow that belongs to a connection. The next field is the
+    /// number of the first of these flows.
     pub(super) members: Vec<Member>,
     pub(super) first: usize,
 }

@@ -4,8 +4,8 @@ use crate::kernel::time::Time;
 use crate::link::Link;
 use crate::packet::Packet;
 
-/// A wired link. The type has the size of a cache line, because the access links of hosts are
-/// numerous.
+/// A wired link. The size of this type is that of a cache line, because a network may have very
+/// many access links of hosts.
 #[repr(align(64))]
 pub(crate) struct WiredLink {
     pub(super) link: Link,

@@ -23,7 +23,8 @@ use crate::scenario::{LinkSettings, QueueSetting, Scenario};
 /// Length of a full packet. [bytes]
 const FULL_BYTES: u64 = 1500;
 
-/// Default length of the intervals in which the smallest utilisation is measured.
+/// Default length of the intervals for which the utilisation of a link is measured. A result of a
+/// link is the smallest of these utilisations.
 const UTILISATION_BIN: Span = Span(100_000_000);
 
 /// The links, the routes over links, and the packets on links.
@@ -52,14 +53,15 @@ pub(super) struct Gate {
 pub(super) struct Held {
     /// Arrival time of the packet at the gate.
     pub(super) arrives: Time,
-    /// Time at which the packet began the leg of its route that contains the gate.
+    /// Time at which the packet began the leg (section) of its route that contains the gate.
     pub(super) before: Time,
     pub(super) packet: Packet,
 }
 
 impl Gate {
     /// Returns the next held packet that arrives by `until`; `None` if there is no such packet.
-    /// Other packets may pass the gates if they arrive before the following held packet.
+    /// After this call, other packets may pass the gates if they arrive before the held packet that
+    /// is then the next.
     pub(super) fn next(&mut self, until: Time) -> Option<Held> {
         if self.held.front()?.arrives > until {
             return None;
@@ -220,7 +222,8 @@ impl Wires {
     }
 }
 
-/// Returns the length of the intervals in which the smallest utilisation is measured.
+/// Returns the length of the intervals for which the utilisation of a link is measured, to find the
+/// smallest value.
 pub(super) fn bin_of(scenario: &Scenario) -> Span {
     scenario.record.utilisation_bin.unwrap_or(UTILISATION_BIN)
 }

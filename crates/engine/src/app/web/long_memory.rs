@@ -11,10 +11,12 @@
 //!                                                  x_t fractional noise: (1 - B)^d x_t = e_t
 //! ```
 //!
-//! In these equations, z_t is the sequence, d is the order of fractional differencing, theta is the
-//! fraction of white noise, and B is the backshift operator. x_t is drawn conditionally on the last
-//! [`MEMORY`] values before it, so that its correlations are exact up to this lag. ns-2 uses the
-//! same method, with 1,000 values for gaps and 5,000 values for requests.
+//! In these equations, z_t is the sequence, s_t is its part with long memory, and n_t is its white
+//! noise. theta is the fraction of white noise in the variance of z_t. x_t is fractional noise, e_t
+//! is the white noise from which x_t and s_t follow, d is the order of fractional differencing, and
+//! B is the backshift operator. Each x_t is drawn conditionally on the last [`MEMORY`] values
+//! before it. Therefore the correlations of x_t are exact up to this lag. ns-2 uses the same
+//! method, with 1,000 values for gaps and 5,000 values for requests.
 
 use crate::kernel::streams::Stream;
 
@@ -28,12 +30,13 @@ const LANES: usize = 8;
 #[derive(Clone, Debug)]
 pub(super) struct LongMemory {
     stream: Stream,
-    /// Prediction coefficients of the past values, from lag `MEMORY` to lag 1.
+    /// Coefficients by which the past values are multiplied to predict the next x_t, from lag
+    /// `MEMORY` to lag 1.
     coefficients: Vec<f64>,
     /// Standard deviation of the fractional noise x_t, given the past values.
     innovation: f64,
-    /// Past values, with the oldest at index `oldest`. Each value is stored twice, at two indices
-    /// that differ by `MEMORY`.
+    /// Past values of x_t. The oldest value is at index `oldest`. Each value is stored twice, at
+    /// two indices that differ by `MEMORY`.
     past: Vec<f64>,
     oldest: usize,
     /// Factors in the sum z_t: the factor of x_t + x_{t-1}, and the factor of the white noise n_t.
@@ -44,8 +47,8 @@ impl LongMemory {
     /// Returns a sequence with fractional differencing of order `d`, from 0 to 0.5. White noise
     /// contributes the fraction `theta` of the variance.
     pub(super) fn new(d: f64, theta: f64, mut stream: Stream) -> LongMemory {
-        // Durbin-Levinson recursion: the coefficients for t past values are computed from those for
-        // t - 1, and x_t is drawn with them
+        // Durbin-Levinson recursion: the coefficients for t past values are computed from the
+        // coefficients for t - 1 past values, and x_t is drawn with the new coefficients
         let mut row: Vec<f64> = Vec::with_capacity(MEMORY); // coefficients from lag 1 on
         let mut previous = Vec::with_capacity(MEMORY);
         let mut variance = 1.0;
@@ -110,8 +113,10 @@ mod tests {
     use super::*;
     use crate::kernel::streams::Streams;
 
-    /// Returns the correlation of s at `lag` >= 1. The correlation of s follows from that of
-    /// fractional noise at lag k, rho_k = rho_{k-1} (k - 1 + d) / (k - d) (Hosking 1984, eq. 3).
+    /// Returns the correlation of the sequence z_t at `lag`, which is at least one. The result is
+    /// (1 - theta) times the correlation of s_t. The correlation of s_t follows from rho_k, the
+    /// correlation of the fractional noise x_t at lag k. rho_k is
+    /// rho_{k-1} (k - 1 + d) / (k - d) (Hosking 1984, eq. 3).
     fn correlation(d: f64, theta: f64, lag: usize) -> f64 {
         let mut rho = vec![1.0];
         for k in 1..=lag + 1 {

@@ -82,13 +82,13 @@ pub(super) struct Responses {
     files: bool,
     /// Number of remaining responses in the current run of files or of answers "not changed".
     run: u32,
-    /// Weibull shapes of the numbers of responses in a run: first for answers "not changed", then
-    /// for files.
+    /// Weibull shapes of the number of responses in a run: first for runs of answers "not changed",
+    /// then for runs of files.
     shapes: [f64; 2],
 }
 
-/// Weibull scales of the numbers of responses in a run: first for answers "not changed", then for
-/// files. The drawn numbers are rounded up.
+/// Weibull scales of the number of responses in a run: first for runs of answers "not changed",
+/// then for runs of files. A drawn number is rounded up to a whole number of responses.
 const RUN_SCALES: [f64; 2] = [0.775, 3.11];
 
 impl Responses {

@@ -120,7 +120,8 @@ impl Trace {
         }
     }
 
-    /// Advances the time by a random amount, and removes the packets that leave until then.
+    /// Advances the time by a random amount, and removes a random number of packets from the head
+    /// of the queue.
     fn pass(&mut self, stream: &mut Stream) {
         let most_ns = [100, 20_000_000, 2_000_000_000][stream.up_to(9).saturating_sub(7) as usize];
         self.now += Span(u64::from(1 + stream.up_to(most_ns)));

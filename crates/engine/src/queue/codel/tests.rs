@@ -52,9 +52,9 @@ fn serve(
 
 #[test]
 fn drops_come_at_the_interval_over_the_root_of_their_number() {
-    // one packet arrives and one leaves per millisecond, with a constant backlog: the sojourn time
-    // exceeds the target at 10 ms, and the first drop is at 110 ms; the next drops are at 210, 210
-    // + 100/sqrt 2 = 280.7, + 100/sqrt 3 = 338.4, + 50 = 388.4 ms
+    // all packets arrive at time 0, and one packet is dequeued per millisecond from 10 ms on: the
+    // sojourn time exceeds the target at 10 ms, and the first drop is at 110 ms; the next drops are
+    // at 210, 210 + 100/sqrt 2 = 280.7, + 100/sqrt 3 = 338.4, + 50 = 388.4 ms
     let mut codel = CoDel::default();
     for number in 0..1_000 {
         codel.push(packet(number, 0, 1_500, Ecn::NotCapable));
@@ -62,7 +62,8 @@ fn drops_come_at_the_interval_over_the_root_of_their_number() {
     let drops = serve(&mut codel, &SETTING, (10 * MS, 400 * MS, MS));
     let times: Vec<u64> = drops.iter().map(|(at, _)| *at).collect();
     assert_eq!(times, [110, 210, 281, 339, 389]);
-    // CoDel drops the packet at the head of the queue: 100 packets have left before
+    // CoDel drops the packet at the head of the queue; this is packet 100, because packets 0 to 99
+    // have left before
     assert_eq!(drops[0].1, 100);
 }
 
@@ -73,8 +74,8 @@ fn a_backlog_of_one_packet_is_never_dropped_from() {
     codel.push(packet(0, 0, 1_500, Ecn::NotCapable));
     for step in 1..1_000_u64 {
         codel.push(packet(step as u32, 0, 1_500, Ecn::NotCapable));
-        // one of two packets leaves, and the remaining backlog is not longer than the largest
-        // packet
+        // one of the two packets in the queue leaves; the other packet is not longer than the
+        // largest packet, so that CoDel drops nothing
         let at = 500 * MS + step * MS;
         drops.extend(serve(&mut codel, &SETTING, (at, at + 1, 1)));
     }
@@ -105,14 +106,16 @@ fn a_packet_that_can_carry_a_mark_is_marked_and_sent() {
         let sent = codel.dequeue(Time(at * MS), &setting, 1_500, passed);
         marks.extend(sent.filter(|sent| sent.ecn == Ecn::Experienced).map(|_| at));
     }
-    // marks occur at the same times as drops; packet number 300 is at the head from 310 ms on
+    // CoDel marks packets at the times at which it would otherwise drop packets; from 310 ms on,
+    // the head of the queue is packet 300 or a later packet, which is not ECN-capable and is
+    // dropped
     assert_eq!((marks, marked), (vec![110, 210, 281], 3));
     assert_eq!(dropped.len(), 3, "at 339, 389 and 433 ms");
 }
 
 /// Packets with sojourn times of 0, 1, 2, ... ms are marked above a `ce_threshold` of 3 ms, as in
-/// Linux. The setting selects all ECN-capable packets, or only ECT(1) packets. CoDel itself marks
-/// nothing, because the interval has not passed.
+/// Linux. The setting `ce_threshold_l4s` determines whether all ECN-capable packets are marked, or
+/// only ECT(1) packets. CoDel itself marks nothing, because the interval has not passed.
 #[test]
 fn packets_are_marked_by_their_time_in_the_queue() {
     use Ecn::{Capable, Experienced, NotCapable, Scalable};

@@ -170,9 +170,9 @@ proptest! {
         is_wrr in any::<bool>(),
         limit in 5..400_usize,
     ) {
-        // phases of arrivals: L4S and classic packets arrive at multiples of their own intervals,
-        // and the server sends every `gap` steps; the controller's interval of 16 ms (as in Linux)
-        // is counted from the first step
+        // the traffic consists of random phases: in a phase, packets of each type arrive at a fixed
+        // interval, and the server sends a packet every `gap` steps; the controller is updated
+        // every 160 steps, which are 16 ms as in Linux
         let setting = DualPi2Setting {
             update: Span(160 * STEP),
             classic_weight: 0.25,
@@ -339,7 +339,8 @@ fn who_is_served_next() {
         })
         .collect::<String>()
     };
-    // the credit starts at -1200 and increases by 150 per packet: it is above 0 after nine packets
+    // the credit starts at -1200 bytes and increases by 150 bytes per L4S packet: it is above 0
+    // after nine packets, and a classic packet is then served
     assert_eq!(served(DualScheduler::Wrr), "LLLLLLLLLCLLLLLLLLLCLLCC");
     assert_eq!(
         served(DualScheduler::TimeShiftedFifo),
@@ -363,8 +364,8 @@ fn who_is_served_next() {
     assert_eq!(sent.map(|sent| sent.number).collect::<Vec<_>>(), [1, 0, 2]);
 }
 
-/// From p' = 1/2, that is p_C = 1/4, ECN-capable packets are dropped, too, and L4S packets are lost
-/// at the same rate.
+/// From p' = 1/2 on, p_C is 1/4 or more. ECN-capable packets of the classic queue are then dropped
+/// instead of marked, and L4S packets are dropped at the same rate.
 #[test]
 fn overload_drops_from_both_queues() {
     let served = |p: f64, ecn| {
@@ -463,7 +464,8 @@ fn near(value: f64, expected: f64) {
 /// k is the coupling factor. If arrivals are random, the base probability p' varies, and p_C
 /// exceeds the square of the mean of p'. Therefore the fraction of marks is compared with the
 /// average of k p', and the fraction of drops with the average of p'^2. With random arrivals the
-/// queue is sometimes empty, so that more than `lost` packets are lost.
+/// queue is sometimes empty, so that the fraction of lost packets is above `lost`, the value for
+/// regular arrivals.
 fn coupled_within_five_percent(loads: &[(f64, f64)], seconds: u64) {
     for &(low_latency, classic) in loads {
         let lost = 1.0 - (1.0 - low_latency) / classic;

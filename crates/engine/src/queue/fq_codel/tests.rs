@@ -62,7 +62,8 @@ fn flows_are_spread_over_the_queues_by_a_seeded_hash() {
     let (first, second) = (queues(1), queues(2));
     assert_eq!(first, queues(1));
     assert_ne!(first, second);
-    // 1,024 flows hashed to 1,024 queues leave 1,024/e = 377 queues empty, standard deviation 10
+    // 1,024 flows are hashed to 1,024 queues: the expected number of empty queues is 1,024/e = 377,
+    // with a standard deviation of 10
     for mut queues in [first, second] {
         queues.sort_unstable();
         queues.dedup();
@@ -83,7 +84,7 @@ fn rounds_give_each_flow_its_quantum_of_bytes() {
         fq.enqueue(packet(2, number, 500), 100, &mut dropped);
     }
     assert_ne!(hashed(1, fq.key, 1_024), hashed(2, fq.key, 1_024));
-    // 1,500 B from flow 1, then 3 x 500 B from flow 2, then the next round
+    // a round consists of one packet of 1,500 B from flow 1 and three packets of 500 B from flow 2
     let order: Vec<(u32, u32)> = std::iter::from_fn(|| next(&mut fq, 1)).take(8).collect();
     let flows: Vec<u32> = order.iter().map(|(flow, _)| *flow).collect();
     assert_eq!(flows, [1, 2, 2, 2, 1, 2, 2, 2]);
@@ -101,8 +102,8 @@ fn a_sparse_flow_goes_first_but_cannot_keep_going_first() {
         fq.enqueue(packet(1, number, 1_500), 100, &mut dropped);
     }
     assert_eq!(next(&mut fq, 1), Some((1, 0)));
-    // flow 1 has used its quantum: a flow that has just become busy overtakes nine packets of flow
-    // 1
+    // flow 1 has used up its quantum: a packet of flow 2, which has just become busy, is served
+    // before the nine waiting packets of flow 1
     fq.enqueue(packet(2, 0, 100), 100, &mut dropped);
     assert_eq!(next(&mut fq, 1), Some((2, 0)));
     // a flow that becomes idle stays in the old list for one round before it counts as new again
@@ -128,8 +129,8 @@ fn a_full_queue_drops_from_the_head_of_the_longest() {
 
 #[test]
 fn greedy_flows_share_by_bytes_whatever_they_offer() {
-    // 1,500 B leave per millisecond; flow 1 offers twice this load, and flow 2 four times this load
-    // in small packets
+    // the link sends 1,500 B per millisecond; flow 1 offers 3,000 B per millisecond, and flow 2
+    // offers 6,000 B per millisecond in packets of 500 B
     let mut fq = fq(1);
     let (mut dropped, mut sent, mut numbers) = (Vec::new(), [0_u64; 3], [0_u32; 3]);
     for ms in 0..20_000_u64 {

@@ -104,8 +104,8 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec((0..2 * MS, what), 1..600)
 }
 
-/// The packets that left, the packets that were lost, each with the number of its event, and the
-/// queue at the end of the run.
+/// The outcome of a run: the packets that left, the packets that were lost, and the queue at the
+/// end. Each packet is stored with the number of the event at which it left or was lost.
 struct Run {
     left: Vec<(usize, Packet)>,
     lost: Vec<(usize, Packet)>,

@@ -37,8 +37,8 @@ pub(super) struct Fq {
 const BATCH: usize = 32;
 
 /// Returns the memory that a packet of this length uses, the `truesize` of an skb. The value is the
-/// size of the struct sk_buff plus a buffer whose length is a power of two. The buffer has room for
-/// headers before the packet and for the shared info after it. [bytes]
+/// size of the struct sk_buff plus a buffer whose length is a power of two. The buffer contains
+/// space for headers, the packet, and the struct skb_shared_info. [bytes]
 fn truesize(bytes: u16) -> u64 {
     const STRUCT: u64 = 256;
     const AHEAD: u64 = 64 + 14;

@@ -155,8 +155,9 @@ fn codel_controls_the_last_packet_of_a_flow_too() {
     for number in 0..3 {
         offer(&mut queue, 0, 0, packet(0, number, 1_500));
     }
-    // the sojourn time exceeds the target at 30 ms, and has exceeded it for one interval at 130 ms;
-    // then the last packet leaves the flow queue
+    // the sojourn time is above the target from 30 ms on, and at 130 ms it has been above the
+    // target for one interval: CoDel drops packet 1, and packet 2, the last of the flow queue, is
+    // sent
     assert_eq!(take(&mut queue, 30 * MS, 0), (Some((0, 0)), vec![]));
     assert_eq!(take(&mut queue, 131 * MS, 0), (Some((0, 2)), vec![1]));
 }

@@ -62,11 +62,11 @@ fn the_controller_follows_a_trace_worked_by_hand() {
     // 0) = 0.080625 (with delays in s), divided by 2048
     queue.advance(Time(15 * MS), |_| 75_000);
     close(queue.probability, 0.080_625 / 2_048.0);
-    // the delay is 60 ms again: the change is 0.005625, divided by 128 because p is between 1e-5
-    // and 1e-4
+    // the delay is 60 ms again: the change of p is 0.125 (60 - 15) = 0.005625 (with delays in s),
+    // divided by 128 because p is between 1e-5 and 1e-4
     queue.advance(Time(30 * MS), |_| 75_000);
     close(queue.probability, 0.080_625 / 2_048.0 + 0.005_625 / 128.0);
-    // the limits of each range of auto-tuning
+    // one probability of each range of auto-tuning, and the factor of the range
     for (probability, gain) in [
         (0.0, 1.0 / 2_048.0),
         (0.000_005, 1.0 / 512.0),
@@ -132,7 +132,8 @@ fn bursts_pass_for_their_allowance_and_small_queues_always() {
         queue.admit(&backlog(2), &packet(Ecn::NotCapable)),
         Verdict::Enter
     );
-    // the limit also applies during a burst, and a quiet queue restores the burst allowance
+    // a packet is also dropped if the queue is full during a burst; the burst allowance is restored
+    // when the probability is 0 and the delay is below half of the target
     assert_eq!(
         queue.admit(&backlog(100), &packet(Ecn::NotCapable)),
         Verdict::Drop

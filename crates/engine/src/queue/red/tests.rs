@@ -82,7 +82,7 @@ fn the_published_average_and_probability_follow_a_trace_worked_by_hand() {
             close(queue.base_probability(), p_b);
         }
     }
-    // p_a = p_b / (1 - count p_b): if count p_b = 1, the packet is certainly dropped
+    // p_a = p_b / (1 - count p_b), but at most 1: the last two packets are certainly dropped
     close(queue.spread(0.1, 0.0), 0.1);
     close(queue.spread(0.1, 5.0), 0.2);
     close(queue.spread(0.1, 9.5), 1.0);

@@ -58,8 +58,9 @@ fn a_lone_transaction_takes_what_it_takes_by_hand() {
     assert!((of_class(&measures, "completion_s") - 44.46e-3).abs() < 1e-12);
     // The response has 4,500 B: four full segments 0 to 3 and segment 4 of 540 B. Segments 0 and 1
     // leave immediately. The ACK of segment 0 returns 1.04 + 10 + 0.04 + 10 ms later, and segments
-    // 2 and 3 leave. The ACK of segment 1 arrives 1.04 ms later, and segment 4 leaves, which waits
-    // for segments 2 and 3. The sum is 20.08 + 0.34 + 10 + 3 + 21.08 + 2 x 1.04 + 0.54 + 10 ms.
+    // 2 and 3 leave. The ACK of segment 1 arrives 1.04 ms later, and segment 4 leaves. Segment 4
+    // waits in the queue of the link until segments 2 and 3 have been sent. The sum of all these
+    // times is 20.08 + 0.34 + 10 + 3 + 21.08 + 2 x 1.04 + 0.54 + 10 ms.
     let measures = lone(300, 4_500);
     assert!((of_class(&measures, "completion_s") - 67.12e-3).abs() < 1e-12);
     let p95 = of_class(&measures, "completion_p95_s");
@@ -94,13 +95,14 @@ congestion = "tahoe"
 
 #[test]
 fn the_load_is_what_is_offered() {
-    // 50 connections per second with responses of 5 kB: 9,000 connections in 180 s, Poisson,
-    // standard error 95
+    // 50 connections per second with responses of 5 kB: the number of connections in 180 s is a
+    // Poisson variable with mean 9,000 and standard deviation 95
     let web = "{ connections = 50, arrivals = \"poisson\", response = \"5 kB\" }";
     let measures = run(&scenario(&format!("{WEB}web = {web}")));
     let finished = of_class(&measures, "connections_finished");
     assert!((finished - 9_000.0).abs() < 3.0 * 95.0, "{finished}");
-    // 2 to 4 of the 9,000 responses may be only partly within the measured period
+    // at the start and the end of the measured period, 2 to 4 of the 9,000 responses may be partly
+    // outside the period
     let goodput = of_class(&measures, "goodput_bps");
     let offered = finished * 5_000.0 * 8.0 / 180.0;
     assert!(

@@ -1,11 +1,12 @@
-//! Tests of the division of routes into legs: one test for each reason to divide a route, and for
-//! each reason not to divide it.
+//! Tests of the division of routes into legs. A leg is a section of a route that a packet passes in
+//! one event. Each test checks one reason to divide a route, or one reason not to divide it.
 
 use super::super::World;
 use super::*;
 use crate::scenario::{Format, parse};
 
-/// Returns the legs of the first flow as text: first the legs of its ACKs, then those of its data.
+/// Returns as text the legs of the two routes of the first flow: first the route of its ACKs, then
+/// the route of its data.
 fn legs(settings: &str) -> [String; 2] {
     let text = format!("duration = \"2 s\"\nwarmup = \"1 s\"\n{settings}");
     let scenario = match parse(&text, Format::Toml, "test.toml", &[]) {
@@ -16,8 +17,10 @@ fn legs(settings: &str) -> [String; 2] {
     [false, true].map(|data| line(world.network.wires.routes.legs_of(0, data)))
 }
 
-/// Returns legs as text: the delay before the place, the place, and the delay after it. `at once`
-/// means that packets enter the leg with lookahead. `ends` means that the leg ends at the endpoint.
+/// Returns legs as text. The text of a leg is the delay before its link, queue or endpoint, the
+/// name of this link, queue or endpoint, and the delay after it. `at once` means that packets enter
+/// the leg with lookahead, that is, in the event of the previous leg. `ends` means that the leg
+/// ends at the endpoint.
 fn line(legs: &[Leg]) -> String {
     let delay = |span: Span| match span {
         Span::ZERO => String::new(),
@@ -49,8 +52,9 @@ fn a_host_with_a_rate_is_a_place_and_an_event_waits_where_several_meet() {
         "{TWO_FLOWS}dumbbell = {{ flows = 2, access = \"2 Mbps\", access_spread = 0.01, \
          bottleneck = \"20 Mbps\", delay = \"1 ms\", rtt = \"40 ms\" }}\n"
     ));
-    // packets wait for an event in front of the bottleneck; all later legs, including the endpoint,
-    // are entered with lookahead
+    // packets of the two hosts meet in front of the bottleneck, and wait there for an event: the
+    // second leg, which begins with the bottleneck, is not entered with lookahead; this leg also
+    // contains the endpoint
     let [first, rest] = data.split(" | ").collect::<Vec<_>>()[..] else {
         panic!("{data}");
     };
@@ -70,7 +74,8 @@ fn a_mere_delay_that_begins_a_way_is_the_lead_of_the_link_behind_it() {
     let [_, data] = legs(&format!(
         "{TWO_FLOWS}dumbbell = {{ flows = 2, bottleneck = \"20 Mbps\", rtt = \"40 ms\" }}\n"
     ));
-    // the hosts have the same delay: the first leg contains both the delay and the bottleneck
+    // the hosts have the same delay, so that their packets reach the bottleneck in a known order:
+    // the first leg contains both the delay and the bottleneck
     let first = data.split(" | ").next().unwrap_or_default();
     assert!(first.contains(" ms link"), "{data}");
     assert!(first.contains("at once"), "{data}");

@@ -1,5 +1,5 @@
 //! The work that endpoints with lookahead must defer: packets that arrive after the safe time, and
-//! windows for later samples.
+//! values of cwnd for samples that have not been taken yet.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -8,9 +8,10 @@ use crate::kernel::calendar::Calendar;
 use crate::kernel::time::{Span, Time};
 use crate::packet::Packet;
 
-/// Packets and windows that are processed when the simulation reaches their time.
+/// Packets and values of cwnd that are stored until the simulation reaches their time.
 pub(in crate::world) struct Deferred {
-    /// Safe time: before this time there is no planned event and no observation.
+    /// Safe time, the limit of lookahead: before this time there is no planned event, and no
+    /// observation such as a sample of cwnd.
     pub(in crate::world) safe_until: Time,
     /// Time of the next sample of congestion windows. The next field is the sampling interval.
     pub(in crate::world) next_reading: Time,

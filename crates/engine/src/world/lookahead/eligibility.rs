@@ -190,8 +190,8 @@ fn eligible_receivers(scenario: &Scenario, routes: &Routes) -> Vec<bool> {
 }
 
 /// Returns for each flow whether its sender is eligible. No other endpoint may use the first link
-/// of its segments, segments must need time on this link, and must wait for an event after this
-/// link.
+/// of its segments. The segments must need time on this link, and must wait for an event at the end
+/// of the link.
 fn eligible_senders(scenario: &Scenario, routes: &Routes, lookahead: &[bool]) -> Vec<bool> {
     let is_single = has_single_user(scenario, routes);
     let is_eligible = |(flow, [_, data]): (&Transport, [&[u32]; 2])| match (flow, data) {
@@ -227,7 +227,8 @@ fn takes_time(link: u32, scenario: &Scenario) -> bool {
     link.delay + link.rate.bps().map_or(Span::ZERO, service) > Span::ZERO
 }
 
-/// Returns a function that says whether an access link of a host is used by one route only.
+/// Returns a function. Given the number of a host's access link, the function returns whether only
+/// one route uses this link.
 fn has_single_user<'a>(scenario: &'a Scenario, routes: &Routes) -> impl Fn(&u32) -> bool + use<'a> {
     let mut users = vec![0_u32; numbers::wired(scenario)];
     for link in routes.pairs().flatten().flatten() {

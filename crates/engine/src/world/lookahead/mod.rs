@@ -24,11 +24,12 @@
 //!   else.
 //! - An ACK that arrives after the deadline of the sender (its timer or a paced departure) is
 //!   deferred until the deadline.
-//! - Nothing is processed beyond the **safe time**. Before the safe time there is neither a planned
-//!   event (a stop, a change, a start except that of TCP) nor an observation (the end of the
-//!   warm-up, a sample). Packets that arrive later are deferred.
+//! - Nothing is processed beyond the **safe time**. Before the safe time there is no planned event
+//!   that limits lookahead: a stop, a change, or the start of a flow that is not TCP. There is also
+//!   no observation before the safe time: the end of the warm-up, or a sample. Packets that arrive
+//!   later are deferred.
 //! - Samples of cwnd ([`super::gauge`]) are correct: if cwnd changes at a time after the next
-//!   sample, the old value is first stored for this sample.
+//!   sample, the value before the change is stored for this sample.
 //!
 //! A simulation may halt so that the user can change its queues. In this case links have gates. A
 //! packet that reaches a gate after the time of the halt is held in front of the gate. When the
@@ -111,8 +112,8 @@ impl Network {
         Next::Step(Step::UnderWay)
     }
 
-    /// Processes a packet that entered link number `link` at `at`, and that is lost on this link or
-    /// waits in its queue.
+    /// Processes a packet that entered link number `link` at `at`. `fate` says whether the packet
+    /// is lost on this link or waits in its queue.
     #[inline(never)]
     fn stop_at(&mut self, at: Time, link: usize, fate: Transit) -> Step {
         match fate {
@@ -263,8 +264,8 @@ impl Network {
     /// arrive before this time.
     pub(super) fn set_safe_time(&mut self, until: Time) {
         self.flows.deferred.safe_until = until;
-        // first all flows with due ACKs are collected, because a flow that also waits for its timer
-        // becomes due again
+        // all flows with due ACKs are collected first: if the ACKs of a flow must also wait for its
+        // timer, the flow is added to the list of due flows again
         let mut due = std::mem::take(&mut self.flows.deferred.due);
         while let Some(flow) = self.flows.deferred.next_due(until) {
             due.push(flow);

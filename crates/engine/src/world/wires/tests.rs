@@ -147,8 +147,9 @@ fn entering_ahead_of_time_saves_events_and_changes_nothing() {
     assert!(fewer * 10 < more * 7, "{fewer} events against {more}");
 }
 
-/// Compares three networks in which timers expire and windows are sampled more often than once per
-/// round trip. Time series are recorded in one of them.
+/// Compares runs with and without lookahead of endpoints, in three networks. In these networks,
+/// timers expire and windows are sampled more often than once per round trip. Time series are
+/// recorded in one of the networks.
 #[test]
 fn endpoints_ahead_of_time_change_nothing_and_count_as_the_events_they_would_be() {
     for (queue, rtt, samples) in [(3, 10, false), (40, 40, true), (40, 300, false)] {
@@ -191,10 +192,11 @@ fn endpoints_have_lookahead_only_if_the_order_of_their_packets_is_known() {
         ("access = \"2 Mbps\"\ndelayed_ack = false", [true, true]),
         // a receiver with delayed ACKs has a timer, and therefore no lookahead
         ("access = \"2 Mbps\"", [false, true]),
-        // hosts with the same delay: packets enter the bottleneck with lookahead, so that senders
-        // have none
+        // hosts with the same delay: packets enter the bottleneck with lookahead, so that segments
+        // do not wait for an event and senders have no lookahead
         ("delayed_ack = false", [true, false]),
-        // the ACKs of receivers with and without lookahead share a link
+        // the ACKs of this flow share a link with the ACKs of flow `other`, whose receiver has no
+        // lookahead: the order of the ACKs on this link is not known in advance
         (
             "access = \"2 Mbps\"\ndelayed_ack = false\n[flow.other]",
             [false, true],
@@ -244,7 +246,8 @@ flow.far = {{ count = 5, rtt = "{far}" }}
         near("120.4 ms") / near("120 ms") - 1.0
     };
     let (with, without) = (gained("packet"), gained("0 ms"));
-    // 4 standard deviations of the ratio of two runs: 4 x 0.3 x 1.4 / 14.5
+    // 4 standard deviations of the ratio of two goodputs of 14.5 Mb/s, each with a standard
+    // deviation of 0.3 Mb/s: 4 x 0.3 x sqrt(2) / 14.5
     assert!(
         with.abs() < 0.12 && without > 0.25,
         "{with} with, {without} without jitter"
@@ -366,8 +369,8 @@ flow.file = { count = 2, segments = 100, start = "6 s" }
         let of_one = |k| value(&measures, "flows", &format!("call-{k}"), quantity);
         [1, 2, 3].map(of_one).iter().sum::<f64>() / 3.0
     };
-    // the calls send at equal rates, so that the mean over packets is the mean over calls, except
-    // for one packet in 750
+    // the calls send at equal rates: their numbers of packets differ by at most one in 750, so that
+    // the mean over all packets nearly equals the mean over the calls
     let (delay, mean) = (of("call", "one_way_delay_s"), each("one_way_delay_s"));
     assert!((delay / mean - 1.0).abs() < 1e-3, "{delay} and {mean}");
     assert!(delay > 0.02 && of("flow", "rtt_s") > 0.04);
@@ -468,8 +471,8 @@ proptest! {
     }
 }
 
-/// A single flow fills the access link of its host, so that its segments are known seconds in
-/// advance. Segments and ACKs then wait in front of gates simultaneously.
+/// A single flow fills the access link of its host, so that the arrivals of its segments are known
+/// seconds in advance. Therefore segments and ACKs wait in front of gates simultaneously.
 #[test]
 fn what_stands_in_front_of_several_gates_goes_on_in_its_order() {
     let scenario = scenario(

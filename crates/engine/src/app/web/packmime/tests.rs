@@ -32,8 +32,9 @@ fn assert_near(draws: &[f64], of: impl Fn(f64) -> f64, expected: f64, own_error:
     );
 }
 
-/// Checks which fractions of the draws exceed the quantiles of ns-2. Each entry of `quantiles` is a
-/// quantile of ns-2, the expected fraction, and the standard error of this fraction.
+/// Checks the fractions of the draws that do not exceed the quantiles of ns-2. Each entry of
+/// `quantiles` has three values: a quantile of ns-2, the expected fraction, and the standard error
+/// of this fraction.
 fn assert_quantiles(draws: &[f64], quantiles: &[(f64, f64, f64)]) {
     for &(quantile, part, error) in quantiles {
         let below = |x| f64::from(u8::from(x <= quantile));
@@ -167,7 +168,7 @@ fn servers_take_the_inverse_of_a_weibull_at_most_a_tenth_of_a_second() {
     assert!((mean - 0.021_95).abs() < 1e-5, "{mean}");
     let median = 1.0 / (305.0 * libm::pow(libm::log(2.0), 1.0 / 0.63));
     assert!((median - 0.0059).abs() < 5e-5, "{median}");
-    let shorter = libm::exp(-libm::pow(10.0 / 305.0, 0.63)); // P(W > 10), the probability of less than 0.1 s
+    let shorter = libm::exp(-libm::pow(10.0 / 305.0, 0.63)); // P(W > 10) = P(1 / W < 0.1 s)
     assert_quantiles(&delays, &[(median, 0.5, 0.0), (0.099_999, shorter, 0.0)]);
     assert!(delays.iter().all(|&delay| delay <= 0.1));
 }

@@ -86,8 +86,8 @@ fn debts_are_paid_by_one_weight_a_turn_and_air_times_become_equal() {
         airtime.charge(Time::ZERO, party(station), cost);
         air[station as usize] += cost.0;
     }
-    // the air times differ by at most one PPDU plus the largest debt, which is the longest PPDU
-    // plus one weight
+    // the air times of two stations differ by at most the longest PPDU (4 ms) plus the largest
+    // debt; the largest debt is the longest PPDU plus one weight (256 us)
     let (least, most) = (air.iter().min().unwrap(), air.iter().max().unwrap());
     assert!(most - least <= 2 * (4_000 + 256) * US, "{air:?}");
 }
@@ -168,7 +168,8 @@ fn a_station_without_packets_stays_listed_while_it_is_in_debt() {
     airtime.charge(Time::ZERO, party(0), Span(500 * US));
     airtime.list(Time(10 * MS), party(0), false);
     assert!(airtime.accounts[0].listed, "-244 us, and active 10 ms ago");
-    // the next round pays the debt, and the station leaves the list
+    // in the next round one weight is added to the deficit, which is then positive, and the station
+    // leaves the list
     airtime.begin_round(0);
     assert_eq!(airtime.next(0), Some(0));
     airtime.list(Time(10 * MS), party(0), false);
