@@ -63,7 +63,7 @@ table! {
             size(0..=65_535).or("never").default("never");
         /// Time for which a sender waits for the MAC ACK or CTS. "eifs": it waits until only AIFS is left of the EIFS of the other nodes, so that all nodes resume simultaneously.
         ack_timeout: Option<Span> = duration(US..=10 * MS).or("eifs").default("eifs");
-        /// Wait of a node whose frame collided with a frame that ends later. This key has no effect with ack_timeout = "eifs". "aifs": AIFS, because the node has received no frame in error. "eifs": EIFS, even if both frames end simultaneously, as in ns-2.
+        /// Wait of a node whose frame collided with a frame that ends later, if ack_timeout is not "eifs". "aifs": AIFS, because the node has received no frame in error. "eifs": EIFS, even if both frames end simultaneously, as in ns-2.
         collider_wait: ColliderWait = word().default(ColliderWait::Aifs);
         /// Instant at which a backoff counter decreases. "dcf": at the end of each idle slot. "edca": at the beginning of each slot, so that a slot in which another node begins to send also counts.
         countdown: CountdownRule =
