@@ -64,11 +64,13 @@ for answer in sorted(late, reverse=True):
         break
 print(answer)
 """
-"""Program that prints its lateness when its input ends. Stalls of the printed lateness or more add
-up to 1 % of the running time. [s]
+"""Program that sleeps one millisecond at a time until its input ends, and then prints the lateness
+of this machine. [s]
 
-A single stall of more than 1 % of the time is therefore noticed. A percentile of the lateness of
-all sleeps would not include such a stall.
+The program adds up the times by which it overslept, from the longest to the shortest. The lateness
+is the time with which the sum exceeds 1 % of the running time. The lateness therefore includes a
+single stall of more than 1 % of the running time. A percentile over all sleeps would not include
+such a stall.
 """
 
 

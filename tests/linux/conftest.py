@@ -94,7 +94,9 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[object]:
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Remove the lock files, which are named after the process that has started workers."""
+    """Remove the lock files, whose names contain the process ID of the pytest that started the
+    workers.
+    """
     if not hasattr(session.config, "workerinput"):
         for path in lock_files(os.getpid()):
             path.unlink(missing_ok=True)

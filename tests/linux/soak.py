@@ -123,8 +123,8 @@ PHASES = (
 )
 
 ANEW = ("the IFB is removed", "the IFB has another name")
-"""Kinds of damage after which the gateway sets everything up again. Stations that joined later then
-get other classes.
+"""Kinds of damage after which the gateway creates all its objects again. A station that joined
+after the start may then have another class number than before the damage.
 """
 
 

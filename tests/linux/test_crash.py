@@ -101,8 +101,8 @@ data that remain in a leaf when a service is killed would take 24 s.
 
 
 def run_with_damage(directory: Path, hook: Hook) -> None:
-    """Make these changes while other programs remove and change objects, and call a hook after each
-    step.
+    """Set a gateway up, and repair it after each kind of damage in `HARM`. Call a hook after each
+    step of the repairs.
     """
     gateway = config.read(gateway_text(LISTED).replace('wan = "wan"', 'wan = "usb"'))
     shaper = Shaper(gateway, UndoLog(directory / "undo.log"))
@@ -122,7 +122,7 @@ IS_UP = "up"
 
 
 class Countdown:
-    """Counts steps, and calls `end` at the step number `last`."""
+    """Counter of steps: each call of this object is a step, and step number `last` calls `end`."""
 
     def __init__(self, last: int, end: Hook) -> None:
         self.last = last
@@ -255,7 +255,9 @@ def test_killed_with_leaves_that_keep_delay_low(discipline: str, every: int) -> 
 
 @pytest.mark.slow
 def test_killed_while_healing(lab: Lab, directory: Path) -> None:
-    """At whichever step the gateway ends, its changes are undone, even after repairs."""
+    """A gateway is killed during repairs, after each of its steps in turn. All its changes are then
+    undone.
+    """
 
     def count() -> int:
         counter = Countdown(-1, lambda: None)

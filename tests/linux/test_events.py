@@ -227,7 +227,7 @@ def test_own_changes_and_changes_elsewhere_wake_no_process(lab: Lab) -> None:
             assert {event.interface for event in read} == {wan.number, tc.BLOCK_INDEX}
             another.carry_out([tc.del_hooks(wan)])
             events.read()
-            # an interface that returns is recognised by its name
+            # an interface that is renamed to a name in the filter causes an event
             sh("ip link set x0 name lh-la; ip link set lh-la name lh-land; ip link set lh-land up")
             assert events.read() == set()
             sh("ip link set lh-land name lh-lan")

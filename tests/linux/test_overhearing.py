@@ -44,7 +44,9 @@ def lab() -> Iterator[Lab]:
 
 
 def test_packets_that_are_never_acknowledged_are_not_waited_for(lab: Lab) -> None:
-    """The kernel stamps packets with a clock that a user may set during the test."""
+    """A probe is given up `WAITED_S` after its segment left. Departure times are on the wall clock,
+    with which the kernel stamps packets.
+    """
     with entered(GATEWAY):
         overhearing = Overhearing("lan")
     now_s = time.time()

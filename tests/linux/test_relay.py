@@ -407,8 +407,8 @@ def test_a_client_asks_a_server_that_is_away_ever_more_rarely() -> None:
 
 
 def test_a_stream_that_is_reset_is_not_connected_further() -> None:
-    """Without this rule, a relay would try unreachable destinations for ten seconds, with one
-    descriptor for each.
+    """When a stream is reset, the relay stops connecting to its destination. Otherwise it would try
+    unreachable destinations for ten seconds, with one descriptor for each.
     """
     key = relay.new_key()
     with (

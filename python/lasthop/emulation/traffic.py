@@ -105,8 +105,8 @@ class Traffic:
     def serve(self, timer: Timer, until_s: float) -> None:
         """Call the functions of ready sockets until `until_s`, or until a scheduled call is due.
 
-        The selector also watches a timer. With the timer, the loop reads the clock twice less per
-        event. In user-mode Linux, each reading is a system call.
+        The selector also watches a timer. The timer saves two readings of the clock per event. In
+        user-mode Linux, each reading is a system call.
         """
         set_s = None
         is_over = False

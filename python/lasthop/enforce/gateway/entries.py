@@ -201,11 +201,11 @@ class Entries:
 
     @cached_property
     def shared_routers(self) -> set[str]:
-        """Return MAC addresses of routers through which this machine reaches other stations.
+        """Return the MAC addresses of routers through which this machine reaches stations that have
+        another MAC address.
 
-        A router through which no other station is reached is left out. An example is a station that
-        is a router for its own subnets only. All frames with its MAC address belong to this
-        station.
+        Other routers are left out. An example is a station that is a router for its own subnets
+        only. All frames with its MAC address belong to this station.
         """
         return {
             mac

@@ -316,8 +316,8 @@ class Layout:
         group."""
         group = bundle.group
         turn_bytes = round(self.turn_bytes * group.share)
-        # The burst of the ceiling must allow a full quantum after every other leaf has sent its
-        # quantum.
+        # While the other leaves send, the group accumulates tokens. Its bucket must be deep enough
+        # for a full quantum, which the group then sends in one burst.
         yield self.leaf_class(
             bundle.leaf,
             self.ap_class[ap.name],

@@ -25,8 +25,9 @@ Further machines are ignored until a stored machine has left. Guests can invent 
 
 
 MAX_SEEN_INSIDE = 4
-"""Largest number of reported addresses in the subnets of a listed station that the station gets as
-additional addresses, so that they can be pinged. [-]"""
+"""Largest number of addresses that a listed station gets from reports, so that these addresses can
+be pinged. Only addresses in the station's subnets are used. [-]
+"""
 
 
 class Sighting(NamedTuple):
