@@ -32,7 +32,9 @@ REASON: dict[str, str | None] = {}
 
 
 def why_not() -> str | None:
-    """Return why kernel tests cannot run here, or None. The rights are tried out once."""
+    """Return the reason why kernel tests cannot run here, or None. The permissions are tested only
+    once.
+    """
     if "why" not in REASON:
         programs = [name for name in ("ip", "tc", "sysctl") if shutil.which(name) is None]
         if programs:

@@ -139,7 +139,9 @@ class Outcome:
     plans: dict[int, tuple[int, int, int]]
     heard: Received
     longest_s: float
-    """Longest time from the beginning of a stream, or the last disturbance, to its end. [s]"""
+    """Longest duration of a stream. If a disturbance occurred during the stream, the time from the
+    last disturbance to the end of the stream counts instead. [s]
+    """
 
     def counted(self) -> Counter[str]:
         """Return the number of streams per outcome."""

@@ -376,8 +376,8 @@ class Soak:
             print(line, file=sys.stderr, flush=True)
 
     def end(self) -> None:
-        """Let all guests leave, and then end the gateway. Check that the guests and the gateway
-        leave no remains.
+        """Let all guests leave, and then end the gateway. Check that no kernel objects or files of
+        the guests and the gateway remain.
         """
         gateway = self.gateway
         gateway.hang_up()

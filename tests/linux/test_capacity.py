@@ -66,8 +66,8 @@ def run_gateway(text: str, directory: Path, settled_s: float) -> Watched:
 
 
 def watch(service: GatewayService, flows: list[Flow], settled_s: float) -> Watched:
-    """Return C [bit/s], round-trip times [s] and bytes of the leaves after settling, under
-    traffic.
+    """Return values measured under traffic after C has settled: C [bit/s], round-trip times [s],
+    and bytes that the leaves have sent.
     """
     rates: list[float] = []
     pings: list[float] = []

@@ -196,9 +196,9 @@ KINDS = {
 """Kinds of gateways that send different messages to the kernel: settings in the file, and queue of
 the leaves.
 
-With the queue `best`, the gateway tries which disciplines the kernel supports. UDP from stations
-has separate tables except with `udp = "down"`. Messages for fq_codel and codel are tested in
-user-mode Linux.
+With the queue `best`, the gateway tries which disciplines the kernel supports. With `udp = "down"`,
+UDP from stations bypasses the leaves. Messages for fq_codel and codel are tested in user-mode
+Linux.
 """
 
 
@@ -327,7 +327,9 @@ def harm(draw: random.Random) -> None:
 
 
 def test_refused_by_the_kernel_at_any_message(lab: Lab, directory: Path, shaping: Make) -> None:
-    """If the kernel refuses any one message, the error is reported, and no remains exist."""
+    """If the kernel refuses any one message, the error is reported, and no object of the gateway
+    remains.
+    """
 
     def refuse() -> None:
         raise KernelError(errno.ENOMEM, "a change", "")

@@ -57,7 +57,8 @@ def rights() -> None:
 def test_every_connection_of_the_web_is_asked_and_answered_in_full():
     answer = emulate(WEB)
     users = answer.classes.loc["users"]
-    # one connection begins per 100 ms until 2 s, and five seconds remain for the last connection
+    # one connection begins every 100 ms until 2 s, so that there are 20 connections; the run ends
+    # at 7 s, when all of them have finished
     assert (users["connections_finished"], users["unfinished"]) == (20, 0)
     assert users["connections_refused"] == 0
     assert users["goodput_bps"] * 7 / 8 == pytest.approx(20 * 30_000)
@@ -76,7 +77,8 @@ def test_every_connection_of_the_web_is_asked_and_answered_in_full():
 def test_connections_that_find_no_room_are_refused_and_counted(monkeypatch):
     monkeypatch.setattr(sys.modules[emulate.__module__], "room_for", lambda _: 2)
     users = emulate(WEB.replace('"20 ms"\n', '"900 ms"\n')).classes.loc["users"]
-    # ten connections per second, each of which lasts for more than 0.9 s
+    # Ten connections begin per second, and each is open for more than 0.9 s. Only two may be open
+    # simultaneously.
     assert users["connections_refused"] >= 10
     assert users["connections_finished"] >= 2
     assert users["connections_finished"] + users["connections_refused"] == 20

@@ -221,7 +221,7 @@ udp_up = "greedy"
 
 
 def test_the_command_prints_a_result_with_calls_and_floods(tmp_path, timed):
-    """In real time the machine may be late."""
+    """In real time, packets may be late because the machine is busy."""
     path = tmp_path / "x.toml"
     shorter = CELL.replace('warmup = "6 s"', 'warmup = "2 s"').replace("16 s", "6 s")
     path.write_text(shorter + DOWNLOADS + UDP)

@@ -1,5 +1,5 @@
-"""Stations that do not answer pings, in the kernel: their flows are observed, and C follows
-them.
+"""Stations that do not answer pings, with the kernel's TCP. The gateway measures round-trip times
+of their flows, and adapts C to these times.
 """
 
 import time
@@ -36,7 +36,7 @@ CAP_BPS = 20_000_000
 
 @pytest.fixture(scope="module")
 def lab() -> Iterator[Lab]:
-    """Yield stations after a FIFO of 6 Mbit/s that answer no pings."""
+    """Yield a hot-spot after a FIFO of 6 Mbit/s. Its stations answer no pings."""
     with Lab(stations=2) as lab:
         for version in ("ipv4.icmp_echo", "ipv6.icmp.echo"):
             sh(f"ip netns exec {STATIONS} sysctl -qw net.{version}_ignore_all=1")

@@ -65,7 +65,9 @@ class Traffic:
         self.selector = selectors.DefaultSelector()
         self.begun_s = 0.0
         self.until_s = 0.0
-        """Time from the start of the run to the last wake-up or to the end of the run. [s]"""
+        """Time since the start of the run at which the loop last woke up. After a complete run, the
+        field is the duration of the run. [s]
+        """
         self.warm = False
         self.waited_s: float | None = None
         """Time for which the thread had waited for a processor by the end of the warm-up. [s]"""

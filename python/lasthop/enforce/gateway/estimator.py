@@ -277,8 +277,9 @@ def one_more(before: Unanswered | None, now_s: float) -> Unanswered:
 
 
 def lasts(unanswered: Unanswered | None, now_s: float) -> bool:
-    """Return whether enough pings are unanswered for long enough that the station counts as
-    silent."""
+    """Return whether these pings show silence: at least `SILENT_PINGS` pings are unanswered, and
+    the first of them was sent more than `LATEST_S` ago.
+    """
     if unanswered is None:
         return False
     return unanswered.pings >= SILENT_PINGS and now_s - unanswered.since_s > LATEST_S

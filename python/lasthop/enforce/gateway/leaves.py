@@ -33,9 +33,10 @@ ACTIVE_LEAVES = 10
 ROUNDS = 1.5
 MIN_TARGET_S, PATH_S = 0.005, 0.095
 KEPT = 3 / 7
-"""Smallest ratio of the queueing delay to the rest of the round-trip time with which the queue does
-not become empty after a loss. After a loss, CUBIC multiplies its window by 0.7, and 0.7 (1 + 3/7)
-is 1. [-]"""
+"""Ratio of the queueing delay to the rest of the round-trip time. With this ratio or a larger
+ratio, the queue does not become empty after a loss. After a loss, CUBIC multiplies its window by
+0.7, and 0.7 (1 + 3/7) is 1. [-]
+"""
 NEAR_S = 0.03
 """Assumed round-trip time of the path, which is added to the estimator's threshold. [s]"""
 FLOWS = 128

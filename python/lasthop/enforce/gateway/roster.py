@@ -188,8 +188,9 @@ class Roster:
         return None
 
     def reaches_others(self, mac: str, station: KnownStation) -> bool:
-        """Return whether this machine reaches other stations of the configuration through a MAC
-        address."""
+        """Return whether this machine reaches stations of the configuration other than `station`
+        through a router with this MAC address.
+        """
         router = self.routers.get(mac)
         if router is None:
             return False
