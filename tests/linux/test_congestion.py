@@ -1,5 +1,5 @@
-"""Congestion controls that are loaded into the kernel: their owners, their removal and their
-windows.
+"""Congestion controls that are loaded into the kernel: the processes that keep them loaded, their
+removal, and their congestion windows.
 """
 
 import ctypes

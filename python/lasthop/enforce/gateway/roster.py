@@ -296,9 +296,10 @@ class Roster:
     def ap_of(self, machine: Machine, addresses: Iterable[Address | Subnet]) -> str | None:
         """Return the access point of a station.
 
-        If the gateway has several access points, the access point that a source reports is
-        returned. Without such a report, it is the only access point at the station's interface, or
-        else the access point there whose subnets contain an address of the station.
+        If the gateway has several access points, and a source reports the station's access point,
+        return this access point. Without such a report, return the access point at the station's
+        interface. If there are several at this interface, return the access point whose subnets
+        contain an address of the station.
         """
         aps = self.gateway.aps
         if len(aps) == 1:
