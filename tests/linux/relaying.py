@@ -31,7 +31,9 @@ CLIENT_FIRST, SERVER_FIRST, CLIENT_RESETS, SERVER_RESETS = range(4)
 PIECE = 16_384
 SIZES = (0, 1, 1_000, 30_000, 300_000)
 PATIENCE_S = 30.0
-"""Longest time that a stream may wait. [s]"""
+"""Longest time from the start of a stream, or from a later disturbance, to the end of the stream.
+[s]
+"""
 
 
 def content(number: int, way: str, size: int) -> bytes:

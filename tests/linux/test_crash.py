@@ -95,8 +95,8 @@ HARM = (
 
 
 HARM_TO_SERVICES = (HARM[0].replace("100kbit", "3mbit"), *HARM[1:3])
-"""Damage by other programs, for tests of services. The damaged rate is 3 Mbit/s: at 100 kbit/s,
-data that remain in a leaf when a service is killed would take 24 s.
+"""Damage by other programs, for tests of services. The damaged rate is 3 Mbit/s: at 100 kbit/s, a
+leaf would need 24 s to drain after a service is killed.
 """
 
 
@@ -138,8 +138,8 @@ class Countdown:
 def run_service(directory: Path, more: str = "", discipline: str = "pfifo") -> None:
     """Run a service that detects and repairs changes by other programs, until it is killed.
 
-    When the service is up, it creates a file. Earlier changes by other programs make the service
-    end with an error line.
+    When the service is up, it creates a file. If another program changes an object before the
+    service is up, the service ends with an error line.
     """
     gateway = config.read(gateway_text(LISTED, more, discipline=discipline))
     state, is_up = State(directory), (directory / IS_UP).touch

@@ -25,7 +25,9 @@ GROWN_S = 7.0
 Growth by 2 % per 0.1 s takes 5.5 s, and begins up to 1 s after the rise. [s]
 """
 DRAWN = random.Random(os.environ.get("SEED", "0")).sample(sorted(LATENESS), 3)
-"""Patterns of lateness that this run tests. `bench/scenes.py` tests all patterns."""
+"""Three patterns of late replies, drawn from SEED, which this run tests. `bench/scenes.py` tests
+all patterns.
+"""
 
 
 def cases(claim: str) -> dict[str, Case]:

@@ -261,7 +261,9 @@ def test_a_missing_interface_is_named(dash: Router) -> None:
 
 
 def test_neighbours_come_and_go(router: Router, tmp_path: Path) -> None:
-    """Found stations get the same kernel objects as listed stations, and release them."""
+    """Stations that the script finds get the same kernel objects as listed stations. The script
+    removes these objects when the stations have left.
+    """
     text = gateway_text(0) + FOUND + '\nignore = "10.77.1.12"\n'
     router.write(made(text))
     for address in ("10.77.1.10", "10.77.1.11", "10.77.1.12", "fd77:1::a"):

@@ -2,8 +2,8 @@
 
 The kernel adds a time stamp to each reply on arrival, so a busy machine does not distort the
 measurement. A reply is accepted if it comes from the pinged address and contains a secret that only
-this address received. A station can therefore neither reply for another station nor before it was
-pinged.
+this address received. A station can therefore neither reply for another station nor reply before it
+was pinged.
 
 The kernel's time stamps are times of the wall clock, which may be set at any moment. This module
 converts them to times of the monotonic clock.

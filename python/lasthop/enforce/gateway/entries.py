@@ -50,8 +50,9 @@ UNKNOWN_MAC = "no MAC address is known"
 SHARED_MAC = "several stations have one MAC address"
 ROUTED_MAC = "the MAC address is that of a router"
 ROUTED = "a router is between `lan` and the address"
-"""Messages for the reasons why a station is classified by its IP addresses: this message and the
-three messages above."""
+"""Message for a reason why a station is classified by its IP addresses. The three constants above
+are the messages for the other reasons.
+"""
 
 
 @dataclass

@@ -146,8 +146,9 @@ class Layout:
         self.to_block, self.from_block = blocks_of(gateway.lan)
         self.members: dict[str, Member] = {}
         self.owners: dict[str | None, set[str]] = {}
-        """Names of the stations with each MAC address, by MAC address. Several stations may have
-        the same MAC address."""
+        """Names of the stations that have a MAC address, by this MAC address. Several stations may
+        have the same MAC address.
+        """
         self.numbers: dict[str, int] = {}
         """Index of each station's rate limiters in the BPF maps, by the station's name."""
         self.free_numbers: list[int] = []
