@@ -254,7 +254,7 @@ class Programs:
         return [dict(zip(Kind, every[k * size :], strict=False)) for k in range(DIRECTIONS)]
 
     def moves(self, mac: str) -> int:
-        """Return how often the interface at which a MAC address was seen has changed. [-]"""
+        """Return how often a MAC address has changed the interface at which it was seen. [-]"""
         try:
             value = bpf.entry(self.maps["macs"], mac_key(mac), STATION.size)
         except FileNotFoundError:
