@@ -68,9 +68,9 @@ print(answer)
 of this machine. [s]
 
 The program adds up the times by which it overslept, from the longest to the shortest. The lateness
-is the time with which the sum exceeds 1 % of the running time. The lateness therefore includes a
-single stall of more than 1 % of the running time. A percentile over all sleeps would not include
-such a stall.
+is the last of these times that is added until the sum exceeds 1 % of the running time. If a single
+stall is longer than 1 % of the running time, the lateness is the length of the longest stall. A
+percentile over all sleeps would not show such a stall.
 """
 
 

@@ -185,8 +185,8 @@ def test_a_failure_at_any_command_undoes_everything(dash: Router) -> None:
 
 
 def test_parts_of_other_programs_stay(dash: Router) -> None:
-    """Hooks and an IFB of other programs stay, with and without the names that the script would
-    use.
+    """Hooks and an IFB of other programs are not removed, whether or not they have the names that
+    the script uses.
     """
     dash.write(made(gateway_text(2)))
     with entered(GATEWAY):
