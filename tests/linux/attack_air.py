@@ -1,4 +1,5 @@
-"""Network namespaces for attacks of a device: a gateway, an access point, and its guests.
+"""Network namespaces in which a device attacks a gateway: a server, the gateway, an access point
+and its guests.
 
 ```text
 SERVER --- ISP --- wan GATEWAY lan --- AP (bridge, 20 Mbit/s per direction) --- STATIONS
@@ -23,7 +24,7 @@ from lab import (
 AIR_BPS = 20_000_000
 AIR_PACKETS, LONG_AIR_PACKETS = 75, 250
 """Usual length, and larger length, of the access point's queue. [packets] The estimator detects a
-queue of 40 ms or more, and 75 packets last 45 ms.
+queue of 40 ms or more, and it takes 45 ms to send 75 packets.
 """
 HONEST, VICTIM, DEVICE = "02:00:5e:10:00:0a", "02:00:5e:10:00:0b", "02:00:5e:10:00:0c"
 HONEST_V4, VICTIM_V4, DEVICE_V4 = "10.77.1.10", "10.77.1.11", "10.77.1.12"

@@ -112,7 +112,9 @@ ETHERNET = 14
 TICK_S = 0.005
 """Time between two bursts of the device. [s]"""
 ANSWERS_S = 8.0
-"""Additional time for which the device answers after its attack. [s]"""
+"""Time for which the device answers ARP requests and neighbour solicitations, in addition to the
+duration of its attack. [s]
+"""
 
 
 @dataclass(frozen=True)
@@ -225,7 +227,9 @@ class Result:
     honest_bps: float
     victim_bps: float | None
     device_bps: float
-    """Rate that reached the device, or that the device sent beyond `wan`. [bit/s]"""
+    """Rate of the attack's packets that were not dropped, measured at the device if the server
+    sends, else at `wan`. [bit/s]
+    """
     names: float | None
     """Fraction of the name lookups that were answered; None if the row has no lookups. [-]"""
     counted: dict[str, float]
@@ -396,7 +400,7 @@ def status_of(running: Running) -> dict[str, Any]:
 
 
 def find_device(running: Running) -> None:
-    """Let the gateway find the device as an honest guest before the attack."""
+    """Announce the device by ARP, as an honest guest does, until the gateway has found it."""
 
     def is_found() -> bool:
         with entered(STATIONS), socket.socket(socket.AF_PACKET, socket.SOCK_RAW) as sender:
@@ -449,7 +453,8 @@ def measured(name: str, row: Row, arguments: argparse.Namespace, directory: Path
         stack.enter_context(Air(bridge=arguments.bridge, packets=packets))
         running = stack.enter_context(up(directory, gateway_text(arguments, row)))
         total_s = seconds + warm_up
-        # the device answers before, during and for a short time after its attack
+        # the device answers ARP and neighbour solicitations before, during and shortly after its
+        # attack
         answering = [Child(STATIONS, lambda: answer(row, total_s + ANSWERS_S))]
         find_device(running)
         flows = {"honest": [traffic.Flow(HONEST_V4, download=True)]}

@@ -64,11 +64,13 @@ for answer in sorted(late, reverse=True):
         break
 print(answer)
 """
-"""Program that prints its lateness when its input ends. Stalls of the printed lateness or more add
-up to 1 % of the running time. [s]
+"""Program that sleeps one millisecond at a time until its input ends, and then prints the lateness
+of this machine. [s]
 
-A single stall of more than 1 % of the time is therefore noticed. A percentile of the lateness of
-all sleeps would not include such a stall.
+The program adds up the times by which it overslept, from the longest to the shortest. The lateness
+is the last of these times that is added until the sum exceeds 1 % of the running time. If a single
+stall is longer than 1 % of the running time, the lateness is the length of the longest stall. A
+percentile over all sleeps would not show such a stall.
 """
 
 

@@ -1,9 +1,9 @@
 """Run `lasthop` in a fork of this process, which has already imported the necessary modules.
 
-A fork behaves like the program `lasthop`, and does not have the open files of this process. A
-fork saves the start of Python and all imports, which take a third of a CPU second. Tests of the
-guide, of the unit and of the live view start the program as a new process. The tests that
-measure the memory of a relay or kill an emulation do the same.
+A fork behaves like the program `lasthop`, and does not have the open files of this process. A fork
+saves the start of Python and all imports, which take a third of a CPU second. Tests of the guide,
+of the systemd unit and of the live view start the program as a new process. The tests that measure
+the memory of a relay or kill an emulation do the same.
 """
 
 import contextlib
@@ -32,7 +32,9 @@ from lasthop.enforce.gateway.live import tables
 CLONE_NEWNS = 0x00020000
 """Flag of unshare(2) for a new mount namespace."""
 STREAMS = 3
-"""Number of standard streams: the file descriptors of input, output and error are lower."""
+"""Number of standard streams. Their file descriptors are 0 to 2; all other file descriptors are
+larger.
+"""
 LONGEST_S = 120.0
 """Longest duration of a command; after this time, the command is killed. [s]"""
 USED = (

@@ -32,7 +32,9 @@ REASON: dict[str, str | None] = {}
 
 
 def why_not() -> str | None:
-    """Return why kernel tests cannot run here, or None. The rights are tried out once."""
+    """Return the reason why kernel tests cannot run here, or None. The permissions are tested only
+    once.
+    """
     if "why" not in REASON:
         programs = [name for name in ("ip", "tc", "sysctl") if shutil.which(name) is None]
         if programs:
@@ -94,7 +96,9 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[object]:
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Remove the lock files, which are named after the process that has started workers."""
+    """Remove the lock files, whose names contain the process ID of the pytest that started the
+    workers.
+    """
     if not hasattr(session.config, "workerinput"):
         for path in lock_files(os.getpid()):
             path.unlink(missing_ok=True)

@@ -60,7 +60,7 @@ class Held:
 SHARED_LEAVES = 2
 """Number of leaves for unclassified and for multicast packets. [-]"""
 MAP_NEXT_KEY = 4
-"""Command of bpf(2) (linux/bpf.h)."""
+"""Number of the command of bpf(2) that returns the next key of a map (linux/bpf.h)."""
 NAME_AT, NAME_BYTES = 24, 16
 """Offset and length of the name in the kernel's description of a map (struct bpf_map_info). [bytes]
 """
@@ -171,7 +171,7 @@ class Slope:
 
     @property
     def least(self) -> float:
-        """Return the lower end of the interval. [1/h]"""
+        """Return the lower end of the 95 % confidence interval. [1/h]"""
         return self.per_h - self.ci95
 
 

@@ -2,7 +2,7 @@
 
 ```text
 SERVER --- ISP --- wan GATEWAY lan --- AP --- 10.77.1.10, .11, ... STATIONS
-10.77.0.2                                     all to them through 6 Mbit/s and 75 packets
+10.77.0.2                                  FIFO of 75 packets, 6 Mbit/s, to the stations
 ```
 
 The routers next to the gateway are necessary. If a waiting packet comes directly from a sender's

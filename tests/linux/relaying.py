@@ -31,7 +31,9 @@ CLIENT_FIRST, SERVER_FIRST, CLIENT_RESETS, SERVER_RESETS = range(4)
 PIECE = 16_384
 SIZES = (0, 1, 1_000, 30_000, 300_000)
 PATIENCE_S = 30.0
-"""Longest time that a stream may wait. [s]"""
+"""Longest time from the start of a stream, or from a later disturbance, to the end of the stream.
+[s]
+"""
 
 
 def content(number: int, way: str, size: int) -> bytes:
@@ -139,7 +141,9 @@ class Outcome:
     plans: dict[int, tuple[int, int, int]]
     heard: Received
     longest_s: float
-    """Longest time from the beginning of a stream, or the last disturbance, to its end. [s]"""
+    """Longest duration of a stream. If a disturbance occurred during the stream, the time from the
+    last disturbance to the end of the stream counts instead. [s]
+    """
 
     def counted(self) -> Counter[str]:
         """Return the number of streams per outcome."""

@@ -1,9 +1,9 @@
 """A router without Python: a root directory with only busybox, `ip` and `tc`.
 
-`dash` finds programs only in PATH. It therefore finds only the applets below, which are the default
-applets of OpenWrt's busybox. Debian's busybox prefers its applets to programs in PATH, so that
-shell functions have to hide its `ip` and `tc`. Debian's busybox lacks `flock`, which OpenWrt's
-busybox has. The program `flock` of util-linux replaces it.
+The shell `dash` finds programs only in PATH. It therefore finds only the applets below, which are
+the default applets of OpenWrt's busybox. Debian's busybox prefers its applets to programs in PATH,
+so that shell functions have to hide its `ip` and `tc`. Debian's busybox lacks `flock`, which
+OpenWrt's busybox has. The program `flock` of util-linux replaces it.
 """
 
 import os

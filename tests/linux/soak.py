@@ -123,8 +123,8 @@ PHASES = (
 )
 
 ANEW = ("the IFB is removed", "the IFB has another name")
-"""Kinds of damage after which the gateway sets everything up again. Stations that joined later then
-get other classes.
+"""Kinds of damage after which the gateway creates all its objects again. A station that joined
+after the start may then have another class number than before the damage.
 """
 
 
@@ -376,8 +376,8 @@ class Soak:
             print(line, file=sys.stderr, flush=True)
 
     def end(self) -> None:
-        """Let all guests leave, and then end the gateway. Check that the guests and the gateway
-        leave no remains.
+        """Let all guests leave, and then end the gateway. Check that no kernel objects or files of
+        the guests and the gateway remain.
         """
         gateway = self.gateway
         gateway.hang_up()

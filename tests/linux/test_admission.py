@@ -110,7 +110,7 @@ def test_a_new_mac_address_is_unclassified_until_its_quarantine_is_over(start: S
     send(UNKNOWN, MACS[0])
     assert growth(shaper, before) == {MACS[0]: 20}
     assert any("in the last minute, 1 wait" in w for w in service.status()["warnings"])
-    # The next run of the gateway knows the admitted station, and no other station.
+    # The gateway stores the admitted station, and no other station, for its next run.
     service = start(text)
     assert names(service) == {MACS[0]}
 

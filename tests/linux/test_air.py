@@ -53,7 +53,8 @@ with socket.create_connection(("server", 80)) as one:
     one.shutdown(socket.SHUT_WR)
     print(sum(map(len, iter(lambda: one.recv(65536), b""))))
 """
-# SINGLE marks every packet that waits, AGGREGATES two of three packets if forty packets wait.
+# Settings of two cells. In `SINGLE`, the queue marks every packet that waits. In `AGGREGATES`, it
+# marks two of three packets if forty packets wait.
 SINGLE = (
     'cell = { phy = "802.11b", rate = "5.5 Mbps", '
     'ap_queue = { limit = 60, codel = { ecn = true, ce_threshold = "10 us" } } }'
@@ -137,7 +138,8 @@ def test_captured_frames_are_the_packets_of_the_interfaces(tmp_path, cell):
         sniffed(of_server),
         sniffed(of_laptop),
     )
-    # Packets arrive in the order in which they crossed the air; interfaces are captured later.
+    # Packets arrive at an interface in the order in which they crossed the air. The capture at the
+    # interfaces begins later, so that it contains only the later packets.
     came = at_server[False]
     assert len(came) > 200
     assert contains(captured[True], came)

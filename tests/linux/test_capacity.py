@@ -28,10 +28,11 @@ def lab() -> Iterator[Lab]:
 def test_c_settles_under_the_capacity_and_stations_are_equal(
     lab: Lab, tmp_path: Path, cap_mbps: int, settled_s: float
 ) -> None:
-    """Check claim hotspot-10 on a hop of 6 Mbit/s with a cap of 8 Mbit/s: C is within 5 % of the
-    capacity, and the round-trip times of pings are short.
+    """Check claim hotspot-10 on a hop of 6 Mbit/s, with C limited to 8 or 20 Mbit/s. C is within
+    5 % of the capacity, and the round-trip times of pings are short.
 
-    With a cap of 20 Mbit/s the hop's queue stays at its limit, 150 ms, for more than 64 pings.
+    With the limit of 20 Mbit/s, the hop's queue is first full (150 ms) for more than 64 pings.
+    After 64 pings that do not confirm the base round-trip time, the estimator doubts it.
     """
     text = gateway_text(3, f'wce.max = "{cap_mbps} Mbps"', rate="estimated")
     rates, pings, shares = run_gateway(text, tmp_path, settled_s)
@@ -65,8 +66,8 @@ def run_gateway(text: str, directory: Path, settled_s: float) -> Watched:
 
 
 def watch(service: GatewayService, flows: list[Flow], settled_s: float) -> Watched:
-    """Return C [bit/s], round-trip times [s] and bytes of the leaves after settling, under
-    traffic.
+    """Return values measured under traffic after C has settled: C [bit/s], round-trip times [s],
+    and bytes that the leaves have sent.
     """
     rates: list[float] = []
     pings: list[float] = []

@@ -90,7 +90,8 @@ def test_frames_without_a_station_pass_through_the_unclassified_leaf(shaper: Sha
     unknown = ipv4(17, udp(4433), "192.0.2.1")
     before = passed(shaper)
     send(unknown, INVENTED)
-    # The sender uses the IP address of a station that is classified by its MAC address.
+    # These frames have the IP address of a station, but not its MAC address. The station is
+    # classified by its MAC address, so that the frames do not belong to it.
     send(ipv4(17, udp(4433), HERE_V4[1]), INVENTED)
     assert growth(shaper, before) == {"unclassified": 2 * COUNT}
 
@@ -121,9 +122,9 @@ def test_a_flood_of_exempt_packets_uses_up_its_senders_allowance_only(
     send(EXEMPT_PACKETS[kind], MACS[0], count=500)
     grown, free = growth(shaper, before), exempt() - at_first
     assert list(grown) == ["s0"]
-    # The machine sends faster than the rate of its leaf, so that the leaf also drops packets.
+    # The station sends faster than the rate of its leaf, so that the leaf also drops packets.
     through_leaf = grown["s0"] + dropped() - lost_before
-    assert through_leaf + free == pytest.approx(500, abs=3)  # the machine also sends ARP
+    assert through_leaf + free == pytest.approx(500, abs=3)  # the station also sends ARP
     assert free < 150
     send(EXEMPT_PACKETS[kind], MACS[1], count=2)
     assert exempt() - at_first - free >= 2
@@ -275,7 +276,7 @@ def test_neighbours_with_a_forged_mac_address_are_made_void(shaper: Shaper) -> N
     now = shaper.classified("wlan")
     assert now is not None
     assert now[0][Kind.FORGED].packets - before[Kind.FORGED].packets == 4
-    # Invalidated packets do not bypass the leaf of their sender.
+    # Packets that the program has made invalid pass through the leaf of their sender.
     at_leaf = passed(shaper)
     send(arp(other), MACS[0], count=COUNT)
     assert growth(shaper, at_leaf) == {"s0": COUNT}

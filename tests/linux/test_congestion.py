@@ -1,5 +1,5 @@
-"""Congestion controls that are loaded into the kernel: their owners, their removal and their
-windows.
+"""Congestion controls that are loaded into the kernel: the processes that keep them loaded, their
+removal, and their congestion windows.
 """
 
 import ctypes
@@ -242,7 +242,8 @@ confidence intervals. The cause of the difference is loss recovery. [-]
     [
         ("compound", "every", 500, 80, 40.0, 1600),
         ("compound", "probability", 500, 80, 60.0, 2400),
-        # With periodic losses, the mean window of Illinois has several possible values.
+        # Illinois has no case with periodic losses, since its mean window then has several possible
+        # values.
         ("illinois", "probability", 1000, 10, 100.0, 2300),
     ],
     ids=["compound-every", "compound-probability", "illinois-probability"],
@@ -251,8 +252,8 @@ def test_mean_windows_are_those_of_the_engine(law, kind, period, flows, length_s
     """Compare the mean windows of kernel and engine over a path without a queue, with a few
     thousand losses of many flows.
 
-    The confidence interval of the mean is added to the tolerance. With a quarter of the losses,
-    the interval is twice as wide.
+    The tolerance includes the confidence intervals of both means. With a quarter of the losses, the
+    intervals would be twice as wide.
     """
     with loaded([law]) as names:
         name = names[law]

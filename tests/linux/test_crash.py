@@ -95,14 +95,14 @@ HARM = (
 
 
 HARM_TO_SERVICES = (HARM[0].replace("100kbit", "3mbit"), *HARM[1:3])
-"""Damage by other programs, for tests of services. The damaged rate is 3 Mbit/s: at 100 kbit/s,
-data that remain in a leaf when a service is killed would take 24 s.
+"""Damage by other programs, for tests of services. The damaged rate is 3 Mbit/s: at 100 kbit/s, a
+leaf would need 24 s to drain after a service is killed.
 """
 
 
 def run_with_damage(directory: Path, hook: Hook) -> None:
-    """Make these changes while other programs remove and change objects, and call a hook after each
-    step.
+    """Set a gateway up, and repair it after each kind of damage in `HARM`. Call a hook after each
+    step of the repairs.
     """
     gateway = config.read(gateway_text(LISTED).replace('wan = "wan"', 'wan = "usb"'))
     shaper = Shaper(gateway, UndoLog(directory / "undo.log"))
@@ -122,7 +122,7 @@ IS_UP = "up"
 
 
 class Countdown:
-    """Counts steps, and calls `end` at the step number `last`."""
+    """Counter of steps: each call of this object is a step, and step number `last` calls `end`."""
 
     def __init__(self, last: int, end: Hook) -> None:
         self.last = last
@@ -138,8 +138,8 @@ class Countdown:
 def run_service(directory: Path, more: str = "", discipline: str = "pfifo") -> None:
     """Run a service that detects and repairs changes by other programs, until it is killed.
 
-    When the service is up, it creates a file. Earlier changes by other programs make the service
-    end with an error line.
+    When the service is up, it creates a file. If another program changes an object before the
+    service is up, the service ends with an error line.
     """
     gateway = config.read(gateway_text(LISTED, more, discipline=discipline))
     state, is_up = State(directory), (directory / IS_UP).touch
@@ -196,9 +196,9 @@ KINDS = {
 """Kinds of gateways that send different messages to the kernel: settings in the file, and queue of
 the leaves.
 
-With the queue `best`, the gateway tries which disciplines the kernel supports. UDP from stations
-has separate tables except with `udp = "down"`. Messages for fq_codel and codel are tested in
-user-mode Linux.
+With the queue `best`, the gateway tries which disciplines the kernel supports. With `udp = "down"`,
+UDP from stations bypasses the leaves. Messages for fq_codel and codel are tested in user-mode
+Linux.
 """
 
 
@@ -255,7 +255,9 @@ def test_killed_with_leaves_that_keep_delay_low(discipline: str, every: int) -> 
 
 @pytest.mark.slow
 def test_killed_while_healing(lab: Lab, directory: Path) -> None:
-    """At whichever step the gateway ends, its changes are undone, even after repairs."""
+    """A gateway is killed during repairs, after each of its steps in turn. All its changes are then
+    undone.
+    """
 
     def count() -> int:
         counter = Countdown(-1, lambda: None)
@@ -325,7 +327,9 @@ def harm(draw: random.Random) -> None:
 
 
 def test_refused_by_the_kernel_at_any_message(lab: Lab, directory: Path, shaping: Make) -> None:
-    """If the kernel refuses any one message, the error is reported, and no remains exist."""
+    """If the kernel refuses any one message, the error is reported, and no object of the gateway
+    remains.
+    """
 
     def refuse() -> None:
         raise KernelError(errno.ENOMEM, "a change", "")

@@ -34,7 +34,9 @@ tcp = { congestion = "reno", window = 42 }
 
 DOWNLOADS = "[station.first]\ndownload = 4\n[station.other]\ndownload = 1\n"
 UPLOADS = "[station.first]\nupload = 4\n[station.other]\ndownload = 1\ncount = 4\n"
-"""With only two stations, as in figure 5 of the paper, the fairness level would be only 2."""
+"""A station with four uploads, and four stations with one download each. With a single downloading
+station, as in figure 5 of the paper, the fairness level would be only 2.
+"""
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -68,7 +70,8 @@ def test_the_bottleneck_makes_real_tcp_fair(tmp_path, stations):
     total = [answer.cells["goodput_bps"].iloc[0] for answer in (free, shared)]
     assert abs(total[1] / total[0] - 1) < 0.1, total
     if stations == UPLOADS:
-        # The window of 42 segments is always full; a kernel without its limit has 44.9 in flight.
+        # The window of 42 segments is always full. Without the limit of the window, the kernel has
+        # 44.9 segments in flight.
         assert in_flight(free, "first/up") == pytest.approx(42, rel=0.03)
 
 
@@ -93,7 +96,8 @@ def test_every_segment_is_acknowledged_where_acks_are_not_delayed(tmp_path):
 @pytest.mark.simulated
 def test_the_estimator_settles_under_the_capacity_of_the_engine(tmp_path):
     path = tmp_path / "x.toml"
-    # In only ten seconds, the 95th percentile of the round-trip times may reach the bound.
+    # This run is longer than the others, since the 95th percentile of the round-trip times over
+    # only ten seconds may reach the bound.
     longer = CELL.replace('warmup = "6 s"', 'warmup = "10 s"').replace("16 s", "40 s")
     shared = run(path, f"{longer}{DOWNLOADS}[vsb]\n")
     simulated = lh.simulate(path, replications=5)
@@ -217,7 +221,7 @@ udp_up = "greedy"
 
 
 def test_the_command_prints_a_result_with_calls_and_floods(tmp_path, timed):
-    """In real time the machine may be late."""
+    """In real time, packets may be late because the machine is busy."""
     path = tmp_path / "x.toml"
     shorter = CELL.replace('warmup = "6 s"', 'warmup = "2 s"').replace("16 s", "6 s")
     path.write_text(shorter + DOWNLOADS + UDP)
@@ -327,7 +331,7 @@ def test_classes_sensors_and_channels_that_change_are_the_engines(tmp_path):
     assert shares.sum() == pytest.approx(1, abs=0.01)
     for way in ("up", "down"):
         seen = answer.flows.loc[f"meter/sensor-{way}/1"]
-        # A sensor sends one report per 50 ms; reports of 3.5 s are counted.
+        # A sensor sends one report per 50 ms. The reports of 3.5 s are counted, about 70.
         assert 60 <= seen["reports"] <= 80
         assert seen["report_delivery"] > 0.9
         assert 0 < seen["report_delay_s"] < 0.5

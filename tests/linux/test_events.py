@@ -227,7 +227,7 @@ def test_own_changes_and_changes_elsewhere_wake_no_process(lab: Lab) -> None:
             assert {event.interface for event in read} == {wan.number, tc.BLOCK_INDEX}
             another.carry_out([tc.del_hooks(wan)])
             events.read()
-            # an interface that returns is recognised by its name
+            # an interface that is renamed to a name in the filter causes an event
             sh("ip link set x0 name lh-la; ip link set lh-la name lh-land; ip link set lh-land up")
             assert events.read() == set()
             sh("ip link set lh-land name lh-lan")
@@ -310,7 +310,7 @@ def test_events_elsewhere_do_not_wake_it(lab: Lab, tmp_path: Path) -> None:
             for _ in range(20):
                 steps = [tc.htb_qdisc(elsewhere, 1, 10), tc.del_qdisc(elsewhere)]
                 another.carry_out(steps * 50)
-        # periodic wakings of the gateway
+        # an idle gateway wakes up every 2 s, also without events
         expected = int((time.monotonic() - began) / 2) + 1
         return service.loop.wakings - count, expected
 
@@ -461,7 +461,9 @@ STALLS = [
 
 
 def stall_s(gateway: Running, what: str, *, download: bool) -> float:
-    """Return the longest time in which a flow delivers nothing around a damage. [s]"""
+    """Return the longest time in which a flow delivers nothing, shortly before or after damage is
+    done. [s]
+    """
     wait_until(lambda: gateway.faults == [], "nothing is wrong")
     flow = Flow(station_v4(0), download=download)
     try:

@@ -15,8 +15,8 @@ INSIDE = Path(__file__).parent / "inside"
 @pytest.mark.smoke(1)
 @pytest.mark.parametrize("discipline", ["fq_codel", "sfq"])
 def test_flows_that_wait_in_a_fair_leaf_are_no_classes_of_the_gateway(discipline: str) -> None:
-    """In its list of HTB's classes, the kernel also shows the flows that wait in a fair leaf,
-    without byte counters. The gateway must not count these flows as classes.
+    """In its list of HTB's classes, the kernel also shows each flow that waits in a leaf's fair
+    queue. The flows have no byte counters, and the gateway must not count them as classes.
     """
     seen = uml.answer(INSIDE / "fair_leaves.py", discipline)
     assert seen["class"] == 0x10001

@@ -51,7 +51,7 @@ def test_damages_of_groups_are_repaired(
             shaper.repair(differences)
             shaper.repair(
                 shaper.differences()
-            )  # objects removed with a hierarchy are detected in the next round
+            )  # the objects inside a missing hierarchy are only repaired after it
             assert shaper.faults() == [], what
             assert [snapshot(), of_groups()] == before, what
         assert shaper.down() == []

@@ -1,4 +1,6 @@
-"""The guide works when it is followed literally, and it shows the same unit as the package."""
+"""The guide works when it is followed literally, and it shows the same systemd unit as the
+package.
+"""
 
 import json
 import os

@@ -13,7 +13,9 @@ from lasthop.linux.leaf_queue import BEST
 
 INSIDE = Path(__file__).parent / "inside"
 FULL_LEAF_S = 200 * 1514 * 8 / 12e6
-"""Time that a full leaf of 200 packets lasts at half of 24 Mbit/s. [s]"""
+"""Time in which a full leaf of 200 packets drains at 12 Mbit/s, half of the rate of the access
+point. [s]
+"""
 SHORT = 0.25
 """Largest fraction of `FULL_LEAF_S` that a datagram waits if CoDel keeps the leaf short. The
 measured fraction is 0.15 with CoDel, 0.001 with FQ-CoDel, and 1.0 in a FIFO. [-]

@@ -128,7 +128,9 @@ def test_merged_packets_are_split_in_front_of_the_queue(directory: Path) -> None
 def test_segments_of_a_merged_packet_are_counted_as_they_enter(
     directory: Path, programs: None
 ) -> None:
-    """The program of `vbs` and the shaper must have the same queue length."""
+    """The program of `vbs` must count the segments of a merged packet separately, as the shaper
+    does.
+    """
     wanted = config.read(SHARED.replace('from = "lan"\n', ""))  # GRO stays on
     sh(f"ip -n {STATIONS} link set wl0 gso_max_segs 65535")
     flows = [Flow(station_v4(k), download=False) for k in range(2)]
@@ -326,7 +328,8 @@ def test_packets_are_blocked_with_the_probability_of_the_map(
 
 
 def test_the_queue_holds_its_threshold_and_no_more(directory: Path) -> None:
-    """One packet is in service: it has left the kernel's queue, and fourteen packets wait.
+    """The threshold is fifteen packets, including the packet in service. This packet has left the
+    kernel's queue, so that fourteen packets wait there.
 
     A packet takes eight seconds, so that no packet is sent while the test counts.
     """

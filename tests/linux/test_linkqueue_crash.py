@@ -163,7 +163,7 @@ def test_parts_that_others_remove_come_back(directory: Path, programs: None) -> 
     assert lasthop("queue", "up", file)[0] == 0
     try:
         with entered(GATEWAY):
-            for harm in (STOP, *HARM[:-1]):  # the last change causes no event
+            for harm in (STOP, *HARM[:-1]):  # the last change in `HARM` causes no event
                 sh(harm)
                 wait_until(lambda: is_complete(), f"mending after {harm}")
             sh("tc qdisc replace dev wan root handle 9: pfifo")

@@ -1,5 +1,5 @@
-"""Stations that do not answer pings, in the kernel: their flows are observed, and C follows
-them.
+"""Stations that do not answer pings, with the kernel's TCP. The gateway measures round-trip times
+of their flows, and adapts C to these times.
 """
 
 import time
@@ -36,7 +36,7 @@ CAP_BPS = 20_000_000
 
 @pytest.fixture(scope="module")
 def lab() -> Iterator[Lab]:
-    """Yield stations after a FIFO of 6 Mbit/s that answer no pings."""
+    """Yield a hot-spot after a FIFO of 6 Mbit/s. Its stations answer no pings."""
     with Lab(stations=2) as lab:
         for version in ("ipv4.icmp_echo", "ipv6.icmp.echo"):
             sh(f"ip netns exec {STATIONS} sysctl -qw net.{version}_ignore_all=1")
@@ -44,7 +44,9 @@ def lab() -> Iterator[Lab]:
 
 
 def test_packets_that_are_never_acknowledged_are_not_waited_for(lab: Lab) -> None:
-    """The kernel stamps packets with a clock that a user may set during the test."""
+    """A probe is given up `WAITED_S` after its segment left. Departure times are on the wall clock,
+    with which the kernel stamps packets.
+    """
     with entered(GATEWAY):
         overhearing = Overhearing("lan")
     now_s = time.time()

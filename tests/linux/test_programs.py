@@ -1,4 +1,6 @@
-"""Programs at stations and hosts of an emulated scenario: their output, counters and remains."""
+"""Programs at stations and hosts of an emulated scenario: their output, their counters, and
+processes and kernel objects that must not remain after the run.
+"""
 
 import json
 import os
@@ -108,7 +110,7 @@ def test_a_link_can_replace_a_file():
     result = json.loads(done.stdout)
     assert result["scenario"] == "8 Mbps, 30 ms, queue 20"
     assert result["warmup_s"] == 0
-    assert result["duration_s"] > 0.12  # two round trips
+    assert result["duration_s"] > 0.12  # two round trips of 60 ms
     assert [flow["name"] for flow in result["flows"]] == ["client/program/1", "client/program/2"]
     assert "classes" not in result or result["classes"] == []
     forward, back = result["links"]

@@ -402,13 +402,14 @@ def test_a_client_asks_a_server_that_is_away_ever_more_rarely() -> None:
             with suppress(TimeoutError):
                 away.accept()[0].close()
                 count += 1
-        # the client tries to replace the 16 connections, and then makes one attempt at a time
+        # The client makes one attempt for each of the 16 lost connections. It then makes one
+        # attempt at a time, after pauses of 0.1 s, 0.2 s, 0.4 s and so on.
         assert count <= 16 + 6
 
 
 def test_a_stream_that_is_reset_is_not_connected_further() -> None:
-    """Without this rule, a relay would try unreachable destinations for ten seconds, with one
-    descriptor for each.
+    """When a stream is reset, the relay stops connecting to its destination. Otherwise it would try
+    unreachable destinations for ten seconds, with one descriptor for each.
     """
     key = relay.new_key()
     with (

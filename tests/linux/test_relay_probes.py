@@ -28,7 +28,8 @@ BATCH, PAUSE_S = 64, 0.001
 
 
 class UdpPath(Wire):
-    """A path to a server that delays datagrams, or loses all of them. Connections have no delay.
+    """Path to a server, for connections and datagrams. The path delays datagrams or loses all of
+    them, but it does not delay connections.
 
     Parameters
     ----------

@@ -25,7 +25,9 @@ GROWN_S = 7.0
 Growth by 2 % per 0.1 s takes 5.5 s, and begins up to 1 s after the rise. [s]
 """
 DRAWN = random.Random(os.environ.get("SEED", "0")).sample(sorted(LATENESS), 3)
-"""Patterns of lateness that this run tests. `bench/scenes.py` tests all patterns."""
+"""Three patterns of late replies, drawn from SEED, which this run tests. `bench/scenes.py` tests
+all patterns.
+"""
 
 
 def cases(claim: str) -> dict[str, Case]:
@@ -52,7 +54,7 @@ def test_c_follows_20_6_20_mbps(packets: int) -> None:
     begin_s, rise_s = scenes.FALL_S + scenes.FALLEN_S, scenes.RISE_S
     assert part_near(run, scenes.FALLEN_BPS, begin_s, rise_s) >= MOST, figures
     assert part_near(run, scenes.RATE_BPS, rise_s + GROWN_S, scenes.END_S) >= MOST, figures
-    # the bound is for the median of the 5 s after the fall
+    # the bound is for the median round-trip time of the pings in the 5 s after the rate has fallen
     assert figures["ping_s"] <= 0.224, figures
 
 

@@ -59,7 +59,9 @@ def router(request: pytest.FixtureRequest, lab: Lab, tmp_path: Path) -> Iterator
 
 @pytest.fixture
 def dash(lab: Lab, tmp_path: Path) -> Iterator[Router]:
-    """Return a router whose shell finds only programs in PATH."""
+    """Yield a router whose shell, `dash`, finds commands only in PATH, so that a test can replace
+    `tc`. Debian's busybox shell would run its own `tc` instead.
+    """
     router = Router(tmp_path / "root", "dash")
     yield router
     router.close()
@@ -67,7 +69,7 @@ def dash(lab: Lab, tmp_path: Path) -> Iterator[Router]:
 
 
 def left() -> list[str]:
-    """Return the remains of a gateway in its namespace."""
+    """Return the kernel objects that a gateway has left in its namespace."""
     with entered(GATEWAY):
         return leftovers()
 
@@ -159,12 +161,13 @@ def test_a_second_script_is_refused(router: Router) -> None:
 
 
 def test_a_failure_at_any_command_undoes_everything(dash: Router) -> None:
-    """For several k, the k-th call of `tc` after the check fails."""
+    """For several k, the k-th call of `tc` that sets up the gateway fails."""
     dash.write(made(gateway_text(2)))
     commands = [line for line in made(gateway_text(2)).splitlines() if "    try tc" in line]
     assert len(commands) > 20
     for k in (1, 2, len(commands) // 2, len(commands) - 1, len(commands)):
-        # the check counts neither calls of `undo` nor calls for its own interface
+        # The k-th call fails. Calls of the function `undo` are not counted, and neither are calls
+        # for the interface lh-try-*, at which the script tests the kernel.
         dash.replace(
             "tc",
             "#!/bin/sh\n"
@@ -182,8 +185,8 @@ def test_a_failure_at_any_command_undoes_everything(dash: Router) -> None:
 
 
 def test_parts_of_other_programs_stay(dash: Router) -> None:
-    """Hooks and an IFB of other programs stay, with and without the names that the script would
-    use.
+    """Hooks and an IFB of other programs are not removed, whether or not they have the names that
+    the script uses.
     """
     dash.write(made(gateway_text(2)))
     with entered(GATEWAY):
@@ -258,7 +261,9 @@ def test_a_missing_interface_is_named(dash: Router) -> None:
 
 
 def test_neighbours_come_and_go(router: Router, tmp_path: Path) -> None:
-    """Found stations get the same kernel objects as listed stations, and release them."""
+    """Stations that the script finds get the same kernel objects as listed stations. The script
+    removes these objects when the stations have left.
+    """
     text = gateway_text(0) + FOUND + '\nignore = "10.77.1.12"\n'
     router.write(made(text))
     for address in ("10.77.1.10", "10.77.1.11", "10.77.1.12", "fd77:1::a"):

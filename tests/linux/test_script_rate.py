@@ -24,7 +24,9 @@ pytestmark = [
 ]
 
 WATCHED_S = 20.0
-"""Time of a measurement, as in `test_capacity.py`, which has a narrower bound. [s]"""
+"""Duration of a measurement. `test_capacity.py` measures as long, but tolerates a smaller error of
+C. [s]
+"""
 
 
 @pytest.fixture(scope="module")

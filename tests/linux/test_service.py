@@ -267,9 +267,7 @@ def test_stations_that_do_not_answer_pings_are_reported(gateway: Gateway) -> Non
         flow.close()
         sh(f"ip netns exec {STATIONS} {ignore.format(0)}")
     wait_until(lambda: not any(r["pinged"] for r in gateway.status()["stations"]), "rest")
-    time.sleep(
-        2.5
-    )  # a round may be in progress; stations that were active in the last two seconds may be pinged
+    time.sleep(2.5)  # stations that were active in the last two seconds may still be pinged
     pings = gateway.status()["aps"][0]["pings"]
     time.sleep(2)
     assert gateway.status()["aps"][0]["pings"] == pings  # no station has traffic
@@ -429,7 +427,9 @@ def test_neighbours_join_and_leave_without_disturbing_others(gateway: Gateway, l
 
 
 def test_a_newcomer_has_its_place_before_the_next_look(gateway: Gateway, timed: bool) -> None:
-    """The kernel reports a neighbour; the next periodic check would be in an hour."""
+    """The kernel reports the new neighbour immediately; the next periodic search for stations would
+    be in an hour.
+    """
     more = 'discover = { neighbours = true, interval = "1 h", quarantine = "0 s" }'
     gateway.file.write_text(gateway_text(1, more))
     with entered(GATEWAY):

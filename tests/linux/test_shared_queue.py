@@ -40,7 +40,8 @@ NEAR6, FAR6 = (station_v6(k) for k in range(2))
 SAMPLED_S = 0.02
 WARMUP_S, LENGTH_S = 5.0, 40.0
 COMMANDS_S = 0.2
-"""Time between two commands to any sensor. Five sensors get one command per second each. [s]"""
+"""Time between two commands. The rate is that of five sensors with one command per second each. [s]
+"""
 PORT = 9_001
 
 
@@ -213,7 +214,9 @@ def test_the_queue_holds_its_part_and_each_class_its_share(
 
 
 def test_a_partition_holds_shares_below_its_part(lab: Lab, tmp_path: Path) -> None:
-    """Each class has a separate drop-tail buffer, which is not always full."""
+    """Each class has a separate drop-tail buffer. The buffers are not always full, so that the mean
+    queue length is below the target occupancy.
+    """
     share = 0.526
     seen = measured(tmp_path, {NEAR: "cubic", FAR: "cubic"}, "partition", (share, 1 - share))
     assert 0.6 * OCCUPANCY * LIMIT < seen.queue_packets < OCCUPANCY * LIMIT

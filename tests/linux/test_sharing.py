@@ -44,8 +44,9 @@ All leaves are full after five such round trips. [s]
 """
 
 FULL_QUEUE = pytest.approx(1, abs=0.004)
-"""Expected ratio of the rates of two leaves that are never empty. The numbers of packets differ by
-one per round, and the shortest test sends 500 packets.
+"""Expected ratio of the rates of two leaves that are never empty. The leaves send one packet each
+per round, so that the numbers of packets differ only in the first and the last round. The shortest
+test sends 500 packets.
 """
 
 WIRE_RATE = pytest.approx(1, abs=0.004)
@@ -200,8 +201,8 @@ def test_bytes_are_shared_by_rates(lab: Lab, tmp_path: Path) -> None:
     """Check claim hotspot-12: a station of 2 Mbit/s gets 2/11 of the goodput of a station of 11
     Mbit/s.
 
-    The leaves are shorter than 200 packets, because 200 packets of the slow station would be a
-    round-trip time of three seconds.
+    The leaves are shorter than 200 packets, because 200 packets in the leaf of the slow station
+    would cause a round-trip time of three seconds.
     """
     more = f"""fairness = "rate"
 queue = 30

@@ -25,8 +25,8 @@ def test_growing_values_are_a_leak_and_values_that_come_and_go_are_not() -> None
 
 
 def test_a_slope_is_known_with_its_interval() -> None:
-    """The values are 2 t plus noise of +-1 without a slope. The interval was computed by hand from
-    the residuals.
+    """The values are the line 2 t plus noise of +-1. The noise itself has no slope. The interval
+    was computed by hand from the residuals.
     """
     times = [360.0 * k for k in range(10)]
     line = held.slope(times, [0.2 * k for k in range(10)])

@@ -284,14 +284,14 @@ def as_user(capabilities: Sequence[str]) -> list[str]:
 
 
 def become_unit_user() -> None:
-    """Become another user with the capabilities of the gateway's unit."""
+    """Become another user with the capabilities that the gateway's systemd unit has."""
     become(("net_admin", "net_raw"))
 
 
 @pytest.fixture
 def sandbox(commands: Commands) -> str:
-    """Return a script of mounts like the sandbox of the unit, with a /run/lasthop of the other
-    user.
+    """Return shell commands that restrict the file system like the sandbox of the systemd unit.
+    Only /run/lasthop, which belongs to another user, is writable.
     """
     (commands.run / "lasthop").mkdir(mode=0o700)
     os.chown(commands.run / "lasthop", USER, USER)

@@ -1,4 +1,6 @@
-"""Weights that follow the rates of stations, in the kernel; and rates from hostapd itself."""
+"""Quanta in the kernel that follow the data rates of stations, and data rates from a real
+hostapd.
+"""
 
 import os
 import re
@@ -80,7 +82,8 @@ def test_turns_follow_the_rates_of_stations(
     ap = AccessPoint(tmp_path, monkeypatch)
     ap.say(54, 6)
     with up(tmp_path, text("iw:wlan0")) as running:
-        # the gateway immediately applies the two rates of `iw`, and the third rate of the file
+        # The gateway immediately applies the rates of the first two stations from `iw`, 54 and 6
+        # Mbit/s. The third station has the rate of the file, 12 Mbit/s.
         assert turns() == [9, 1, 2]
         assert sources(running) == [(54e6, "iw"), (6e6, "iw"), (12e6, "file")]
         ap.say(6, 54, 24)

@@ -1,5 +1,5 @@
-"""Commands in user-mode Linux: they run in simulated time, leave no remains, and support queues
-that a host may lack.
+"""Commands in user-mode Linux: they run in simulated time, leave no files or processes, and support
+queues that a host may lack.
 """
 
 import os

@@ -1,5 +1,5 @@
-"""Programs that use an outside network: traffic to this network, replies, and remains on the
-machine.
+"""Programs that use an outside network: traffic to this network, replies, and the state of the
+machine after the emulation.
 
 ```text
   [machine: emulate] wan ======= out [outside: serves]

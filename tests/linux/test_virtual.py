@@ -140,7 +140,7 @@ def test_a_killed_caller_leaves_nothing(temporary: Path) -> None:
 
 
 def remains(temporary: Path) -> tuple[list[int], list[Path], list[str]]:
-    """Return the remains of a run (processes and files), and all mounts of the host."""
+    """Return the processes and files that a run has left, and all mounts of the host."""
     files = [*temporary.iterdir(), *Path("/dev/shm").glob("vm_file*")]
     return processes_in(temporary), files, Path("/proc/mounts").read_text().splitlines()
 

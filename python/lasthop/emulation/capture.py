@@ -48,7 +48,9 @@ class CaptureFile:
     descriptor: int | None = None
 
     def ended(self, tree: Mapping[str, Any] | None) -> Captured | None:
-        """Return the result of a capture. A failed capture does not replace an earlier file."""
+        """Return the result of a capture; None if no capture was requested. `tree` is the report of
+        the network. A failed capture does not replace an earlier file.
+        """
         if tree is None or self.path is None or self.partial is None:
             return None
         report = read_as(CaptureReport, tree)

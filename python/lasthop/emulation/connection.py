@@ -181,7 +181,7 @@ class Connection:
         self.retransmissions = self.sent_again
 
     def look(self) -> None:
-        """Sample the RTT and the cwnd of the connection until all data is acknowledged.
+        """Sample the RTT and the cwnd of the connection, unless all data has been acknowledged.
 
         The kernel's cwnd can exceed the receive window. Each sample is therefore limited to the
         receive window.

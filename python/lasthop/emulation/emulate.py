@@ -56,7 +56,7 @@ code."""
 
 
 def unwatched(_places: Places, _flows: Sequence[Driven]) -> contextlib.AbstractContextManager[None]:
-    """Return a context without effect."""
+    """Return a context manager without effect: the default of `emulate` for `watch`."""
     return contextlib.nullcontext()
 
 

@@ -86,7 +86,8 @@ def filled(flow: UdpFlow, scenario: Typed) -> Filled:
             return Filled(name, link.rate_bps, passing, drain_s=drain_s)
     if scenario.vsb is None:
         return Filled(f"ap{category}", station.downlink_rate_bps, passing, on_air=True)
-    # Before the virtual shared bottleneck starts, the source fills the queue of the access point.
+    # The source must fill the queue of the access point until the virtual shared bottleneck starts,
+    # and then the queue of the bottleneck. The larger of the two rates fills both queues.
     shared_bps = scenario.vsb.rate_bps or 0.0
     return Filled("", max(station.downlink_rate_bps, shared_bps), passing)
 

@@ -15,7 +15,8 @@ waiting time is unbounded.
 BURSTS = 2.0
 """Largest ratio of the lateness to the time that the packet thread needs for the largest burst of
 simultaneous packets. Up to this ratio, the warning names the burst as the cause of the lateness.
-The last packet of one PPDU may wait for another PPDU, but rarely for a third PPDU. [-]"""
+A burst is often a PPDU. The packets of a PPDU may wait until those of another PPDU have been
+transferred, but rarely until those of two others have been. [-]"""
 MUCH_WAITING = 0.5
 """Threshold for a warning: fraction of time for which the socket thread waits for a processor. The
 socket thread runs senders and receivers. Measured with ten simultaneous emulations of 48 Mb/s on
@@ -23,8 +24,9 @@ two processors: the fraction was 0.36 to 1.07, and goodput was lost from 0.86 on
 
 
 def waiting(waited: float) -> str | None:
-    """Return a warning if the socket thread waited for a processor for more than the fraction
-    `MUCH_WAITING` of the time; otherwise, return None. `waited` is this fraction. [-]"""
+    """Return a warning if `waited` exceeds `MUCH_WAITING`, else None. `waited` is the fraction of
+    time for which the socket thread waited for a processor. [-]
+    """
     if waited <= MUCH_WAITING:
         return None
     return (

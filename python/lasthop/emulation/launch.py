@@ -9,8 +9,8 @@ emulate --> launch.py --> first of its processes --> COMMAND --> ...
 The program runs in the network namespace of the descriptor NAMESPACE. The content of the descriptor
 NAMES is its `/etc/hosts`, and that of SERVERS is its `/etc/resolv.conf`. The program and its
 children are in a new process namespace. When the first process of this namespace ends, the kernel
-kills all other processes in it. The first process ends with launch.py, and launch.py ends with the
-process STARTER, even if these processes are killed. The terminal sends Ctrl-C to all processes, but
+kills all other processes in it. If the process STARTER ends or is killed, launch.py ends. If
+launch.py ends or is killed, the first process ends. The terminal sends Ctrl-C to all processes, but
 only the program handles the signal. This file imports nothing of lasthop.
 """
 

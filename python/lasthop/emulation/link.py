@@ -26,8 +26,9 @@ NAMED = {
     "queue": (f"link.{LINK}.queue", f"link.{LINK}.back_queue"),
     "loss": (f"link.{LINK}.loss",),
 }
-"""Key paths of the scenario's settings that a word in the option sets, by the word. In the option,
-the value follows the word."""
+"""Words of the option that are followed by a value. Each word has the key paths of the settings
+that get this value.
+"""
 
 TREE: Mapping[str, object] = {
     "duration": "1 s",  # the run ends with the program, not after this duration

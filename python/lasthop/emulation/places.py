@@ -248,7 +248,8 @@ class Places:
         return all(lets)
 
     def of_programs(self) -> tuple[list[tuple[str, int]], list[tuple[str, int]]]:
-        """Return the stations and the wired flows whose programs can communicate.
+        """Return two lists, each with pairs of name and index: the stations, and the wired flows,
+        whose programs can communicate.
 
         If a program runs at the server, all stations are returned.
         """

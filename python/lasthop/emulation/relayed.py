@@ -1,6 +1,7 @@
 """User of a conflict graph that sends one stream through a pair of relays.
 
-```text source --loopback--> relay ==n TCP connections over the medium==> relay --loopback--> sink
+```text
+source --loopback--> relay ==n TCP connections over the medium==> relay --loopback--> sink
 ```
 
 The relays are those of `lasthop relay`. The scenario's rule sets the number of connections between

@@ -184,8 +184,9 @@ def labels(seen: Seen) -> Item:
 
 
 def put_together(items: Iterable[Item], measured: Mapping[str, Mapping[str, float]]) -> list[Item]:
-    """Return the items that the network measured, with the added quantities that were measured at
-    sockets."""
+    """Return the items that the network measured. Quantities that were measured at sockets are
+    added to the items.
+    """
     return [item | estimates(measured.get(item["name"], {})) for item in items]
 
 

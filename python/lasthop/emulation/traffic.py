@@ -65,7 +65,9 @@ class Traffic:
         self.selector = selectors.DefaultSelector()
         self.begun_s = 0.0
         self.until_s = 0.0
-        """Time from the start of the run to the last wake-up or to the end of the run. [s]"""
+        """Time since the start of the run at which the loop last woke up. After a complete run, the
+        field is the duration of the run. [s]
+        """
         self.warm = False
         self.waited_s: float | None = None
         """Time for which the thread had waited for a processor by the end of the warm-up. [s]"""
@@ -105,8 +107,8 @@ class Traffic:
     def serve(self, timer: Timer, until_s: float) -> None:
         """Call the functions of ready sockets until `until_s`, or until a scheduled call is due.
 
-        The selector also watches a timer. With the timer, the loop reads the clock twice less per
-        event. In user-mode Linux, each reading is a system call.
+        The selector also watches a timer. The timer saves two readings of the clock per event. In
+        user-mode Linux, each reading is a system call.
         """
         set_s = None
         is_over = False

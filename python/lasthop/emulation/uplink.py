@@ -9,9 +9,9 @@ replies return.
 The gate is a separate network namespace. Its masquerade (source NAT) replaces the source address of
 all packets by one address that the machine does not use elsewhere. The machine's masquerade then
 replaces this address by that of INTERFACE. The machine must already forward packets, since its
-settings are not changed. The kernel removes the cable with the gate's namespace, and the machine's
-nf_tables table with the socket that created the table. It therefore removes both when the process
-ends, even if the process is killed.
+settings are not changed. The cable is a pair of veth interfaces. The kernel removes the cable when
+the gate's namespace ends. It removes the machine's nf_tables table when the socket that created the
+table is closed. Both happen when the process ends, even if the process is killed.
 """
 
 import contextlib

@@ -20,7 +20,9 @@ from lasthop.uml.repeatable import is_repeatable
 
 REQUEST, RESULT, PROGRESS, CAPTURE = "request.pickle", "result.pickle", "progress", "capture.pcapng"
 PATHS = "paths"
-"""Name of the file in the exchange folder that contains the module paths."""
+"""Name of the file with the module paths. The file is in the exchange folder, to which this process
+and the user-mode Linux have access.
+"""
 INSIDE = Path("/exchange")
 """Path of the exchange folder inside the user-mode Linux."""
 START = f"""

@@ -37,7 +37,7 @@ descriptors."""
 
 
 class Asked(NamedTuple):
-    """Connection of a source that the engine has planned."""
+    """Planned connection of a source. The engine has computed the plan."""
 
     start_s: float
     request_bytes: int

@@ -153,7 +153,8 @@ def rest(event_filter: EventFilter) -> list[Instruction]:
         for kind in kinds:
             program += [(EQUAL, 0, 1, swapped(kind, "=H")), (JUMP, 0, 0, 0)]
     program.append(REFUSE)
-    # For each message type, jump to the instructions for messages of this type, which follow below.
+    # For each message type, jump to the instructions for messages of this type. The loop appends
+    # these instructions to the program.
     at, start = 1, len(program)
     for kinds, part in parts:
         for _ in kinds:

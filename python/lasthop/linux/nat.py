@@ -195,8 +195,9 @@ def expression(name: str, data: bytes) -> bytes:
 
 
 def compared(operation: int, value: bytes) -> bytes:
-    """Return the expression that compares the register with a value. If the result is false, the
-    rule ends without an action."""
+    """Return the expression that compares a value with the register of nf_tables, which an earlier
+    expression has set. If the result is false, the rule ends without an action.
+    """
     data = number(CMP_REGISTER, REGISTER) + number(CMP_OPERATION, operation)
     return expression("cmp", data + attribute(CMP_DATA, attribute(VALUE, value)))
 

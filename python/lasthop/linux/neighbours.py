@@ -24,8 +24,9 @@ BRIDGE, MASTER, SELF = 7, 9, 0x02
 and flag of entries that a driver stores (linux/neighbour.h)."""
 CACHE_INFO = 3
 AGES = struct.Struct("=III")
-"""Layout of three times since a neighbour entry was confirmed, used and updated. [1/USER_HZ
-seconds]"""
+"""Layout of three ages of a neighbour entry: the times since the entry was last confirmed, last
+used and last updated. [1/USER_HZ seconds]
+"""
 USER_HZ = os.sysconf("SC_CLK_TCK")
 OWN = struct.Struct("=BBBBi")
 

@@ -36,8 +36,9 @@ REFUSE: Instruction = (0x06, 0, 0, 0)
 TAKE: Instruction = (0x06, 0, 0, HEADERS_BYTES)
 TYPE, PROTOCOL = 0xFFFFF004, 0xFFFFF000
 NEXT, YES = -1, -2
-"""Placeholders for two jump targets: the first instruction after the block, and the last
-instruction of the block, which accepts the packet."""
+"""Placeholders for two jump targets in a block of instructions: the first instruction after the
+block, and the last instruction of the block. The last instruction accepts the packet.
+"""
 Block = list[tuple[int, int, int, int]]
 
 

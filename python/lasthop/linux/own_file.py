@@ -1,7 +1,8 @@
 """Safe access to files in a directory that another user may own.
 
 Root stores files in a directory that belongs to the user of a service. This user can replace a file
-by a link. A root process that follows the link could overwrite a file that the user may not write.
+by a symbolic or hard link. A root process that follows the link could overwrite a file that the
+user may not write.
 """
 
 import errno
@@ -29,7 +30,7 @@ def open_own(path: Path, flags: int) -> int:
     Raises
     ------
     OSError
-        If the file cannot be opened, is a link, or has other names (hard links).
+        If the file cannot be opened, is a symbolic link, or has other names (hard links).
     """
     handle = os.open(path, flags & ~os.O_TRUNC | os.O_CREAT | SAFELY, 0o600)
     try:

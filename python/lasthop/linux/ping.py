@@ -2,8 +2,8 @@
 
 The kernel adds a time stamp to each reply on arrival, so a busy machine does not distort the
 measurement. A reply is accepted if it comes from the pinged address and contains a secret that only
-this address received. A station can therefore neither reply for another station nor before it was
-pinged.
+this address received. A station can therefore neither reply for another station nor reply before it
+was pinged.
 
 The kernel's time stamps are times of the wall clock, which may be set at any moment. This module
 converts them to times of the monotonic clock.
@@ -35,12 +35,14 @@ NONCE = struct.Struct("!Q")
 DIGEST_BYTES = 16
 FILLER = bytes(range(24))
 REMEMBERED = 60_000
-"""Number of later pings from which a reply to an earlier ping is ignored. Sequence numbers repeat
-after 65,536 pings. [-]"""
+"""Number of further pings after which a reply to a ping is ignored, since sequence numbers repeat
+after 65,536 pings. [-]
+"""
 STEP_S = 1e-3
 """Change of the offset between the wall clock and the monotonic clock that is always tolerated. If
-the offset changes by more than this plus the change that `SLEW` allows, the wall clock was set.
-[s]"""
+the offset changes by more than the sum of this value and the change that `SLEW` allows, the wall
+clock was set. [s]
+"""
 SLEW = 0.1
 """Additional tolerated change of the offset, as a fraction of the time between two readings of the
 clocks. During a correction the wall clock may run faster or slower by a twelfth (chrony). [-]"""

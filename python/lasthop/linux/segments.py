@@ -146,9 +146,10 @@ def timestamps(options: bytes) -> tuple[int | None, int | None]:
 @dataclass
 class RoundTripProbe:
     """Probe of one station, which records some segments and then waits for the ACKs that cover
-    these segments. The states of a probe are:
+    these segments.
 
-    ``open --TAKEN segments, or `close`--> waits --all covered, or too late--> over``
+    A new probe is open. After `TAKEN` segments, or a call of `close`, the probe waits. The probe is
+    over when all its segments have been acknowledged, or when it has waited for too long.
     """
 
     is_open: bool = True

@@ -22,8 +22,9 @@ SOCK_OPS = 13
 GROUP_SOCK_OPS = 3
 """Attach type of the BPF program at a control group."""
 TIMEOUT_INIT = 1
-"""Operation of the BPF program that returns the timeout of a SYN, in ticks of the kernel's
-clock."""
+"""Operation by which TCP requests the timeout of a SYN from the BPF program, in ticks of the
+kernel's clock.
+"""
 OP, REPLY = 0, 4
 """Offsets of the fields `op` and `reply` in `struct bpf_sock_ops`. [bytes]"""
 RTO_OFFSET = 8

@@ -1,6 +1,4 @@
-"""Let packets wait in fair leaves of HTB, and print the counters of HTB's classes for each
-discipline.
-"""
+"""Let packets wait in a leaf of HTB with a fair queue, and print the counters of HTB's classes."""
 
 import json
 import socket
@@ -15,7 +13,7 @@ PACKETS, PORT = 20, 9
 
 
 def main(discipline: str) -> dict[str, int]:
-    """Fill the leaf and count its packets."""
+    """Fill a leaf with this queueing discipline, and return the counters of the only HTB class."""
     commands = [
         "ip link add slow type dummy",
         "ip link set slow up",

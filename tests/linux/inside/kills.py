@@ -31,7 +31,7 @@ def main(discipline: str, every: str) -> dict[str, object]:
 
 
 def ended_by_a_kill(directory: Path, last: int, discipline: str) -> bool:
-    """Kill a run at step `last`. Return whether the kill ended the run."""
+    """Kill a run at step `last`. Return False if the run ended before this step."""
     child = os.fork()
     if child == 0:
         try:

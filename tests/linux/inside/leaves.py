@@ -59,7 +59,9 @@ def main(word: str, more: str) -> dict[str, object]:
 
 
 def without_programs(gateway: Gateway, directory: Path, seen: dict[str, object]) -> list[str]:
-    """Set a gateway up with u32 filters, and remove it. Return its remains, as messages."""
+    """Set a gateway up with u32 filters, and remove it. Return a message for each change that was
+    not reverted.
+    """
     refuse = mock.patch.object(Shaper, "has_programs", return_value=False)
     with refuse, Shaper(gateway, log_in(directory)) as shaper:
         shaper.up(gateway.stations)

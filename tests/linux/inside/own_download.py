@@ -1,4 +1,6 @@
-"""Round-trip times of a station with downloads, and of an idle station, with a gateway."""
+"""Measure round-trip times through a gateway, to a station with downloads and to an idle
+station.
+"""
 
 import json
 import sys

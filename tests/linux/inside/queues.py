@@ -51,7 +51,7 @@ def wrong_with(queue: str, directory: Path) -> list[str]:
 def state(*after: str) -> str:
     """Return the state of the kernel as `tc` shows it, without its arbitrary numbers and counters.
 
-    `after` has further lines for `tc`, which run in the same process.
+    `after` contains further commands for the same process of `tc`, whose output is also returned.
 
     FQ-CoDel shows a class for each flow with a queued packet, and the kernel itself sends some IPv6
     packets. Therefore only classes of the shaper are returned.

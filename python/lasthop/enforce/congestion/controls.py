@@ -20,10 +20,13 @@ class Control(NamedTuple):
     kernel_name: str
     """Name that the kernel gets if a user loads the congestion control."""
     short: str
-    """Prefix of the congestion control's name in the kernel while a process loads it only for an
-    emulation."""
+    """Beginning of `own_name`, the kernel name that a process uses if it loads the congestion
+    control only for itself, such as for an emulation.
+    """
     is_everyones: bool
-    """Whether the kernel may already have its own congestion control of this name."""
+    """Whether `kernel_name` is also the name of a congestion control in the Linux sources, so that
+    a kernel may already have it.
+    """
     line: str
 
     @property
@@ -33,7 +36,7 @@ class Control(NamedTuple):
 
     @property
     def own_name(self) -> str:
-        """Return a kernel name that is unique to this process, of at most 15 characters."""
+        """Kernel name that is unique to this process, of at most 15 characters."""
         return f"{self.short}_{os.getpid()}"
 
 

@@ -16,7 +16,7 @@ PATIENCE_S = 5.0
 
 
 def load(control: Control, *, stays: bool = False) -> int:
-    """Load a congestion control under its kernel name for users.
+    """Load a congestion control into the kernel, under the name `kernel_name`.
 
     Returns
     -------

@@ -81,8 +81,9 @@ ALLOWANCES: Mapping[Kind, tuple[int, int]] = {
 """Limits of exempt traffic by kind of packet: rate [bit/s] and burst [bytes]. The limits apply
 separately to each station and to each direction.
 
-`STATION` limits the sum of all exempt kinds except multicast. `UNCLASSIFIED` limits the sum of all
-stations of a group. Packets above a limit are redirected to the station's leaf.
+`STATION` limits the sum of all exempt kinds except multicast. If stations belong to a group,
+`UNCLASSIFIED` also limits the sum of these kinds over all stations of the group. Packets above a
+limit are redirected to the station's leaf.
 """
 
 BY_ADDRESS, UDP_PASSES, HAS_IGNORED, UNCLASSIFIED_AT = 1, 2, 4, 8
@@ -253,7 +254,7 @@ class Programs:
         return [dict(zip(Kind, every[k * size :], strict=False)) for k in range(DIRECTIONS)]
 
     def moves(self, mac: str) -> int:
-        """Return how often the interface at which a MAC address was seen has changed. [-]"""
+        """Return how often a MAC address has changed the interface at which it was seen. [-]"""
         try:
             value = bpf.entry(self.maps["macs"], mac_key(mac), STATION.size)
         except FileNotFoundError:

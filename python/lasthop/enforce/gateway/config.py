@@ -78,8 +78,9 @@ class KnownStation:
 
     @property
     def can_be_placed(self) -> bool:
-        """Return whether the station can have a leaf. The access point must be known, and an
-        address or a subnet."""
+        """Return whether the station can have a leaf. The access point of the station must be
+        known, and the station must have an address or a subnet.
+        """
         return self.ap is not None and bool(self.addresses or self.subnets)
 
     def owns(self, address: Address) -> bool:

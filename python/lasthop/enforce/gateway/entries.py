@@ -50,8 +50,9 @@ UNKNOWN_MAC = "no MAC address is known"
 SHARED_MAC = "several stations have one MAC address"
 ROUTED_MAC = "the MAC address is that of a router"
 ROUTED = "a router is between `lan` and the address"
-"""Messages for the reasons why a station is classified by its IP addresses: this message and the
-three messages above."""
+"""Message for a reason why a station is classified by its IP addresses. The three constants above
+are the messages for the other reasons.
+"""
 
 
 @dataclass
@@ -201,11 +202,11 @@ class Entries:
 
     @cached_property
     def shared_routers(self) -> set[str]:
-        """Return MAC addresses of routers through which this machine reaches other stations.
+        """Return the MAC addresses of routers through which this machine reaches stations that have
+        another MAC address.
 
-        A router through which no other station is reached is left out. An example is a station that
-        is a router for its own subnets only. All frames with its MAC address belong to this
-        station.
+        Other routers are left out. An example is a station that is a router for its own subnets
+        only. All frames with its MAC address belong to this station.
         """
         return {
             mac

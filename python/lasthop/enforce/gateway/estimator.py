@@ -30,8 +30,9 @@ SILENT_PINGS = 5
 passed since the first of these pings. [-]"""
 
 Asks = Iterable[tuple[int, int]]
-"""Pings that `CapacityEstimator` requests: the number by which it identifies the station, and the
-number by which it identifies the ping."""
+"""Pings that `CapacityEstimator` requests. Each ping is a pair of its identifiers: first that of
+the station, then that of the ping.
+"""
 
 
 class Candidate(NamedTuple):
@@ -104,8 +105,9 @@ class Estimator:
         self.unanswered: dict[str, Unanswered] = {}
         """Unanswered pings to each station, by the station's name."""
         self.nobody: Unanswered | None = None
-        """Pings to all stations since any station replied or had a timed segment; None if there
-        were no pings since."""
+        """Unanswered pings to all stations together. A reply of any station, or a timed segment,
+        resets this field to None.
+        """
         self.passed: deque[tuple[float, int]] = deque()
         """Recent times on the monotonic clock [s], each with the number of bytes that had left the
         bottleneck at this time."""
@@ -275,8 +277,9 @@ def one_more(before: Unanswered | None, now_s: float) -> Unanswered:
 
 
 def lasts(unanswered: Unanswered | None, now_s: float) -> bool:
-    """Return whether enough pings are unanswered for long enough that the station counts as
-    silent."""
+    """Return whether these pings show silence: at least `SILENT_PINGS` pings are unanswered, and
+    the first of them was sent more than `LATEST_S` ago.
+    """
     if unanswered is None:
         return False
     return unanswered.pings >= SILENT_PINGS and now_s - unanswered.since_s > LATEST_S

@@ -146,8 +146,9 @@ class Layout:
         self.to_block, self.from_block = blocks_of(gateway.lan)
         self.members: dict[str, Member] = {}
         self.owners: dict[str | None, set[str]] = {}
-        """Names of the stations with each MAC address, by MAC address. Several stations may have
-        the same MAC address."""
+        """Names of the stations that have a MAC address, by this MAC address. Several stations may
+        have the same MAC address.
+        """
         self.numbers: dict[str, int] = {}
         """Index of each station's rate limiters in the BPF maps, by the station's name."""
         self.free_numbers: list[int] = []
@@ -316,8 +317,8 @@ class Layout:
         group."""
         group = bundle.group
         turn_bytes = round(self.turn_bytes * group.share)
-        # The burst of the ceiling must allow a full quantum after every other leaf has sent its
-        # quantum.
+        # While the other leaves send, the group accumulates tokens. Its bucket must be deep enough
+        # for a full quantum, which the group then sends in one burst.
         yield self.leaf_class(
             bundle.leaf,
             self.ap_class[ap.name],

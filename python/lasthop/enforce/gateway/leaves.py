@@ -5,11 +5,12 @@ parameters.
 once per round of all leaves, so even without a backlog a packet waits for one round. A target below
 the duration of one round would starve the leaf. An example is a target of 5 ms at a share of 0.3
 Mbit/s, where a packet takes 40 ms. The target is one and a half rounds of ten active leaves at the
-largest C, and at least 5 ms. RFC 8290, section 5.2, asks for at least one packet at the leaf's
-share. The target does not depend on the present C or on the number of stations, since changing
-thousands of leaves takes too long. If a leaf's share is smaller than a tenth of the largest C,
-CoDel drops more packets than necessary. If the share is larger, packets of a download wait slightly
-longer than necessary. With FQ-CoDel, other flows of the same station do not wait longer.
+largest C, and at least 5 ms. RFC 8290, section 5.2, asks for a target of at least the time to send
+one packet at the leaf's share. The target does not depend on the present C or on the number of
+stations, since changing thousands of leaves takes too long. If a leaf's share is smaller than a
+tenth of the largest C, CoDel drops more packets than necessary. If the share is larger, packets of
+a download wait slightly longer than necessary. With FQ-CoDel, other flows of the same station do
+not wait longer.
 
 If C is estimated, the access point has a queue downstream of the bottleneck, up to the estimator's
 threshold. Its delay is part of every round trip. After a loss, CUBIC reduces its window by a factor
@@ -32,9 +33,10 @@ ACTIVE_LEAVES = 10
 ROUNDS = 1.5
 MIN_TARGET_S, PATH_S = 0.005, 0.095
 KEPT = 3 / 7
-"""Smallest ratio of the queueing delay to the rest of the round-trip time with which the queue does
-not become empty after a loss. After a loss, CUBIC multiplies its window by 0.7, and 0.7 (1 + 3/7)
-is 1. [-]"""
+"""Ratio of the queueing delay to the rest of the round-trip time. With this ratio or a larger
+ratio, the queue does not become empty after a loss. After a loss, CUBIC multiplies its window by
+0.7, and 0.7 (1 + 3/7) is 1. [-]
+"""
 NEAR_S = 0.03
 """Assumed round-trip time of the path, which is added to the estimator's threshold. [s]"""
 FLOWS = 128

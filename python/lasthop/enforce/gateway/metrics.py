@@ -51,8 +51,9 @@ OF_FILTERS = (
 ALIKE = ("unclassified", "multicast", "forged")
 """Kinds of redirected packets that do not pass through the leaf of a station."""
 STATION = {"station": "name", "ap": "ap"}
-"""Key of the status row that contains the value of a label, by the label's name, for metrics of
-stations."""
+"""Labels of the metrics of stations. Each label's name has the key of the status row that contains
+the label's value.
+"""
 
 
 def kinds_of(row: Row) -> Iterator[tuple[str, int]]:

@@ -2,7 +2,7 @@
 changes.
 
 - **Median of three.** A reading may be the rate of a probe frame, with which rate control tests
-  another rate. The lower median of the last three readings ignores one such reading. A lasting
+  another rate. The lower median of the last three readings ignores one such reading. A permanent
   change takes effect at the second reading.
 - **Only with traffic.** A reading is used only while the station has traffic, since the last frame
   to an idle station is often a null frame at the lowest rate. Until a station has had traffic, its

@@ -25,8 +25,9 @@ Further machines are ignored until a stored machine has left. Guests can invent 
 
 
 MAX_SEEN_INSIDE = 4
-"""Largest number of reported addresses in the subnets of a listed station that the station gets as
-additional addresses, so that they can be pinged. [-]"""
+"""Largest number of addresses that a listed station gets from reports, so that these addresses can
+be pinged. Only addresses in the station's subnets are used. [-]
+"""
 
 
 class Sighting(NamedTuple):
@@ -187,8 +188,9 @@ class Roster:
         return None
 
     def reaches_others(self, mac: str, station: KnownStation) -> bool:
-        """Return whether this machine reaches other stations of the configuration through a MAC
-        address."""
+        """Return whether this machine reaches stations of the configuration other than `station`
+        through a router with this MAC address.
+        """
         router = self.routers.get(mac)
         if router is None:
             return False
@@ -294,9 +296,10 @@ class Roster:
     def ap_of(self, machine: Machine, addresses: Iterable[Address | Subnet]) -> str | None:
         """Return the access point of a station.
 
-        If the gateway has several access points, the access point that a source reports is
-        returned. Without such a report, it is the only access point at the station's interface, or
-        else the access point there whose subnets contain an address of the station.
+        If the gateway has several access points, and a source reports the station's access point,
+        return this access point. Without such a report, return the access point at the station's
+        interface. If there are several at this interface, return the access point whose subnets
+        contain an address of the station.
         """
         aps = self.gateway.aps
         if len(aps) == 1:

@@ -363,9 +363,10 @@ def place_of(layout: Layout, station: KnownStation) -> str:
 
 
 def classes_of(layout: Layout, ap: AccessPoint) -> tuple[int, str, str]:
-    """Return 1 if each station of an access point has a leaf of its own, else 0, and the two
-    classes that all stations of the access point share. The classes are dashes if stations share
-    none."""
+    """Return three values for an access point. The first value is 1 if each station has a leaf of
+    its own, else 0. The other values are the two classes that all stations share, or dashes if
+    stations share no classes.
+    """
     fixed = layout.fixed[ap.name]
     match ap.fairness:
         case "flow":

@@ -41,7 +41,7 @@ class GatewayService(Service[Gateway]):
     Parameters
     ----------
     context : ServiceContext
-        Context of the service. This process holds its lock.
+        Context of the service. This process must hold the lock of the service.
     """
 
     def __init__(self, context: ServiceContext[Gateway]) -> None:

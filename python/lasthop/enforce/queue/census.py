@@ -106,8 +106,8 @@ class Census:
         """Return the flows that were observed during the capture. A flow is long-lived if it sent
         full segments in each third of the capture. `over_s` is the duration of the capture. [s]
 
-        Packets just before the first third count for the first third; packets just after the last
-        third count for the last third.
+        Packets with a time stamp just before the start of the capture count for the first third.
+        Packets with a time stamp just after its end count for the last third.
         """
         long = [
             each

@@ -29,7 +29,9 @@ CLASS = tc.classid(tc.OURS, ONLY)
 MIN_PACKETS = 2
 """Smallest limit of a queue: one packet in service, and one waiting packet. [packets]"""
 PROGRAMS = {"vbs": "sharing", "pi": "pi"}
-"""Name of the BPF program of each discipline that consists of a BPF program in front of a FIFO."""
+"""Disciplines that consist of a BPF program in front of a FIFO, each with the name of its
+program.
+"""
 HERE = frozenset({"drop_tail", "threshold", "red", "codel", "fq_codel", "pie", *PROGRAMS})
 """Disciplines of scenarios that lasthop can set up in Linux."""
 

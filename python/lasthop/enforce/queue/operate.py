@@ -58,9 +58,10 @@ def warnings(wanted: LinkQueue) -> list[str]:
 
 
 def others(wanted: LinkQueue) -> list[str]:
-    """Return the other interfaces that are up, whose receive offload is not turned off.
+    """Return the interfaces at which packets may arrive merged: all that are up, except the queue's
+    interface and those in `incoming`, whose receive offload is turned off.
 
-    If `incoming` names bridges, only ports of these bridges are returned.
+    If `incoming` is not empty, only ports of the bridges in `incoming` are returned.
     """
     with Socket() as kernel:
         present = links.every_link(kernel)

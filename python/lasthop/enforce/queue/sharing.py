@@ -16,8 +16,9 @@ from lasthop.scenario.queues import Vbs
 
 ALGORITHMS = {"corrected": 0, "printed": 1, "regulated": 2, "partition": 3}
 HELD = 4
-"""Number that means "no algorithm": the BPF program keeps the blocking probabilities, and another
-process sets them."""
+"""Number that means "no algorithm": another process sets the blocking probabilities, and the BPF
+program does not change them.
+"""
 PART = 1 << 32
 """Integer by which the BPF program represents the value 1 of a share or probability."""
 PACKET = 1 << 24
