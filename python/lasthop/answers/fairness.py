@@ -28,8 +28,8 @@ MET_PERCENT = 99
 """Percentage of datagrams that must arrive for the demand of a flow to be met. [%]"""
 
 PILE = 1.5
-"""Ratio of the datagrams on the way to their expected number, which is rate times mean delay. Above
-this ratio, datagrams accumulate. [-]
+"""Largest ratio of the number of datagrams on the way to its expected value, rate times mean delay.
+If the ratio is larger, datagrams accumulate. [-]
 """
 
 TINIEST = 1e-100

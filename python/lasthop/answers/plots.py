@@ -148,7 +148,7 @@ class SweepPlots(Plots):
         Parameters
         ----------
         quantity : str, optional
-            Quantity to draw, optionally after its list and a dot: ``"jain"`` or
+            Quantity to draw, optionally preceded by its list and a dot: ``"jain"`` or
             ``"queues.sojourn_s"``. By default delays and losses of delay-sensitive traffic, then
             goodput shares of a cell's stations, or goodput and losses of a router.
         figure : matplotlib Figure or SubFigure, optional

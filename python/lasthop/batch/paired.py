@@ -130,8 +130,8 @@ class Difference:
     mean: float | None
     """Mean difference, case less base, in the unit of the quantity."""
     half: float | None
-    """Half width of the widened interval of `mean`, which is correct for all differences together;
-    None with fewer than two pairs.
+    """Half width of the interval of `mean`, which is widened so that the intervals of all
+    differences are correct simultaneously; None with fewer than two pairs.
     """
     ci95: float | None
     """Half width of the 95 % interval of this difference, without the correction for many
@@ -317,8 +317,8 @@ class Paired:
         return any(map(is_random, (self.base, *self.cases.values())))
 
     def missing(self, case: str) -> tuple[list[str], list[str]]:
-        """Return the names of the flows and stations that only the base has, and that only the case
-        has.
+        """Return two lists with names of flows and stations: those only in the base, and those only
+        in the case.
         """
         ours, theirs = (_names(result) for result in (self.base, self.cases[case]))
         return [n for n in ours if n not in theirs], [n for n in theirs if n not in ours]

@@ -68,8 +68,8 @@ SHOWN = {
     "cwnd_packets": ("mean window [packets]", 1.0),
     "period_s": ("period of queue [s]", 1.0),
 }
-"""Quantities of the table, in order. Each has its title with a unit, and the factor from the unit
-in the result to this unit.
+"""Quantities of the table, in order. For each quantity: the title with the printed unit, and the
+factor from the unit in the result to the printed unit.
 """
 
 

@@ -90,7 +90,7 @@ def announcing(
     only_line: Callable[P, str],
     excludes_start: bool,
 ) -> Callable[P, None]:
-    """Return a callback that prints the remaining time; it stops after a line of `only_line`."""
+    """Return a callback that prints the remaining time, until `only_line` returns a line."""
     announcer = None if excludes_start else Announcer(label)
     has_printed = False
 

@@ -210,8 +210,8 @@ def side_effects(explanation: "Explanation", gain: "Gain") -> str:
     """Return the effects of a change on other goodputs, as the end of a sentence.
 
     The text contains the goodput of all flows if it changes by 5 % or more. It also contains the
-    bulk flows of the table that loses most, if they lose 20 % or more. Only changes that exceed
-    their intervals are included.
+    goodput of bulk flows for one table of stations: the table that loses most, if the loss is 20 %
+    or more. Only changes that exceed their intervals are included.
     """
     flows = explanation.scenario.typed.flows
     tables: dict[str, list[Flow]] = {}

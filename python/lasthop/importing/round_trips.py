@@ -20,8 +20,8 @@ Towsley, "Inferring TCP connection characteristics through passive measurements"
 
 If both hosts use time stamps (RFC 7323), W is not needed. The echo in an ACK is the time at which
 the segment was sent, on the sender's clock. The offset of this clock is taken from the segment with
-the smallest delay. The delay of this segment outside the capture is the smallest response time of
-the far side.
+the smallest delay. The smallest delay between sender and capture is therefore missing from the
+round-trip times. For downloads, the smallest response time of the servers is added instead.
 """
 
 from collections import deque
@@ -118,8 +118,8 @@ class RoundTrips:
         Number of segments that TCP retransmitted, and payload of these segments. Retries of the MAC
         do not count.
     backlog : dict
-        Number of segments, by the number of packets that left between the ACK that allowed the
-        segment and the segment.
+        Histogram of waiting packets: number of segments, by the number of packets that left after
+        the ACK that allowed the segment and before the segment.
     """
 
     mss_bytes: int = 0
@@ -371,8 +371,8 @@ class Clock:
     """Clock of a sender, estimated from its time stamps: its rate, and its offset to the capture's
     clock.
 
-    The offset is computed for each possible rate from the first time stamp on, when queues are
-    short.
+    Until the rate is known, an offset is computed for each possible rate, because queues are
+    shortest at the beginning.
     """
 
     _first: tuple[float, int] | None = None

@@ -196,7 +196,7 @@ def sojourns_of(sides: SideBySide) -> list[Row]:
 
 
 def as_node(queue: object) -> dict[str, object]:
-    """Return a link's queue like an item of a node: its mean length is ``queue_packets``."""
+    """Return a link's queue in the form of a node: the mean length is ``queue_packets``."""
     known = dict(queue) if isinstance(queue, dict) else {}
     return {"queue_packets": known["occupancy_packets"]} if "occupancy_packets" in known else {}
 

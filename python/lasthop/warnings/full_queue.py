@@ -18,8 +18,8 @@ gains need more than an hour for 40 % if the limit is 10 packets above the targe
 
 The queue fluctuates by about two packets. Therefore RED and proportional drops are evaluated two
 packets below the limit. RED with `wait` and `gentle`, as in ns-2, drops at most every second packet
-until it drops all packets. Near this fraction its drops are almost deterministic: a fraction above
-0.45 locks at any limit.
+until it drops all packets. Near this fraction its drops are almost deterministic: above a fraction
+of 0.45, phases lock at any limit.
 
 The rule was derived from simulations with six seeds of two equal sources over 10 Mb/s. The loads
 are 1.1 to 3.2, and the limits 8 to 200 packets. If the rule reports no phase lock, the sources'
@@ -73,7 +73,7 @@ MAX_COUNT = 10_000
 
 
 def lock_time_s(queue: Queue, limit_packets: int, load: float, packet: tuple[int, float]) -> float:
-    """Return the time for which the queue's limit drops packets of an overload, from the start. [s]
+    """Return the time, from the start of an overload, in which the queue's limit drops packets. [s]
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Phase effects: queues at which the order of arrivals, not chance, decides which flow loses.
+"""Phase effects: queues at which the order of arrivals, not chance, decides which flow has losses.
 
 Packets of all replications have the same phases, or random phases that last until the end.
 Therefore the mean over more replications still contains the effect. Five kinds are known:
@@ -26,8 +26,9 @@ overload. The limit then drops the other packets, because a full queue is a drop
 RED thresholds of 5 and 15 packets and a limit of 20 packets. One of the sources gets between 1.8
 and 8 Mb/s.
 
-*Periodic losses.* One of every N packets is lost, and constant-rate sources send in turns. If N and
-the number of packets in a round have a common factor, all losses are of the same source.
+*Periodic losses.* One of every N packets is lost, and constant-rate sources send in a fixed order,
+which repeats after some number of packets. If N and this number have a common factor, all losses
+are of the same source.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -71,8 +72,8 @@ Ratios of four and more did not lock in simulations. [-]
 """
 
 LOCKED_PART = 0.1
-"""Smallest fraction of the measured time that causes a warning. During this time a queue's limit
-drops packets, because random drops do not yet remove the overload. [-]
+"""Fraction of the measured time in which a queue's limit drops packets, because random drops do not
+yet remove the overload. From this fraction on, a warning is given. [-]
 """
 
 PART = 0.25
