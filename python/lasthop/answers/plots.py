@@ -149,8 +149,8 @@ class SweepPlots(Plots):
         ----------
         quantity : str, optional
             Quantity to draw, optionally preceded by its list and a dot: ``"jain"`` or
-            ``"queues.sojourn_s"``. By default delays and losses of delay-sensitive traffic, then
-            goodput shares of a cell's stations, or goodput and losses of a router.
+            ``"queues.sojourn_s"``. By default, delays and losses if there is delay-sensitive
+            traffic; and goodput shares of a cell's stations, or goodput and losses of a router.
         figure : matplotlib Figure or SubFigure, optional
             Figure to draw into; by default a new one in house style.
 

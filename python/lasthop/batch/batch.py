@@ -47,7 +47,7 @@ class Batch:
     executor : Executor or Workers, optional
         Executor of the runs, if not threads of this process.
     tails : bool
-        Whether to measure percentiles and starvation, too.
+        Whether to also measure percentiles and times of starvation; see ``tails`` of `simulate`.
     directory : Path, optional
         Folder in which the progress of the batch is written to a file.
     """

@@ -52,8 +52,8 @@ def drawn(
     label : str
         Name of the step.
     show : callable
-        Function that shows new values on a bar. Its first argument is the bar. The body gets this
-        function with the bar already filled in.
+        Function that shows new values on a bar. Its first argument is the bar. The body gets a
+        function that has only the other arguments.
     title : str
         Template of the label in the format of rich.
     counted : bool

@@ -43,7 +43,7 @@ interval is increased until the limit is met.
 BUSY = 0.5
 """Smallest utilisation of a router's link for which the period of its queue is reported. [-]"""
 SAME_RTT = 1.1
-"""Ratio of two round-trip times up to which they count as equal. [-]"""
+"""Largest ratio of two round-trip times that count as equal. [-]"""
 MAX_RTTS = 8
 PER_PERIOD = 16
 """Number of samples per predicted period of the oscillation."""
@@ -63,7 +63,7 @@ class Oscillation:
     period_s : float or None
         Period of the trace; None if the trace is not periodic. [s]
     rest_packets : float or None
-        Equilibrium of the fluid model. [packets]
+        Queue length at the equilibrium of the fluid model. [packets]
     predicted_s : float or None
         Period of the fluid model near its equilibrium; None if the model does not oscillate. [s]
     stable : bool or None

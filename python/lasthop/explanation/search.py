@@ -39,7 +39,8 @@ class SearchSize:
     screening: int = 3
     """Replications of each candidate in the first stage, the screening."""
     changes_selected: int = 6
-    """Number of causes, and number of remedies that are settings, that pass the screening."""
+    """Number of causes that pass the screening. The same number of remedies that are settings pass.
+    """
     causes_confirmed: int = 3
     """Number of causes that reach the confirmation, the last stage."""
     settings_confirmed: int = 4

@@ -44,13 +44,13 @@ UNEQUAL = 0.8
 """Jain's index below which goodputs are called unequal. [-]"""
 
 MIN_LOST = 0.2
-"""Smallest loss of goodput of a table of stations that is printed, as a fraction of this goodput.
-[-]
+"""Smallest printed goodput loss of a table of stations, as a fraction of the goodput before the
+change. [-]
 """
 
 MIN_EFFECT = 0.05
-"""Smallest change of the goodput of all flows that is printed, as a fraction of this goodput.
-[-]
+"""Smallest printed change of the total goodput, as a fraction of the total goodput before the
+change. [-]
 """
 
 

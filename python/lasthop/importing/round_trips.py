@@ -220,7 +220,9 @@ class RoundTrips:
         return min(self._cwnd if mean is None else mean, self._limit)
 
     def pause(self, at_s: float, passed: int) -> None:
-        """Forget the ACKs that allowed later segments, since the sender had nothing to send."""
+        """Forget the earlier ACKs: the sender had nothing to send, so these ACKs did not trigger
+        segments.
+        """
         self._edges.clear()
         self._unseen.clear()
         self._allow(at_s, passed)

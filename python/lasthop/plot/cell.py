@@ -220,7 +220,7 @@ def hidden_of(answer: "Answer") -> set[tuple[str, str]]:
 
 
 def sharing_classes(sides: SideBySide) -> list[Row]:
-    """Return a row per class that shares the access point's queue with a target."""
+    """Return a row per class that has a target share of the access point's queue."""
     if not sides.first.has_scenario:
         return []
     known = sides.first.scenario.typed

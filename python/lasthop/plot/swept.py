@@ -191,9 +191,9 @@ def quantities_of(sweep: "Sweep", asked: str | None) -> list[Quantity]:
     sweep : Sweep
         Sweep with at least one point.
     asked : str or None
-        Name of a quantity, optionally after its list and a dot: ``"jain"`` or ``"classes.jain"``.
-        None selects delays and losses of delay-sensitive traffic, then shares in a cell, or goodput
-        and losses of a router.
+        Name of a quantity, optionally preceded by its list and a dot: ``"jain"`` or
+        ``"classes.jain"``. None selects delays and losses if there is delay-sensitive traffic; and
+        goodput shares in a cell, or goodput and losses of a router.
 
     Raises
     ------

@@ -38,7 +38,7 @@ class Common(Generic[T]):
 
 @dataclass(frozen=True)
 class LongList:
-    """Long list that the engine stores, and of which ranges of rows can be read."""
+    """Long list that the engine stores. Ranges of its rows can be read."""
 
     count: int
     fetch: Callable[[int, int], str]

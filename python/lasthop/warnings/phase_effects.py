@@ -3,9 +3,9 @@
 Packets of all replications have the same phases, or random phases that last until the end.
 Therefore the mean over more replications still contains the effect. Five kinds are known:
 
-*Round-trip times.* Deterministic packets of flows with several round-trip times meet a drop-tail
-queue in fixed phases (Floyd and Jacobson, "On traffic phase effects in packet-switched gateways",
-Internetworking: Research and Experience 3, 1992).
+*Round-trip times.* Packets of flows with several round-trip times arrive at a drop-tail queue in
+fixed phases if nothing on their paths is random (Floyd and Jacobson, "On traffic phase effects in
+packet-switched gateways", Internetworking: Research and Experience 3, 1992).
 
 *A link of the same rate.* While the link before a full queue is busy, its packets arrive one packet
 time apart, always at the same phase of the queue's departures. Either each of these packets arrives
