@@ -43,7 +43,7 @@ CONFIDENCE = 0.99
 """Probability that all intervals of the differences reported together are correct. [-]"""
 
 ROUNDING = 1e-9
-"""Relative difference below which a difference is a rounding error and counts as 0. [-]"""
+"""Largest relative difference that is taken as a rounding error, and thus counts as 0. [-]"""
 
 LOWER_IS_BETTER = frozenset(
     {

@@ -57,8 +57,9 @@ SPEEDS = (1.0, 6.0)
 """Range of the sender's window growth relative to Reno's growth per ACK. Some senders count
 segments or time instead of ACKs. [-]"""
 PAUSE_S = 1.0
-"""Time without a packet after which the sender had nothing to send. It exceeds all round-trip
-times. [s]"""
+"""Shortest time without a packet that shows that the sender had nothing to send. It exceeds all
+round-trip times. [s]
+"""
 LONGEST_S = 10.0
 """Largest accepted round-trip time; a longer sample is a pause of the sender. [s]"""
 CLOCKS_HZ = (1000.0, 100.0, 250.0, 10.0, 1e6)

@@ -39,8 +39,9 @@ WINDOW_PART = 0.5
 QUEUE_TRIPS = 1.5
 """Smallest ratio of the round-trip time to that of the handshake that indicates a queue. [-]"""
 QUEUE_SEGMENTS = 20.0
-"""Number of segments in flight above which the connection itself filled the queue. It is twice an
-initial window. [segments]"""
+"""Smallest number of segments in flight for which the connection itself counts as having filled the
+queue. It is twice an initial window. [segments]
+"""
 BUSY_PART = 0.5
 """Smallest fraction of time with frames on the radio channel for which the channel counts as busy.
 [-]

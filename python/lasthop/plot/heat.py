@@ -25,7 +25,7 @@ MAX_TICKS = 10
 COLORS = "viridis"
 
 DARK = 0.55
-"""Brightness of a cell's colour below which its number is white. [-]"""
+"""Limit of the brightness of a cell's colour. In darker cells, numbers are white. [-]"""
 
 
 MAX_DECIMALS = 4

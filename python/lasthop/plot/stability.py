@@ -375,8 +375,8 @@ def trajectory_figure(
 
 
 def whole_queue(trajectory: Trajectory) -> tuple[float, str]:
-    """Return the factor from one flow's queue to the queue to which the thresholds of the case
-    apply, and a phrase for this queue.
+    """Return the factor that converts one flow's queue to the queue for which the case defines
+    thresholds, and a phrase for this queue.
     """
     values = trajectory.case.values
     if values.get("queue") == "total":

@@ -3,9 +3,9 @@
 Packets of all replications have the same phases, or random phases that last until the end.
 Therefore the mean over more replications still contains the effect. Five kinds are known:
 
-*Round-trip times.* Packets of flows with several round-trip times arrive at a drop-tail queue in
-fixed phases if nothing on their paths is random (Floyd and Jacobson, "On traffic phase effects in
-packet-switched gateways", Internetworking: Research and Experience 3, 1992).
+*Round-trip times.* If nothing is random, packets of flows with several round-trip times arrive at a
+drop-tail queue in fixed phases. See Floyd and Jacobson, "On traffic phase effects in
+packet-switched gateways", Internetworking: Research and Experience 3, 1992.
 
 *A link of the same rate.* While the link before a full queue is busy, its packets arrive one packet
 time apart, always at the same phase of the queue's departures. Either each of these packets arrives
@@ -73,7 +73,7 @@ Ratios of four and more did not lock in simulations. [-]
 
 LOCKED_PART = 0.1
 """Fraction of the measured time in which a queue's limit drops packets, because random drops do not
-yet remove the overload. From this fraction on, a warning is given. [-]
+yet remove the overload. Above this fraction, a warning is given. [-]
 """
 
 PART = 0.25
@@ -150,7 +150,7 @@ def exposed(scenario: Scenario, among: Collection[str]) -> Iterator[tuple[str, s
 
 
 MANY = 100
-"""Number of flows from which a queue is assumed to become full. [-]"""
+"""Smallest number of flows for which a queue is always assumed to become full. [-]"""
 
 
 @dataclass(frozen=True)
