@@ -92,7 +92,7 @@ class AnswerPlots(Plots):
 
 
 class ResultPlots(AnswerPlots):
-    """Pictures of a simulation: the pictures of every result, and pictures of records over time."""
+    """Pictures of a simulation: those of every result, and pictures of time series and frames."""
 
     def drawing(self, quantity: str | None, *, series: bool) -> "Callable[[], Figure]":
         """Return the function that draws the time series if `series`, else the main picture."""

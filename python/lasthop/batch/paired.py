@@ -11,8 +11,8 @@ verdict.
 
 If many differences are judged, some are outside their 95 % interval by chance. Therefore the
 interval of each difference is widened by Bonferroni's correction: all intervals are correct
-simultaneously with probability `CONFIDENCE`. Pass the number of all differences that are reported
-together as `comparisons`.
+simultaneously with probability `CONFIDENCE`. The argument `comparisons` is the number of all
+differences that are reported together.
 
 ```python
 runs = run(base, {"fq": base.with_("wire.queue.fq_codel", {})})

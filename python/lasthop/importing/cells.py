@@ -296,8 +296,10 @@ def _queue(cell: Cell, far_s: float, span_s: float) -> int | None:
     """Return the limit of the access point's queue, estimated while downloads lose segments.
     [packets]
 
-    The limit is the number of packets that leave between an ACK and the segment that it allows.
-    Packets that leave within the response time of the servers were not in the queue.
+    The queue length that a segment finds is the number of packets that leave after an ACK and
+    before the segment that this ACK allows. Packets that leave within the response time of the
+    servers were not in the queue and are subtracted. The limit is the length that the fraction
+    `FULL_SHARE` of the segments does not exceed.
     """
     answering = far_s * cell.passed["down"] / span_s if span_s > 0 else 0.0
     counts = Counter[int]()

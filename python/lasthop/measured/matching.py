@@ -292,8 +292,8 @@ def _worded(transport: str) -> str:
 
 
 def named(flows: Sequence[Flow], name: str) -> list[Flow]:
-    """Return the flows of a flow name, a station, a class, or a table of stations; all for no
-    name.
+    """Return the flows with a name, which names a flow, station, class or table of stations.
+    Without a name, return all flows.
     """
     if not name:
         return list(flows)

@@ -104,7 +104,7 @@ def layout_of(points: "Grid", axes: Sequence[Axis]) -> Layout:
 
 
 def of_table(points: "Grid", axes: Sequence[Axis]) -> Layout:
-    """Return the layout for points that are listed, and not all combinations of values.
+    """Return the layout for a list of points that does not contain all combinations of values.
 
     Each point is labelled with the values of all paths, unless there are many points.
     """

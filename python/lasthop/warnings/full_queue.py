@@ -1,4 +1,4 @@
-"""Overloaded queues with random drops: whether the full queue drops further packets.
+"""Overloaded queues with random drops: whether a full queue also drops packets at its limit.
 
 Random drops prevent phase effects only if they remove the whole overload. If they remove less while
 the queue is at its limit, the queue drops the remaining packets in the same way as drop-tail. If

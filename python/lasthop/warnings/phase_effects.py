@@ -14,8 +14,8 @@ packets. The flows that join at the second link lose 3.6 % of their packets, but
 differ by 0.3 % (study red-fig19). Exact multiples of the rate have the same effect.
 
 *Access links whose rate divides that of the queue.* The packets of the hosts arrive in lock step,
-and the same flows lose repeatedly. If 12 flows with access links of 20 Mb/s share a link of 20
-Mb/s, one flow gets the whole link.
+and the same flows lose packets repeatedly. If 12 flows with access links of 20 Mb/s share a link of
+20 Mb/s, one flow gets the whole link.
 
 *Constant-rate datagrams.* Sources overload a queue, and the ratio of their packet gaps is a ratio
 of small whole numbers. The phases of their first datagrams then persist. If two sources of 15 Mb/s
@@ -77,7 +77,7 @@ yet remove the overload. Above this fraction, a warning is given. [-]
 """
 
 PART = 0.25
-"""Smallest fraction of a queue's input links with equal rates that causes a warning. Two of many
+"""Smallest fraction of a queue's input links that must have equal rates for a warning. Two of many
 different rates may be equal by chance. [-]
 """
 
@@ -116,7 +116,8 @@ def phase_locks(scenario: Scenario) -> list[str]:
 
 
 def exposed(scenario: Scenario, among: Collection[str]) -> Iterator[tuple[str, str, int]]:
-    """Yield the deterministic queues that flows with several round-trip times share without jitter.
+    """Yield the queues without random drops at which TCP flows with different round-trip times
+    meet. Flows over links with jitter are ignored.
 
     Only queues in `among` are checked. The tuple contains name and discipline of the queue, and the
     number of round-trip times.
