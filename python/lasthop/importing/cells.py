@@ -25,9 +25,9 @@ MIN_ERROR = 0.1
 collisions. [-]
 """
 SERVICES = 2.0
-"""Smallest ratio of a server's response time to the service time of the downlink packets that were
-captured between request and reply. Below this ratio, the reply may have waited behind these
-packets, so the delay of the wired path is unknown. [-]
+"""Smallest ratio of a server's response time to the service time of the packets that were captured
+between request and reply. Below this ratio, the reply may have waited behind these packets, so the
+delay of the wired path is unknown. [-]
 """
 MIN_WIRE_S = 1e-3
 FULL_SHARE = 0.9
@@ -241,7 +241,7 @@ def _by_bytes(tally: StationCounters) -> tuple[Connections | None, Connections |
 
 def _far_s(known: Capture, cell: Cell) -> float:
     """Return the shortest response time of the servers; 0 if the reply may have waited behind other
-    downlink packets for this time. [s]
+    packets for this time. [s]
     """
     every = [each.far for tally in cell.stations.values() for each in tally.connections.values()]
     if not every:

@@ -20,8 +20,8 @@ Towsley, "Inferring TCP connection characteristics through passive measurements"
 
 If both hosts use time stamps (RFC 7323), W is not needed. The echo in an ACK is the time at which
 the segment was sent, on the sender's clock. The offset of this clock is taken from the segment with
-the smallest delay. The smallest delay between sender and capture is therefore missing from the
-round-trip times. For downloads, the smallest response time of the servers is added instead.
+the smallest delay between sender and capture. This delay is therefore missing from the round-trip
+times. For downloads, the smallest response time of the servers is added instead.
 """
 
 from collections import deque
