@@ -143,8 +143,8 @@ used.
 
 
 class _Package(type(sys)):  # type: ignore[misc]
-    """Class of this package: a function keeps its name when a module with the same name is
-    imported.
+    """Class of the package object. A function of the package stays available under its name after a
+    module with the same name was imported.
 
     Importing ``lasthop.compare`` sets the attribute ``compare`` of the package to the module. This
     class sets the attribute to the function.
@@ -162,8 +162,8 @@ sys.modules[__name__].__class__ = _Package
 def __getattr__(name: str) -> "Any":
     """Import a public name, or a module of the package, when it is first used (PEP 562).
 
-    The name is looked up in its module each time, so that a test can replace the object in its
-    module. Raises `AttributeError` for other names.
+    The object is looked up in its module at each access, so that a test can replace the object
+    there. Raises `AttributeError` for other names.
     """
     from importlib import import_module
     from importlib.util import find_spec

@@ -169,7 +169,7 @@ def likewise(more: Sequence[str]) -> str:
 
 
 def listed(names: Sequence[str], most: int = MAX_NAMED) -> str:
-    """Return the first few names, and the number of omitted names, which is never 1."""
+    """Return the first few names, and the number of omitted names. A single name is not omitted."""
     if len(names) <= most + 1:
         return ", ".join(names)
     return f"{', '.join(names[:most])} and {len(names) - most} more"

@@ -77,8 +77,8 @@ class AccessEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
     """Environment in which an agent sets a value of a cell, by default the CWmin of all nodes.
 
     An episode is a run of the scenario from the end of its warm-up to its end, where it is
-    truncated; no state is terminal. An action is the number of a choice. An observation contains
-    the goodput [Mbit/s] and the fraction of collided attempts [-] of each station and of the access
+    truncated; no state is terminal. An action is the index of a choice. An observation contains the
+    goodput [Mbit/s] and the fraction of collided attempts [-] of each station and of the access
     point. It also contains the present number of packets in the access point's queue. `names` has
     the name of each value. All other values of the reading are in ``info["reading"]``.
 
@@ -181,7 +181,7 @@ class AccessEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
     def step(
         self, action: np.int64
     ) -> tuple[NDArray[np.float32], float, bool, bool, dict[str, Any]]:
-        """Apply the choice with this number, and run for `interval_s`.
+        """Apply the choice with this index, and run for `interval_s`.
 
         Raises
         ------

@@ -27,8 +27,8 @@ A = TypeVar("A", bound="Answer")
 
 
 class Shown:
-    """Base class of all results that have a text and a page. For each kind of result, `KINDS` names
-    the functions that print, show and draw it.
+    """Base class of all results that can be shown as text and as a page of a notebook. For each
+    kind of result, `KINDS` names the functions that print, show and draw the result.
     """
 
     kind: ClassVar[str]
@@ -55,9 +55,9 @@ class Shown:
         return Plots(self)
 
     def single_answers(self) -> "Iterator[tuple[Answer, Answer | None]]":
-        """Yield the parts of this result, each of which is the result for one scenario.
+        """Yield pairs: the result for one scenario, and the prediction for the same scenario.
 
-        The second item of each pair is the prediction for the same scenario; None if there is none.
+        The second item of a pair is None if there is no prediction. This base class yields nothing.
         """
         return iter(())
 
@@ -155,7 +155,7 @@ class Answer(Shown):
         return self._essence()
 
     def single_answers(self) -> "Iterator[tuple[Answer, Answer | None]]":
-        """Yield this result, without a prediction."""
+        """Yield one pair: this result, and None instead of a prediction."""
         yield self, None
 
     def _like(self: A, state: Mapping[str, Any]) -> A:
@@ -175,8 +175,8 @@ class Answer(Shown):
         }
 
     def _as_text(self) -> str:
-        """Return the summary as JSON text. The texts of equal summaries are equal, even with
-        NaN.
+        """Return the summary as JSON text. The texts of equal summaries are equal, even if the
+        summaries contain NaN.
         """
         return json.dumps(self.summary, sort_keys=True)
 
@@ -216,7 +216,9 @@ class Answer(Shown):
         return AnswerPlots(self)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the result as a new tree of dictionaries and lists, as in `to_json`."""
+        """Return the result as a new tree of dictionaries and lists, with the contents of
+        `to_json`.
+        """
         tree: dict[str, Any] = json.loads(self.to_json())
         return tree
 

@@ -53,7 +53,9 @@ def decimals(mean: float, ci95: float) -> int:
 
 
 def span(seconds: float) -> str:
-    """Return a duration as text. From 1 h, whole hours or minutes are used if they are exact."""
+    """Return a duration as text. Durations of 1 h or more are in whole hours or minutes if that is
+    exact.
+    """
     for scale, unit in ((3600, "h"), (60, "min")):
         if seconds >= 3600 and seconds % scale == 0:
             return f"{seconds / scale:.0f} {unit}"

@@ -63,7 +63,7 @@ def fault_in_format(tree: Mapping[str, Any]) -> str | None:
 
 
 def fault_in_record(record: Mapping[str, Any]) -> str | None:
-    """Return a description of the first error in the structure of a record; None if it is valid."""
+    """Return a description of the first error in a simulation's record; None if there is none."""
     if (wrong := fault_in_version(record)) is not None:
         return wrong
     if not isinstance(record.get("interrupted"), bool):

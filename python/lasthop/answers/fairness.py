@@ -28,8 +28,8 @@ MET_PERCENT = 99
 """Percentage of datagrams that must arrive for the demand of a flow to be met. [%]"""
 
 PILE = 1.5
-"""Ratio of the datagrams on the way to their expected number, which is rate times mean delay. Above
-this ratio, datagrams accumulate. [-]
+"""Largest ratio of the number of datagrams on the way to its expected value, which is the rate
+times the mean delay. If the ratio is larger, datagrams accumulate. [-]
 """
 
 TINIEST = 1e-100
@@ -82,7 +82,7 @@ def jain_index(goodputs: Collection[float]) -> float:
 
 
 def fairness_levels(goodputs: Mapping[str, float]) -> dict[str, float]:
-    r"""Return the fairness levels: goodput of the first station over that of station j. [-]
+    r"""Return the fairness levels: goodput of the first station divided by that of station j. [-]
 
     The levels are :math:`\eta_{1j} = GP_1 / GP_j`, where GP is the goodput of a competing station.
 

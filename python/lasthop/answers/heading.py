@@ -8,7 +8,7 @@ __all__ = ["Heading"]
 
 
 def time_s(value: float | None) -> float:
-    """Return a time of the runs; 0 for a prediction, whose summary has no times. [s]"""
+    """Return a duration from a summary; 0 for a prediction, whose summary has none. [s]"""
     return float(value or 0.0)
 
 

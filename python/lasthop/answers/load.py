@@ -32,7 +32,7 @@ CLASSES = {kind.name: kind.answer.partition(":")[2] for kind in KINDS}
 
 
 def load(path: str | PathLike[str]) -> Loaded:
-    """Read an answer that was saved, or printed as JSON.
+    """Read a result that was saved, or printed as JSON.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ def load(path: str | PathLike[str]) -> Loaded:
     -------
     Result, Prediction, Emulation, Comparison, Sweep or WhatIf
         A result from a directory, a sweep, or a what-if is equal to the saved result, with
-        scenario, samples, series and warnings. An answer from JSON has only its summary: it has
+        scenario, samples, series and warnings. A result from JSON has only its summary: it has
         tables, but no samples, series or scenario. Attributes and methods that need the missing
         parts raise a `UserError`.
 

@@ -104,7 +104,7 @@ def is_ours(path: Path, suffix: str | None = None) -> bool:
             return _is_answer(path)
         case ".parquet":
             return _columns(path) is not None
-        case ".csv":  # Compare with the Parquet file of the same table, which has metadata.
+        case ".csv":  # CSV has no metadata: check the Parquet file.
             return _header(path) == _columns(path.with_suffix(".parquet"))
     with path.open("rb") as file:
         head = file.read(CAPTURE_BYTES if kind == CAPTURE else HEAD_BYTES)

@@ -92,7 +92,7 @@ class AnswerPlots(Plots):
 
 
 class ResultPlots(AnswerPlots):
-    """Pictures of a simulation: the pictures of every result, and pictures of records over time."""
+    """Pictures of a simulation: those of every result, and pictures of time series and frames."""
 
     def drawing(self, quantity: str | None, *, series: bool) -> "Callable[[], Figure]":
         """Return the function that draws the time series if `series`, else the main picture."""
@@ -148,9 +148,9 @@ class SweepPlots(Plots):
         Parameters
         ----------
         quantity : str, optional
-            Quantity to draw, optionally after its list and a dot: ``"jain"`` or
-            ``"queues.sojourn_s"``. By default delays and losses of delay-sensitive traffic, then
-            goodput shares of a cell's stations, or goodput and losses of a router.
+            Quantity to draw, optionally preceded by its list and a dot: ``"jain"`` or
+            ``"queues.sojourn_s"``. By default, delays and losses if there is delay-sensitive
+            traffic; and goodput shares of a cell's stations, or goodput and losses of a router.
         figure : matplotlib Figure or SubFigure, optional
             Figure to draw into; by default a new one in house style.
 

@@ -19,7 +19,9 @@ KIND = "record"
 
 
 class Output(Protocol):
-    """Results of a simulation as JSON texts, such as `_core.SimulationOutput`."""
+    """Interface to the results of a simulation as JSON texts; `_core.SimulationOutput` implements
+    it.
+    """
 
     @property
     def summary_json(self) -> str:

@@ -30,7 +30,7 @@ Writer = Callable[[Path], object]
 
 
 def table_files(names: Iterable[str]) -> tuple[str, ...]:
-    """Return the file names of tables: Parquet and CSV of each."""
+    """Return the file names of tables: one Parquet file and one CSV file per table."""
     return tuple(f"{name}{suffix}" for name in names for suffix in (".parquet", ".csv"))
 
 

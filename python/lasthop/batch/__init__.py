@@ -1,4 +1,4 @@
-"""Simulations of many scenarios, each once: in chunks, on any executor, saved when finished.
+"""Batches of simulations: each scenario is simulated once, in chunks, on any executor.
 
 ```text
  scenarios --(key)--> missing --cut--> chunks --executor--> finished --seal--> parts

@@ -47,7 +47,7 @@ class Batch:
     executor : Executor or Workers, optional
         Executor of the runs, if not threads of this process.
     tails : bool
-        Whether to measure percentiles and starvation, too.
+        Whether to also measure percentiles and times of starvation; see ``tails`` of `simulate`.
     directory : Path, optional
         Folder in which the progress of the batch is written to a file.
     """
@@ -138,7 +138,8 @@ class _Loop:
                 self._until_done(interrupts)
                 self._recall()
                 for future in list(self._pending):
-                    # After a request to stop, threads return the finished runs of their chunk.
+                    # Threads of this process end soon after a request to stop, and return the
+                    # finished runs of their chunk.
                     if self._here or future.done():
                         self._take(future)
                 by_keyboard = interrupts() > 0

@@ -94,7 +94,7 @@ class Chunk:
     threads: int = 1
     """Number of threads that simulate the replications of a run."""
     tails: bool = False
-    """Whether to measure percentiles and starvation, too."""
+    """Whether to also measure percentiles and times of starvation; see ``tails`` of `simulate`."""
     engine: str = field(default_factory=lambda: _core.ENGINE)
     """Fingerprint of the engine in the process that submits the chunk."""
 

@@ -1,4 +1,4 @@
-"""Counting of Ctrl-C without an exception, so that Ctrl-C never splits a file operation."""
+"""Counting of Ctrl-C without an exception, so that Ctrl-C never interrupts a file operation."""
 
 import signal
 import threading

@@ -11,8 +11,8 @@ verdict.
 
 If many differences are judged, some are outside their 95 % interval by chance. Therefore the
 interval of each difference is widened by Bonferroni's correction: all intervals are correct
-simultaneously with probability `CONFIDENCE`. Pass the number of all differences that are reported
-together as `comparisons`.
+simultaneously with probability `CONFIDENCE`. The argument `comparisons` is the number of all
+differences that are reported together.
 
 ```python
 runs = run(base, {"fq": base.with_("wire.queue.fq_codel", {})})
@@ -43,7 +43,7 @@ CONFIDENCE = 0.99
 """Probability that all intervals of the differences reported together are correct. [-]"""
 
 ROUNDING = 1e-9
-"""Relative difference below which a difference is a rounding error and counts as 0. [-]"""
+"""Largest relative difference that is taken as a rounding error, and thus counts as 0. [-]"""
 
 LOWER_IS_BETTER = frozenset(
     {
@@ -130,8 +130,8 @@ class Difference:
     mean: float | None
     """Mean difference, case less base, in the unit of the quantity."""
     half: float | None
-    """Half width of the widened interval of `mean`, which is correct for all differences together;
-    None with fewer than two pairs.
+    """Half width of the interval of `mean`, which is widened so that the intervals of all
+    differences are correct simultaneously; None with fewer than two pairs.
     """
     ci95: float | None
     """Half width of the 95 % interval of this difference, without the correction for many
@@ -317,8 +317,8 @@ class Paired:
         return any(map(is_random, (self.base, *self.cases.values())))
 
     def missing(self, case: str) -> tuple[list[str], list[str]]:
-        """Return the names of the flows and stations that only the base has, and that only the case
-        has.
+        """Return two lists with names of flows and stations: those only in the base, and those only
+        in the case.
         """
         ours, theirs = (_names(result) for result in (self.base, self.cases[case]))
         return [n for n in ours if n not in theirs], [n for n in theirs if n not in ours]

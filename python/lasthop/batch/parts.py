@@ -58,7 +58,7 @@ class Parts:
         return self._folder == directory / FOLDER
 
     def has(self, key: str, contents: Iterable[str]) -> bool:
-        """Return whether all these data of a run are stored."""
+        """Return whether all data of a run that `contents` names are stored."""
         return all((key, what) in self._found for what in contents)
 
     def read(self, key: str, what: str) -> bytes | None:

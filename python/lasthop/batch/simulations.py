@@ -1,4 +1,4 @@
-"""Simulations for a search: each scenario once, in parallel on threads or an executor."""
+"""Simulations for a search. Each scenario is simulated once, on parallel threads or an executor."""
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor

@@ -16,13 +16,13 @@ LONG_S = 5.0
 """Shortest estimated run time that is announced. [s]"""
 
 WRONG = 2.0
-"""Ratio of the new to the announced run time of a step above which the step is announced again.
-[-]
+"""Largest ratio of the new estimate to the announced run time of a step. If the ratio is larger,
+the step is announced again. [-]
 """
 
 SHORTER = 4.0
-"""Ratio of the announced to the new run time of a step above which the step is announced again.
-[-]
+"""Largest ratio of the announced run time of a step to the new estimate. If the ratio is larger,
+the step is announced again. [-]
 """
 
 SOON_S = 1.0

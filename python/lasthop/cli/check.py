@@ -95,8 +95,8 @@ def tcp_defaults(network: str, values: Sequence[tuple[str, str]]) -> Iterator[st
 
 
 def written(scenario: Scenario) -> Iterator[str]:
-    """Yield the normalised scenario as pieces of JSON text, because one text of long lists needs
-    much memory.
+    """Yield the normalised scenario as pieces of JSON text, because a single text with long lists
+    would need much memory.
     """
     tree = {
         key: Listed(value) if isinstance(value, LongList) else value

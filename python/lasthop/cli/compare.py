@@ -68,8 +68,8 @@ SHOWN = {
     "cwnd_packets": ("mean window [packets]", 1.0),
     "period_s": ("period of queue [s]", 1.0),
 }
-"""Quantities of the table, in order. Each has its title with a unit, and the factor from the unit
-in the result to this unit.
+"""Quantities of the table, in order. For each quantity: the title with the printed unit, and the
+factor from the unit in the result to the printed unit.
 """
 
 
@@ -249,7 +249,8 @@ def with_interval(mean: float | None, half: float | None, scale: float) -> str:
 
 
 def periods(row: Row, comparison: Comparison) -> list[str]:
-    """Return two periods and their difference: limit cycle of the fluid model, and simulated queue.
+    """Return the periods of the fluid model's limit cycle and of the simulated queue, and their
+    difference, as text.
 
     If there is no period, the text says so."""
     [oscillation] = [each for each in comparison.oscillations if each.queue == row.name]

@@ -199,7 +199,7 @@ def run(
 
 
 def said_of(leaves: Mapping[str, str] | None) -> str:
-    """Return a clause about the queue discipline of the leaves, and why it was chosen."""
+    """Return a clause about the queue discipline of the leaf classes, and why it was chosen."""
     return "" if leaves is None else f"; leaves are {leaves['discipline']}, {leaves['why']}"
 
 

@@ -218,7 +218,9 @@ def new_file(path: Path, option: str = "--out") -> Path:
 
 
 def put(path: Path, text: str) -> None:
-    """Write a new file atomically. If the file exists by now, it is not replaced."""
+    """Write a new file atomically. A file that was created at this path in the meantime is not
+    replaced.
+    """
     import os
     import tempfile
 

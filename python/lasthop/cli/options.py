@@ -59,7 +59,7 @@ def out_option(text: str, default: Path | None = None) -> Any:
 
 JSON = flag("--json", "Print JSON instead of tables.")
 SETTINGS = unset("PATH=VALUE", "Replace a value, such as cell.ap.cwmin=15.", "--set")
-# Text, because the engine checks the number in the same way as in the scenario.
+# The value stays a text, because the engine checks it like the key `replications`.
 REPLICATIONS = unset(
     "N", "Run this many independent replications; by default as many as the scenario sets."
 )

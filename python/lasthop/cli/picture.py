@@ -93,7 +93,7 @@ def picture_path(
     asked : str or None
         Value of the option --plot.
     scenario : Scenario
-        Scenario, whose file name begins the default name.
+        Scenario. The default name of the picture begins with the name of the scenario's file.
     command : str
         Command that draws the picture.
     parts : sequence of pairs

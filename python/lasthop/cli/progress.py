@@ -52,8 +52,8 @@ def drawn(
     label : str
         Name of the step.
     show : callable
-        Function that shows new values on a bar. Its first argument is the bar. The body gets this
-        function with the bar already filled in.
+        Function that shows new values on a bar. Its first argument is the bar. The body gets a
+        function that has only the other arguments.
     title : str
         Template of the label in the format of rich.
     counted : bool
@@ -90,7 +90,7 @@ def announcing(
     only_line: Callable[P, str],
     excludes_start: bool,
 ) -> Callable[P, None]:
-    """Return a callback that prints the remaining time; it stops after a line of `only_line`."""
+    """Return a callback that prints the remaining time, until `only_line` returns a line."""
     announcer = None if excludes_start else Announcer(label)
     has_printed = False
 

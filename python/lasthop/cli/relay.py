@@ -118,7 +118,7 @@ def target(text: str) -> "Target":
 
 
 def within(host: str) -> str | None:
-    """Return a hint that names the network of an address with a prefix length; else None."""
+    """Return a hint with the network if `host` is an address with a prefix length; else None."""
     try:
         return f"{ipaddress.ip_interface(host).network} is its network"
     except ValueError:

@@ -74,7 +74,7 @@ NAMES = {
     "fairness_level": "fairness level",
     "loss_probability": "loss",
 }
-"""Names, for sentences, of the quantities for which the model's documentation states an error."""
+"""Quantities for which the model's documentation states an error, with their names in sentences."""
 
 UNKNOWN = {"mean": None, "ci95": None}
 """Placeholder for a missing estimate."""

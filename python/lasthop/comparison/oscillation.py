@@ -23,27 +23,27 @@ __all__ = ["Oscillation", "oscillations_of", "period_of", "sampled"]
 Array = NDArray[np.float64]
 
 LIKE_ITSELF = 0.3
-"""Smallest autocorrelation at a lag of one period for which a trace counts as periodic. [-]"""
+"""Smallest autocorrelation of a periodic trace at a lag of one period. [-]"""
 SHARE = 0.15
-"""Smallest fraction of the variance of a periodic trace that must be due to the oscillation. The
-oscillation is what remains after averaging over round trips. [-]
+"""Smallest fraction of the variance of a periodic trace that the oscillation must explain. The
+oscillation is visible in the moving averages of the trace over each round-trip time. [-]
 """
 AS_GOOD = 0.9
-"""Fraction of the largest autocorrelation. The first lag whose autocorrelation reaches this
-fraction is the period. [-]
+"""Smallest autocorrelation at the lag that is taken as the period, as a fraction of the largest
+autocorrelation. The first such lag is taken. [-]
 """
 MIN_PERIODS = 8.0
 """Smallest number of periods that a trace must contain. [-]"""
 COARSEST, FINEST = 4000, 50_000
 """Smallest and largest number of samples of a queue's trace."""
 MAX_VALUES = 400_000
-"""Largest product of samples and flows if there is no prediction. Above this product, the sampling
-interval grows.
+"""Limit of the number of samples times the number of flows, if there is no prediction. The sampling
+interval is increased until the limit is met.
 """
 BUSY = 0.5
 """Smallest utilisation of a router's link for which the period of its queue is reported. [-]"""
 SAME_RTT = 1.1
-"""Ratio of two round-trip times up to which they count as equal. [-]"""
+"""Largest ratio of two round-trip times that count as equal. [-]"""
 MAX_RTTS = 8
 PER_PERIOD = 16
 """Number of samples per predicted period of the oscillation."""
@@ -63,7 +63,7 @@ class Oscillation:
     period_s : float or None
         Period of the trace; None if the trace is not periodic. [s]
     rest_packets : float or None
-        Equilibrium of the fluid model. [packets]
+        Queue length at the equilibrium of the fluid model. [packets]
     predicted_s : float or None
         Period of the fluid model near its equilibrium; None if the model does not oscillate. [s]
     stable : bool or None
@@ -181,9 +181,9 @@ def rtts_of(scenario: Typed, simulation: Result, queue: str) -> list[float]:
 def period_of(times_s: Array, values: Array, rtts_s: Sequence[float] = ()) -> float | None:
     """Return the period of a trace, from its autocorrelation. [s]
 
-    Only maxima after the first zero count. The period is the lag of the first maximum that is at
-    least `AS_GOOD` times the largest. The period is None if no maximum exceeds `LIKE_ITSELF`, or if
-    the trace is shorter than `MIN_PERIODS` periods.
+    Only maxima after the first zero of the autocorrelation count. The period is the lag of the
+    first maximum that is at least `AS_GOOD` times the largest. The period is None if no maximum
+    exceeds `LIKE_ITSELF`, or if the trace is shorter than `MIN_PERIODS` periods.
 
     Parameters
     ----------
@@ -192,8 +192,8 @@ def period_of(times_s: Array, values: Array, rtts_s: Sequence[float] = ()) -> fl
     rtts_s : sequence of float
         Round-trip times of the flows. Each queue correlates with itself after one round-trip time,
         since ACKs return in the order of the packets. Moving averages over each round-trip time
-        remove this correlation. An oscillation of windows and queue lasts at least two round-trip
-        times. [s]
+        remove this correlation. The period of an oscillation of windows and queue is at least two
+        round-trip times, so the moving averages do not remove the oscillation. [s]
     """
     if len(values) < 8:
         return None

@@ -45,7 +45,7 @@ CHANGES = ("case", "column", "verdict", "difference")
 """Headers of the table of `difference_rows`."""
 
 MORE = 4
-"""Factor of the number of replications that halves the intervals. [-]"""
+"""Factor by which the number of replications must be increased to halve the intervals. [-]"""
 
 MAX_COLUMNS = 4
 """Maximum number of quantities that the conclusion names."""
@@ -248,8 +248,8 @@ def conclusion(what_if: "WhatIf") -> Iterator[str]:
 
 
 def without_cost(what_if: "WhatIf", name: str) -> str:
-    """Return a clause that nothing gets worse in a case, with the delays that are longer but still
-    good.
+    """Return the clause that nothing gets worse in a case, with the delays that are longer but
+    still good.
     """
     longer = [c for c in what_if.changes if c.case == name and c.difference.verdict == "worse"]
     phrases = [f"; {quantity_of(c.measure)} is {in_words(what_if, c)}" for c in longer]

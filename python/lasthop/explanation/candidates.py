@@ -32,8 +32,7 @@ class Candidate:
     settings: Settings
     scenario: Scenario
     place: str = ""
-    """Description of where a remedy is configured; empty for a cause, or if the title contains
-    this.
+    """Description of where a remedy is configured; empty for a cause, or if the title says where.
     """
     is_setting: bool = True
     """Whether a remedy is a setting. Other remedies are a different line, position or contract."""

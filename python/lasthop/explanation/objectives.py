@@ -88,8 +88,8 @@ class Objective:
     quantities: tuple[PrintedQuantity, ...]
     """Printed quantities; the first corresponds to the number of the objective."""
     is_met: Callable[[Result], bool]
-    """Function that returns whether a result meets the objective. If it does, changes are not
-    compared.
+    """Function that returns whether a result meets the objective. If the objective is met, changes
+    are not compared.
     """
     met: str
     """Description of the condition in `is_met`."""

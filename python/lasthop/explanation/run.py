@@ -73,7 +73,7 @@ class Explanation:
         self.suggestions: list[Gain] = []
         self._more: list[Result] = []
         self.replications = 0
-        """Number of replications in the comparison of changes; 0 before it."""
+        """Number of replications in the comparison of changes; 0 before the comparison."""
 
     def __repr__(self) -> str:
         return str(named(kind_named("explanation").text)(self))

@@ -39,7 +39,9 @@ class SearchSize:
     screening: int = 3
     """Replications of each candidate in the first stage, the screening."""
     changes_selected: int = 6
-    """Number of causes, and number of remedies that are settings, that pass the screening."""
+    """Number of causes that pass the screening, and also number of settings among the remedies that
+    pass.
+    """
     causes_confirmed: int = 3
     """Number of causes that reach the confirmation, the last stage."""
     settings_confirmed: int = 4
@@ -77,7 +79,8 @@ SEARCH_SIZES = (
     (1.5e6, SMALL_SEARCH),
     (inf, replace(SMALL_SEARCH, replications=6, is_short=True)),
 )
-"""Sizes of the search; the number is the largest number of events per replication for the size."""
+"""Sizes of the search, each with the largest number of events per replication for which it is used.
+"""
 
 CONFIDENCE = 0.99
 """Probability that the intervals of all remedies' gains are correct simultaneously. [-]"""
@@ -357,7 +360,7 @@ class Search:
         return self.objective.harms(gain.base, gain.result)
 
     def _helps(self, gain: Gain) -> bool:
-        """Return whether a remedy is reported, because its gain is clear enough to hold with other
+        """Return whether a remedy is reported: its gain must be clear enough to hold with other
         seeds.
         """
         if not gain.is_sure or self._harms(gain):

@@ -44,13 +44,13 @@ UNEQUAL = 0.8
 """Jain's index below which goodputs are called unequal. [-]"""
 
 MIN_LOST = 0.2
-"""Smallest loss of goodput of a table of stations that is printed, as a fraction of this goodput.
-[-]
+"""Smallest printed goodput loss of a table of stations, as a fraction of the goodput before the
+change. [-]
 """
 
 MIN_EFFECT = 0.05
-"""Smallest change of the goodput of all flows that is printed, as a fraction of this goodput.
-[-]
+"""Smallest printed change of the total goodput, as a fraction of the total goodput before the
+change. [-]
 """
 
 
@@ -210,8 +210,8 @@ def side_effects(explanation: "Explanation", gain: "Gain") -> str:
     """Return the effects of a change on other goodputs, as the end of a sentence.
 
     The text contains the goodput of all flows if it changes by 5 % or more. It also contains the
-    bulk flows of the table that loses most, if they lose 20 % or more. Only changes that exceed
-    their intervals are included.
+    goodput of bulk flows for one table of stations: the table that loses most, if the loss is 20 %
+    or more. Only changes that exceed their intervals are included.
     """
     flows = explanation.scenario.typed.flows
     tables: dict[str, list[Flow]] = {}

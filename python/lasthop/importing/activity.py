@@ -13,8 +13,9 @@ from lasthop.importing.segments import ACK, SYN, Segment
 __all__ = ["Activity", "Handshake"]
 
 MIN_PAUSE_S, PAUSE_TRIPS = 0.25, 4.0
-"""Shortest gap that counts as a pause: as a time, and as a number of round trips of the handshake.
-A pause exceeds both. [s], [-]"""
+"""Shortest gap that counts as a pause: as a time, and as a multiple of the handshake's round-trip
+time. A pause exceeds both. [s], [-]
+"""
 UNKNOWN_PAUSE_S = 0.5
 """Shortest pause if the capture does not contain the handshake of the connection. [s]"""
 TIMEOUT_S = 3.0
@@ -144,7 +145,8 @@ class Activity:
             gap_s = at_s - self._event_s
             if self.answered:
                 self.waits.add(gap_s)
-            # A gap in which other stations sent frames is no pause: the data may have waited.
+            # Frames of other stations do not count as a pause: the data may have waited for the
+            # channel.
             own_s = gap_s if quiet_s is None else min(gap_s, quiet_s - self._quiet_s)
             if own_s > _shortest_pause_s(trip_s, losses):
                 self.idle_s += own_s

@@ -23,7 +23,8 @@ from lasthop.importing.ppdu import (
 __all__ = ["Channel", "Place", "channel", "keys", "notes", "place", "sighting_text", "streams"]
 
 MIN_PART = 1e-3
-"""Fraction of all frames below which a Wi-Fi generation or a channel width is ignored. [-]"""
+"""Smallest fraction of all frames for which a Wi-Fi generation or a channel width is imported. [-]
+"""
 WIDEST_MHZ = {"2.4 GHz": 40, "5 GHz": 160, "6 GHz": 160}
 OLDER = {"2.4 GHz": "802.11g", "5 GHz": "802.11a"}
 """Physical layer of stations whose frames have no MCS, by band. The 6 GHz band has no such
@@ -166,7 +167,7 @@ def _guard_interval(weights: Mapping[Sighting, float], own: str) -> int:
 
 
 def place(within: Channel, pair: Pair, mostly: str, names: tuple[str, str]) -> Place:
-    """Return a station's physical layer with the modulation that the channel permits.
+    """Return a station's physical layer, with the nearest modulation that the channel permits.
 
     Parameters
     ----------

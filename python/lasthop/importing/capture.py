@@ -229,7 +229,8 @@ class Reader:
         air_s = 8 * length / (rate_bps or SLOWEST_BPS)
         if self.heard is not None:
             last_s, last_air_s = self.heard
-            # Some radios stamp the beginning of a frame, and other radios its end.
+            # Radios stamp either the beginning or the end of a frame, so the gap may contain the
+            # previous frame or this frame. The longer frame is subtracted.
             explained_s = max(air_s, last_air_s) + BACKOFF_S
             self.quiet_s += max(at_s - last_s - explained_s, 0.0)
         self.heard = at_s, air_s

@@ -25,12 +25,14 @@ MIN_ERROR = 0.1
 collisions. [-]
 """
 SERVICES = 2.0
-"""Minimum ratio of a server's response time to the service time of the packets in between. Only a
-larger response time is the delay of the wired path. [-]"""
+"""Smallest ratio of a server's response time to the service time of the packets that were captured
+between request and reply. Below this ratio, the reply may have waited behind these packets, so the
+delay of the wired path is unknown. [-]
+"""
 MIN_WIRE_S = 1e-3
 FULL_SHARE = 0.9
-"""At least this fraction of segments finds no more packets in the queue than the estimated limit.
-[-]
+"""Fraction of segments from which the queue limit is estimated. The limit is the number of packets
+that this fraction of segments does not exceed. [-]
 """
 HEADER_PROTECTED, HEADER_QOS, HEADER = 16, 2, 28
 """Lengths of the CCMP fields, of the QoS field, and of a data frame's plain header with FCS.
@@ -238,8 +240,8 @@ def _by_bytes(tally: StationCounters) -> tuple[Connections | None, Connections |
 
 
 def _far_s(known: Capture, cell: Cell) -> float:
-    """Return the shortest response time of the servers; 0 if the packets that were sent in between
-    explain this time. [s]
+    """Return the shortest response time of the servers; 0 if the reply may have waited behind other
+    packets for this time. [s]
     """
     every = [each.far for tally in cell.stations.values() for each in tally.connections.values()]
     if not every:
@@ -294,8 +296,10 @@ def _queue(cell: Cell, far_s: float, span_s: float) -> int | None:
     """Return the limit of the access point's queue, estimated while downloads lose segments.
     [packets]
 
-    The limit is the number of packets that leave between an ACK and the segment that it allows.
-    Packets that leave within the response time of the servers were not in the queue.
+    The queue length that a segment finds is the number of packets that leave after an ACK and
+    before the segment that this ACK allows. Packets that leave within the response time of the
+    servers were not in the queue and are subtracted. The limit is the length that the fraction
+    `FULL_SHARE` of the segments does not exceed.
     """
     answering = far_s * cell.passed["down"] / span_s if span_s > 0 else 0.0
     counts = Counter[int]()

@@ -184,8 +184,9 @@ class Connection:
             own.trips.pause(at_s, passed)
 
     def _probe_far_side(self, at_s: float, way: str, seen: Segment, passed: int) -> None:
-        """Measure the time from uplink data to the server's ACK, and the number of downlink packets
-        in between."""
+        """Measure the time from uplink data to the server's ACK, and count the packets of the cell
+        that pass in this time.
+        """
         if way == "up":
             length = seen.payload_bytes + bool(seen.flags & SYN)
             if length and self._probe is None:

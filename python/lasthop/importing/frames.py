@@ -55,7 +55,7 @@ RTS, CTS, ACK = 11, 12, 13
 TO_DS, FROM_DS, RETRY, PROTECTED = 1, 2, 8, 0x40
 QOS = 0x8
 AMSDU = b"\x80"
-"""Bit of the first byte of the QoS control field, which marks an A-MSDU."""
+"""Bit that marks an A-MSDU, in the first byte of the QoS control field."""
 SUBFRAME_HEADER = 14
 """Length of the header of each packet in an A-MSDU: two addresses and a length. [bytes]"""
 SNAP = b"\xaa\xaa\x03"

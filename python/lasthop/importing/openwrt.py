@@ -2,7 +2,7 @@
 
 Only settings that affect air time are imported: band, mode, rates, RTS threshold, bursts and WMM.
 Names, keys and addresses are not imported. OpenWrt passes these options to hostapd, whose defaults
-apply to missing options. Bursts and queue are from the table `lasthop.scenario.access_points`.
+apply to missing options. Bursts and queue are set by facts of `lasthop.scenario.access_points`.
 ``/etc/config/sqm`` is read by `lasthop.importing.sqm`.
 
 Vendor firmwares that are based on OpenWrt have radios of other types than ``mac80211``. They write

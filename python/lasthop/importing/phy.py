@@ -1,8 +1,8 @@
 """Physical layers and rates of cells whose frames have no MCS: 802.11a, b and g.
 
 The values of ``cell.phy`` are 802.11b (DSSS and CCK), 802.11g (only OFDM) and 802.11g-long (OFDM
-data between control frames of 802.11b with long preambles) at 2.4 GHz, and 802.11a at 5 GHz. Cells
-that aggregate are in `lasthop.importing.ppdu`.
+data between control frames of 802.11b with long preambles) at 2.4 GHz, and 802.11a at 5 GHz. The
+module `lasthop.importing.ppdu` is for cells that aggregate.
 """
 
 from collections.abc import Collection

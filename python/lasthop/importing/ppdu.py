@@ -36,13 +36,13 @@ NOT_IN_VHT = {
 """Numbers of streams that 802.11ac forbids, by channel width [MHz] and MCS."""
 
 NEAR = 0.2
-"""Largest difference between the logarithms of the reported rate and of the rate in the cell for
-which MCS and streams do not change. This limit exceeds the effect of another guard interval, or of
-10 instead of 12 bits per subcarrier. [-]
+"""Largest difference between two logarithms: of the reported rate, and of the rate that the same
+MCS and streams have in the cell. Up to this limit, MCS and streams do not change. The limit exceeds
+the effect of another guard interval, or of 10 instead of 12 bits per subcarrier. [-]
 """
 OF_STREAMS = 0.15
-"""Weight of a change of the number of streams by one: this difference between the logarithms of the
-two rates is equally bad. [-]
+"""Weight of a change of the number of streams by one, in the choice of the nearest modulation. The
+change is as bad as this difference between the logarithms of the two rates. [-]
 """
 
 

@@ -20,8 +20,8 @@ Towsley, "Inferring TCP connection characteristics through passive measurements"
 
 If both hosts use time stamps (RFC 7323), W is not needed. The echo in an ACK is the time at which
 the segment was sent, on the sender's clock. The offset of this clock is taken from the segment with
-the smallest delay. The delay of this segment outside the capture is the smallest response time of
-the far side.
+the smallest delay between sender and capture. This delay is therefore missing from the round-trip
+times. For downloads, the smallest response time of the servers is added instead.
 """
 
 from collections import deque
@@ -57,8 +57,9 @@ SPEEDS = (1.0, 6.0)
 """Range of the sender's window growth relative to Reno's growth per ACK. Some senders count
 segments or time instead of ACKs. [-]"""
 PAUSE_S = 1.0
-"""Time without a packet after which the sender had nothing to send. It exceeds all round-trip
-times. [s]"""
+"""Shortest time without a packet that shows that the sender had nothing to send. It exceeds all
+round-trip times. [s]
+"""
 LONGEST_S = 10.0
 """Largest accepted round-trip time; a longer sample is a pause of the sender. [s]"""
 CLOCKS_HZ = (1000.0, 100.0, 250.0, 10.0, 1e6)
@@ -118,8 +119,8 @@ class RoundTrips:
         Number of segments that TCP retransmitted, and payload of these segments. Retries of the MAC
         do not count.
     backlog : dict
-        Number of segments, by the number of packets that left between the ACK that allowed the
-        segment and the segment.
+        Histogram of waiting packets: number of segments, by the number of packets that left after
+        the ACK that allowed the segment and before the segment.
     """
 
     mss_bytes: int = 0
@@ -220,7 +221,9 @@ class RoundTrips:
         return min(self._cwnd if mean is None else mean, self._limit)
 
     def pause(self, at_s: float, passed: int) -> None:
-        """Forget the ACKs that allowed later segments, since the sender had nothing to send."""
+        """Forget the earlier ACKs: the sender had nothing to send, so these ACKs did not trigger
+        segments.
+        """
         self._edges.clear()
         self._unseen.clear()
         self._allow(at_s, passed)
@@ -371,8 +374,8 @@ class Clock:
     """Clock of a sender, estimated from its time stamps: its rate, and its offset to the capture's
     clock.
 
-    The offset is computed for each possible rate from the first time stamp on, when queues are
-    short.
+    Until the rate is known, an offset is computed for each possible rate, because queues are
+    shortest at the beginning.
     """
 
     _first: tuple[float, int] | None = None

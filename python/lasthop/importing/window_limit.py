@@ -30,20 +30,18 @@ from lasthop.importing.round_trips import RoundTrips
 __all__ = ["Evidence", "is_window_limited"]
 
 IDLE_PART = 0.25
-"""Fraction of a connection's time in pauses above which the application limited the connection.
-[-]
-"""
+"""Largest fraction of its time that a window-limited connection spends in pauses. [-]"""
 LOSSES = 2
-"""Smallest number of losses for which losses and the window limited the connection. [-]"""
+"""Smallest number of losses of a connection that counts as limited by losses and its window. [-]"""
 WINDOW_PART = 0.5
-"""Smallest ratio of data in flight to the window for which the window limited the connection.
-[-]
+"""Smallest ratio of the data in flight to the window at which the window counts as the limit. [-]
 """
 QUEUE_TRIPS = 1.5
 """Smallest ratio of the round-trip time to that of the handshake that indicates a queue. [-]"""
 QUEUE_SEGMENTS = 20.0
-"""Number of segments in flight above which the connection itself filled the queue. It is twice an
-initial window. [segments]"""
+"""Smallest number of segments in flight for which the connection itself counts as having filled the
+queue. It is twice an initial window. [segments]
+"""
 BUSY_PART = 0.5
 """Smallest fraction of time with frames on the radio channel for which the channel counts as busy.
 [-]
@@ -89,7 +87,7 @@ def is_window_limited(seen: Evidence) -> bool:
     """Return whether the window limited the connection; if False, its application limited it."""
     activity, trips = seen.activity, seen.trips
     if activity.span_s <= 0.0:
-        return True  # All data was sent at the same time.
+        return True  # Without duration there is no pause: assume the window.
     if activity.idle_s > IDLE_PART * activity.span_s:
         return False
     if not (seen.tcp and activity.answered and trips.mss_bytes) or trips.losses >= LOSSES:

@@ -20,7 +20,8 @@ class Command:
     purpose : str
         The question that the command answers, as a noun phrase.
     rest : str
-        Replacement of `purpose` if no settings can replace ``{without}``, and the case is omitted.
+        Replacement of `purpose` if the case with ``{without}`` is omitted, because no settings can
+        replace this placeholder.
     """
 
     arguments: str

@@ -72,8 +72,9 @@ def _among_lines(text: str, error: ValueError) -> tuple[list[Any], list[str]]:
 
 
 def _next(text: str, end: int) -> int:
-    """Return the offset at which the next document begins, from offset `end` on; -1 if there is
-    none."""
+    """Return the offset of the next document that begins at or after the offset `end`; -1 if there
+    is none.
+    """
     space = SPACE.match(text, end)
     at = space.end() if space else end
     if text.startswith("{", at) and (end == 0 or text[end - 1] == "}"):

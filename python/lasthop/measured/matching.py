@@ -4,8 +4,8 @@ No other criterion is used. If the user names a station or flow for a file, the 
 streams of this station or flow. Uploads match uploads in order, and downloads match downloads. A
 file without a name contains the streams of the whole scenario; the numbers of uploads and of
 downloads must be equal. TCP and UDP are matched separately. If the names of all streams contain an
-access category, streams are matched within each category. If the numbers differ, only sums are
-compared. Each match is reported in a line.
+access category, streams are matched within each category. If the numbers of streams and flows
+differ, only sums are compared. Each match is reported in a line.
 """
 
 from collections import Counter, defaultdict
@@ -199,8 +199,9 @@ def _by_order(
     measurement: Measurement,
     samples: Samples,
 ) -> Iterator[str]:
-    """Match streams with the flows of a name, or with all flows. Yield messages about the
-    matches."""
+    """Match streams with the flows of the name that the user set, or with all flows if there is no
+    name. Yield messages about the matches.
+    """
     own = named(flows, name)
     if name and not own:
         known = list(dict.fromkeys(each.station or each.name for each in flows))
@@ -291,8 +292,8 @@ def _worded(transport: str) -> str:
 
 
 def named(flows: Sequence[Flow], name: str) -> list[Flow]:
-    """Return the flows of a flow name, a station, a class, or a table of stations; all for no
-    name.
+    """Return the flows with a name, which names a flow, station, class or table of stations.
+    Without a name, return all flows.
     """
     if not name:
         return list(flows)

@@ -107,7 +107,7 @@ def _values(qdisc: Queue) -> str:
 
 
 def _hint(qdisc: Queue, queues: Queues, measurement: Measurement) -> str:
-    """Return a hint how --measured can name the queue of a qdisc; empty if no name can help."""
+    """Return a hint on how --measured can name the queue of a qdisc; empty if no name can help."""
     known = queues.others if qdisc.host else queues.stations
     alike = [each for each in measurement.queues if bool(each.host) == bool(qdisc.host)]
     if not known or len(alike) > 1:

@@ -64,8 +64,8 @@ ROW_MM = 5.0
 """Height of the row of one sender. [mm]"""
 
 LONGEST_FRAME_S = 0.1
-"""Time before the drawn interval from which frames are read, since a frame or backoff may extend
-into the interval. [s]
+"""Time before the drawn interval in which frames are read, too, since such a frame or its backoff
+may extend into the interval. [s]
 """
 
 HEIGHT, LOW = 0.62, 0.26

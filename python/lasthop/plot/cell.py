@@ -196,7 +196,7 @@ def sojourns_of(sides: SideBySide) -> list[Row]:
 
 
 def as_node(queue: object) -> dict[str, object]:
-    """Return a link's queue like an item of a node: its mean length is ``queue_packets``."""
+    """Return a link's queue in the form of a node: the mean length is ``queue_packets``."""
     known = dict(queue) if isinstance(queue, dict) else {}
     return {"queue_packets": known["occupancy_packets"]} if "occupancy_packets" in known else {}
 
@@ -220,7 +220,7 @@ def hidden_of(answer: "Answer") -> set[tuple[str, str]]:
 
 
 def sharing_classes(sides: SideBySide) -> list[Row]:
-    """Return a row per class that shares the access point's queue with a target."""
+    """Return a row per class that has a target share of the access point's queue."""
     if not sides.first.has_scenario:
         return []
     known = sides.first.scenario.typed

@@ -25,7 +25,7 @@ MAX_TICKS = 10
 COLORS = "viridis"
 
 DARK = 0.55
-"""Brightness of a cell's colour below which its number is white. [-]"""
+"""Limit of the brightness of a cell's colour. In darker cells, numbers are white. [-]"""
 
 
 MAX_DECIMALS = 4
@@ -50,8 +50,9 @@ class Scale:
 
     @classmethod
     def of(cls, values: Sequence[float]) -> "Scale":
-        """Return a scale for the values. Numbers have three digits of the largest value, and two of
-        the largest difference."""
+        """Return a scale for the values. Numbers have enough decimals for three digits of the
+        largest value, and for two digits of the largest difference.
+        """
         known = [value for value in values if not isnan(value)] or [0.0]
         low, high = min(known), max(known)
         digits = [(2, max(map(abs, known))), (1, high - low)]

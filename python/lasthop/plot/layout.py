@@ -96,7 +96,7 @@ def layout_of(points: "Grid", axes: Sequence[Axis]) -> Layout:
         both = min(len(axes[first].texts), len(other.texts))
         if both > FEW_FOR_LINES:
             return checked(Layout(axes[first], (first,), other, rest, is_map=True))
-        if len(other.texts) > FEW_FOR_LINES:  # The categories are on the abscissa.
+        if len(other.texts) > FEW_FOR_LINES:  # These are too many values for lines.
             return checked(Layout(other, rest, axes[first], (first,)))
         return checked(Layout(axes[first], (first,), other, rest))
     lines = joined([axes[k] for k in rest], [tuple(p.values()) for p in points], rest)
@@ -104,7 +104,7 @@ def layout_of(points: "Grid", axes: Sequence[Axis]) -> Layout:
 
 
 def of_table(points: "Grid", axes: Sequence[Axis]) -> Layout:
-    """Return the layout for points that are listed, and not all combinations of values.
+    """Return the layout for a list of points that does not contain all combinations of values.
 
     Each point is labelled with the values of all paths, unless there are many points.
     """

@@ -183,8 +183,8 @@ def together(
     samples: Mapping[str, Mapping[str, Sequence[float | None]]],
     quantities: Sequence[str],
 ) -> dict[str, Any]:
-    """Return the mean of each quantity over several stations. A part contains the items of one
-    station, whose values are added.
+    """Return the mean of each quantity over several stations. Each element of `parts` contains the
+    items of one station, whose values are added.
 
     A quantity that an item lacks is omitted."""
     results: dict[str, Any] = {}
@@ -207,8 +207,8 @@ def together(
 
 
 def interval(runs: Sequence[Sequence[float | None] | None], members: int) -> float | None:
-    """Return the half width of the interval of a mean over members; None if any samples are
-    missing.
+    """Return the half width of the interval of a mean over `members` stations; None if any samples
+    are missing.
     """
     columns = [run for run in runs if run is not None]
     if len(columns) < len(runs) or len({len(run) for run in columns}) != 1:

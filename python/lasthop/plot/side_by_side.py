@@ -273,7 +273,8 @@ def says_something(values: Estimates) -> bool:
 def draw_equal(
     axes: Axes, rows: Sequence[tuple[Sharer, Row]], asking: set[str], total: float
 ) -> None:
-    """Draw a line at an equal share of `total`, if all rows are stations or all are directions.
+    """Draw a line at an equal share of `total`, if the rows are either all stations or all
+    directions.
 
     Parameters
     ----------

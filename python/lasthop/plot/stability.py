@@ -375,8 +375,8 @@ def trajectory_figure(
 
 
 def whole_queue(trajectory: Trajectory) -> tuple[float, str]:
-    """Return the factor from one flow's queue to the queue to which the thresholds of the case
-    apply, and a phrase for this queue.
+    """Return the factor that converts one flow's queue to the queue for which the case defines
+    thresholds, and a phrase for this queue.
     """
     values = trajectory.case.values
     if values.get("queue") == "total":
@@ -432,8 +432,8 @@ def portraits(trajectories: Sequence[Trajectory], names: Sequence[str], until: f
 def threshold_figure(
     chart: Chart, places: Sequence[float], sufficient: Sequence[float], branch: Branch
 ) -> Figure:
-    """Draw the stability chart of the threshold policy with condition (43), and the window over the
-    threshold.
+    """Draw the stability chart of the threshold policy with the stability condition (43) of the
+    paper, and the window over the threshold.
     """
     with house_style(120.0) as figure:
         upper, lower = figure.subplots(2, 1)

@@ -27,15 +27,15 @@ DEFAULTS = (
     (("classes", "goodput_bps"), ("classes", "loss_probability")),
     (("flows", "goodput_bps"),),
 )
-"""Default quantities of a sweep's picture, as lines of several quantities. The picture uses the
-first of the lines whose first quantity exists.
+"""Alternatives for the default quantities of a sweep's picture. Each alternative is a group of
+quantities. The picture shows the first group whose first quantity exists.
 """
 
 DELAY = "one_way_delay_p99_s"
 """Quantity for the delay of datagrams."""
 
 SMALL_PART = 0.01
-"""Fraction of the largest value that an item must reach somewhere to be drawn. [-]"""
+"""Fraction of the largest value that an item must reach at some grid point to be drawn. [-]"""
 
 UNITS: Mapping[str, tuple[tuple[float, str], ...]] = {
     "s": ((1.0, "s"), (1e-3, "ms"), (1e-6, "us")),
@@ -124,7 +124,7 @@ def without_braces(text: str) -> str:
     strings stay unchanged.
     """
     parts = re.split(r"""("(?:[^"\\]|\\.)*"|'[^']*')""", text.strip())
-    for number in range(0, len(parts), 2):  # Parts with an even number are outside quotes.
+    for number in range(0, len(parts), 2):  # Parts with an even index are outside quotes.
         flat = re.sub(r"\s*([={}])\s*", r"\1", parts[number])
         flat = flat.replace("={}", "").replace("={", " ")
         parts[number] = re.sub(r"\s*,\s*", ", ", re.sub(r"[{}]", "", flat))
@@ -191,9 +191,9 @@ def quantities_of(sweep: "Sweep", asked: str | None) -> list[Quantity]:
     sweep : Sweep
         Sweep with at least one point.
     asked : str or None
-        Name of a quantity, optionally after its list and a dot: ``"jain"`` or ``"classes.jain"``.
-        None selects delays and losses of delay-sensitive traffic, then shares in a cell, or goodput
-        and losses of a router.
+        Name of a quantity, optionally preceded by its list and a dot: ``"jain"`` or
+        ``"classes.jain"``. None selects delays and losses if there is delay-sensitive traffic; and
+        goodput shares in a cell, or goodput and losses of a router.
 
     Raises
     ------

@@ -96,7 +96,9 @@ def what_if_figure(what_if: "WhatIf", place: Place | None = None) -> Figure:
 
 
 def panels(measures: Sequence["Measure"]) -> Iterator[Panel]:
-    """Yield the panels: a quantity, and as many of its items as there are colours."""
+    """Yield the panels: the column of a quantity, and at most as many measures as there are
+    colours.
+    """
 
     def quantity(measure: "Measure") -> tuple[str, str]:
         return measure.list_name, measure.quantity

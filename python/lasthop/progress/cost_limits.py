@@ -232,7 +232,7 @@ def _rounded(number: float) -> float:
 
 
 def _roomy(value: float, largest: float, units: tuple[tuple[float, str], ...]) -> float:
-    """Return a round number that is at least the cost: 1, 2 or 5 times a power of ten of a unit."""
+    """Return the cost, rounded up to 1, 2 or 5 times a power of ten in the unit of `_unit_of`."""
     value = min(value, largest)
     scale, _ = _unit_of(value, units)
     number = max(value / scale, 1.0)

@@ -10,7 +10,9 @@ JUDGED_S = 0.5
 """Run time after which the remaining time is first estimated. [s]"""
 
 SLOWER = 0.9
-"""Ratio of the later to the earlier speed below which the run counts as slowing down. [-]"""
+"""Smallest ratio of the later speed to the earlier speed at which a run does not count as slowing
+down. [-]
+"""
 
 PLACES = 64
 """Approximate number of stored measurements of progress over time. [-]"""

@@ -15,7 +15,7 @@ Item = TypeVar("Item")
 
 
 class Step(Protocol):
-    """A long step, as the display sees it."""
+    """Receiver of the reports of one long step, which displays them."""
 
     def done(self, count: int) -> None:
         """Receive the number of finished parts of the step."""

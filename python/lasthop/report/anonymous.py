@@ -7,7 +7,7 @@ from typing import Any
 __all__ = ["Anonymiser"]
 
 NAMED_LISTS = {"stations": "station", "flows": "flow", "links": "link", "classes": "class"}
-"""Lists of the normalised scenario whose item names are replaced, with the neutral word."""
+"""Lists of the normalised scenario whose item names are replaced, each with the neutral word."""
 
 NAMED_KEYS = {"group": "station", "class": "class"}
 """Keys of items whose values are replaced because they are the user's names, with the neutral

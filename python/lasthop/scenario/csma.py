@@ -54,7 +54,7 @@ class CsmaFlow(Table):
 
 
 class CsmaPace(Table):
-    """Slot time and inter-frame spaces of a link whose backoff is given by its mean."""
+    """Slot time and inter-frame spaces of a link for which the scenario sets the mean backoff."""
 
     slot_s: float | None
     difs_s: float

@@ -37,7 +37,7 @@ class NoSuchKey(KeyError):
 
 
 UNITS = ("s", "bps", "bytes", "m", "packets")
-"""Suffixes that normalised keys have and the keys of a file do not: units, and ``packets``."""
+"""Suffixes of normalised keys that the keys of a file do not have: units, and ``packets``."""
 
 
 def value_at(tree: Mapping[str, Any], path: str) -> Any:

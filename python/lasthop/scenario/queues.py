@@ -109,8 +109,8 @@ class Vbs(Queue):
     share_of: Literal["queue", "service"]
     algorithm: Literal["corrected", "printed", "regulated", "partition"]
     tol_packets2: float
-    """Squared distance from the target occupancy below which the occupancy counts as settled.
-    [packets²]
+    """Limit of the squared distance from the target occupancy. Below the limit, the occupancy
+    counts as settled. [packets²]
     """
     update_s: float | None
     """Interval between two updates; None for the default of `algorithm`. [s]"""

@@ -38,13 +38,13 @@ class Common(Generic[T]):
 
 @dataclass(frozen=True)
 class LongList:
-    """Long list that the engine stores, and of which ranges of rows can be read."""
+    """Long list that the engine stores. Ranges of its rows can be read."""
 
     count: int
     fetch: Callable[[int, int], str]
-    """Function that returns the rows from the first index to before the second, as JSON. The JSON
-    object contains ``rows`` and ``shared``. For some keys of a row, ``shared`` has a list of
-    objects, and the value in the row is an index of this list.
+    """Function that returns the rows from one index (inclusive) to another (exclusive), as JSON.
+    The JSON object contains ``rows`` and ``shared``. For some keys of a row, ``shared`` has a list
+    of objects, and the value in the row is an index of this list.
     """
 
     def stretch(self, first: int, last: int) -> list[dict[str, Any]]:

@@ -339,7 +339,7 @@ class Wire(Table):
     queue: Queue | None = None
     """Queue of each direction of the wire; None if the wire has no queue."""
     loss_every: int | None = None
-    """Number of packets per lost packet if losses are periodic; None if not."""
+    """N if one of every N packets is lost; None if losses are not periodic."""
 
     @property
     def slower_bps(self) -> float | None:
@@ -363,7 +363,7 @@ class Link(Table):
     """Whether the link is an access link of a host with a single flow."""
     jitter_s: float = 0.0
     loss_every: int | None = None
-    """Number of packets per lost packet if losses are periodic; None if not."""
+    """N if one of every N packets is lost; None if losses are not periodic."""
     trace: Trace | None = None
 
 

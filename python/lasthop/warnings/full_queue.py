@@ -1,4 +1,4 @@
-"""Overloaded queues with random drops: whether the full queue drops further packets.
+"""Overloaded queues with random drops: whether a full queue also drops packets at its limit.
 
 Random drops prevent phase effects only if they remove the whole overload. If they remove less while
 the queue is at its limit, the queue drops the remaining packets in the same way as drop-tail. If
@@ -8,7 +8,8 @@ for sources that do not react to losses:
 
 *RED* and *proportional*: the compared value is the fraction that is dropped at random while the
 (average) queue is at the limit. For RED, this fraction follows from RED's drop probability p_b at
-this average. It also depends on RED's counter of packets since the last drop.
+an average queue equal to the limit. The fraction also depends on RED's counter of packets since the
+last drop.
 
 *PI* and *PIE*: while the queue is above the target, the controller's integral part increases the
 drop probability until the fraction is reached. If the limit is not above the target, the fraction
@@ -18,15 +19,15 @@ gains need more than an hour for 40 % if the limit is 10 packets above the targe
 
 The queue fluctuates by about two packets. Therefore RED and proportional drops are evaluated two
 packets below the limit. RED with `wait` and `gentle`, as in ns-2, drops at most every second packet
-until it drops all packets. Near this fraction its drops are almost deterministic: a fraction above
-0.45 locks at any limit.
+until it drops all packets. Near the fraction 0.5, its drops are almost deterministic: above a
+fraction of 0.45, phases lock at any limit.
 
 The rule was derived from simulations with six seeds of two equal sources over 10 Mb/s. The loads
 are 1.1 to 3.2, and the limits 8 to 200 packets. If the rule reports no phase lock, the sources'
 goodputs differ by less than 10 % of their sum.
 
 Differs from the disciplines in three points. The queue is at its limit from the start. RED's
-average has no transient. A drop of the full queue does not restart the count.
+average has no transient. A drop of the full queue does not restart RED's counter.
 """
 
 from itertools import pairwise
@@ -64,8 +65,8 @@ FLUCTUATION = 2
 """Distance from the limit at which the random drops of a queue are evaluated. [packets]"""
 
 CERTAIN = 0.45
-"""Fraction of dropped packets above which the drops of RED with `wait` and `gentle` are almost
-deterministic. [-]
+"""Limit of the fraction of dropped packets. Above the limit, the drops of RED with `wait` and
+`gentle` are almost deterministic. [-]
 """
 
 MAX_COUNT = 10_000
@@ -73,7 +74,7 @@ MAX_COUNT = 10_000
 
 
 def lock_time_s(queue: Queue, limit_packets: int, load: float, packet: tuple[int, float]) -> float:
-    """Return the time for which the queue's limit drops packets of an overload, from the start. [s]
+    """Return the time, from the start of an overload, in which the queue's limit drops packets. [s]
 
     Parameters
     ----------
@@ -117,8 +118,8 @@ def red_share(queue: Red, limit_packets: int, packet_bytes: int) -> float:
     length = packet_bytes / queue.mean_packet_bytes if queue.counts_bytes else 1.0
     average = float(limit_packets)
     if queue.form == "ns-2":
-        # In ns-2, the average excludes the packet in service. A limit in bytes is the same number
-        # of packets of mean length.
+        # In ns-2, the average excludes the packet in service. A limit in bytes is `limit_packets`
+        # times the mean packet length.
         average -= 1.0
     elif queue.counts_bytes:
         average *= length

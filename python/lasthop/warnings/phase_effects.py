@@ -1,11 +1,11 @@
-"""Phase effects: queues at which the order of arrivals, not chance, decides which flow loses.
+"""Phase effects: queues at which the order of arrivals, not chance, decides which flow has losses.
 
 Packets of all replications have the same phases, or random phases that last until the end.
 Therefore the mean over more replications still contains the effect. Five kinds are known:
 
-*Round-trip times.* Deterministic packets of flows with several round-trip times meet a drop-tail
-queue in fixed phases (Floyd and Jacobson, "On traffic phase effects in packet-switched gateways",
-Internetworking: Research and Experience 3, 1992).
+*Round-trip times.* If nothing is random, packets of flows with several round-trip times arrive at a
+drop-tail queue in fixed phases. See Floyd and Jacobson, "On traffic phase effects in
+packet-switched gateways", Internetworking: Research and Experience 3, 1992.
 
 *A link of the same rate.* While the link before a full queue is busy, its packets arrive one packet
 time apart, always at the same phase of the queue's departures. Either each of these packets arrives
@@ -14,8 +14,8 @@ packets. The flows that join at the second link lose 3.6 % of their packets, but
 differ by 0.3 % (study red-fig19). Exact multiples of the rate have the same effect.
 
 *Access links whose rate divides that of the queue.* The packets of the hosts arrive in lock step,
-and the same flows lose repeatedly. If 12 flows with access links of 20 Mb/s share a link of 20
-Mb/s, one flow gets the whole link.
+and the same flows lose packets repeatedly. If 12 flows with access links of 20 Mb/s share a link of
+20 Mb/s, one flow gets the whole link.
 
 *Constant-rate datagrams.* Sources overload a queue, and the ratio of their packet gaps is a ratio
 of small whole numbers. The phases of their first datagrams then persist. If two sources of 15 Mb/s
@@ -26,8 +26,9 @@ overload. The limit then drops the other packets, because a full queue is a drop
 RED thresholds of 5 and 15 packets and a limit of 20 packets. One of the sources gets between 1.8
 and 8 Mb/s.
 
-*Periodic losses.* One of every N packets is lost, and constant-rate sources send in turns. If N and
-the number of packets in a round have a common factor, all losses are of the same source.
+*Periodic losses.* One of every N packets is lost, and constant-rate sources send in a fixed order,
+which repeats after some number of packets. If N and this number have a common factor, all losses
+are of the same source.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -71,12 +72,12 @@ Ratios of four and more did not lock in simulations. [-]
 """
 
 LOCKED_PART = 0.1
-"""Smallest fraction of the measured time that causes a warning. During this time a queue's limit
-drops packets, because random drops do not yet remove the overload. [-]
+"""Fraction of the measured time in which a queue's limit drops packets, because random drops do not
+yet remove the overload. Above this fraction, a warning is given. [-]
 """
 
 PART = 0.25
-"""Smallest fraction of a queue's input links with equal rates that causes a warning. Two of many
+"""Smallest fraction of a queue's input links that must have equal rates for a warning. Two of many
 different rates may be equal by chance. [-]
 """
 
@@ -115,7 +116,8 @@ def phase_locks(scenario: Scenario) -> list[str]:
 
 
 def exposed(scenario: Scenario, among: Collection[str]) -> Iterator[tuple[str, str, int]]:
-    """Yield the deterministic queues that flows with several round-trip times share without jitter.
+    """Yield the queues without random drops at which TCP flows with different round-trip times
+    meet. Flows over links with jitter are ignored.
 
     Only queues in `among` are checked. The tuple contains name and discipline of the queue, and the
     number of round-trip times.
@@ -149,7 +151,7 @@ def exposed(scenario: Scenario, among: Collection[str]) -> Iterator[tuple[str, s
 
 
 MANY = 100
-"""Number of flows from which a queue is assumed to become full. [-]"""
+"""Smallest number of flows for which a queue is always assumed to become full. [-]"""
 
 
 @dataclass(frozen=True)

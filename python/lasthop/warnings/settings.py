@@ -28,7 +28,7 @@ from lasthop.scenario.typed import (
 __all__ = ["cautions", "window_notes"]
 
 LOSSY = 0.5
-"""Fraction of lost frames per attempt above which a warning is given. [-]"""
+"""Largest fraction of lost frames per attempt that causes no warning. [-]"""
 
 DRIFT = 0.25
 """Under Algorithm 1, the queue share of a class deviates from the target towards the fraction of
@@ -41,7 +41,8 @@ MISSED = 0.025
 """Largest relative deviation of a share from its target that causes no warning. [-]"""
 
 MIN_LIMITED_FRACTION = 0.5
-"""Fraction of time above which a note is given that the receive window limits a flow. [-]"""
+"""Largest fraction of time in which a receive window may limit a flow without causing a note. [-]
+"""
 
 
 def cautions(scenario: Scenario, *, programs_run: bool = False) -> list[str]:

@@ -2,8 +2,8 @@
 
 The output is lines of text. Line 1 is the kind of files that the shell completes, if any. Line 2 is
 the text before a file name in the same word, such as ``--out=``. Line 3 is the beginning of the
-file name. Line 4 is the beginning of the word that bash treats as a separate word. Each following
-line is a possible word, with its description after a tab.
+file name. Line 4 is the beginning of the last word up to its last separator, which bash does not
+replace. Each following line is a possible word, with its description after a tab.
 """
 
 import json

@@ -60,7 +60,7 @@ def print_chart(result: "Chart") -> None:
         ends = [f"{x.name} {curve.x[k]:.4g}, {y.name} {curve.y[k]:.4g}" for k in (0, -1)]
         beyond = int((~curve.boundary).sum())
         kind = "Hopf points, in part the edge" if curve.boundary.any() else "other Hopf points"
-        if beyond <= 2:  # At most the two ends of the curve do not bound the stable region.
+        if beyond <= 2:  # All points bound the stable region, except perhaps the two ends.
             kind = "edge of stability"
         typer.echo(f"{kind}: from {ends[0]} to {ends[1]}")
     if len(result.jumps):

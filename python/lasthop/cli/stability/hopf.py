@@ -135,7 +135,7 @@ def print_points(
 def gaps(
     case: "Case", name: str, values: "NDArray[np.float64]", sound: "NDArray[np.bool_]"
 ) -> Iterator[str]:
-    """Yield a line for each end of a part of the range that has no equilibrium, with the reason.
+    """Yield a line for each end of a subrange without equilibrium; the line contains the reason.
 
     The printed values have an error of about a hundredth of the range."""
     from lasthop.stability.errors import NoEquilibriumError

@@ -45,8 +45,8 @@ def list_parameters(name: str, as_json: bool) -> None:
     """Print all parameters of a model, with their values in a case."""
     asked = read_case(name, None)
     case = asked.case
-    # A parameter that another parameter overrides has its effective value, such as gamma if
-    # queue_weight is set.
+    # Parameters that another parameter overrides, such as gamma if queue_weight is set. Their
+    # effective values are printed.
     decided = [name for name, by in case.model.overrides.items() if case.values[by] != 0.0]
     counts = {name: case.decided[name] for name in decided if name in case.decided}
     values = {**case.values, **{name: float(value) for name, value in counts.items()}}

@@ -152,7 +152,7 @@ class Asked:
         from lasthop.stability.errors import ConvergenceError, NoEquilibriumError
 
         try:
-            # The printed numbers show extreme values, so NumPy's warnings are disabled.
+            # Extreme values are visible in the printed numbers, so NumPy's warnings are disabled.
             with allowing(max_time, max_memory), np.errstate(all="ignore"):
                 yield
         except (ConvergenceError, NoEquilibriumError) as error:

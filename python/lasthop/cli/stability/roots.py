@@ -10,7 +10,9 @@ from lasthop.cli.stability.options import PARAMETERS, CaseName, read_case
 from lasthop.cli.tables import print_table
 
 LEAST = -9
-"""Exponent of ten; smaller distances are rounding errors that depend on the processor."""
+"""Exponent of the smallest printed power of ten. Smaller distances are rounding errors, which
+depend on the processor.
+"""
 
 
 def roots(
@@ -48,5 +50,5 @@ def roots(
 
 
 def bound(distance: float) -> str:
-    """Return a power of ten that exceeds a distance, with a lower bound for rounding errors."""
+    """Return a power of ten that exceeds the distance, at least 10 to the power of `LEAST`."""
     return f"< {10.0 ** max(ceil(log10(max(distance, 1e-300))), LEAST):.0e}"
