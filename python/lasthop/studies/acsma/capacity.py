@@ -39,8 +39,8 @@ ACCESS: Mapping[str, Mapping[str, Any]] = {
     "acsma": {"access": "adaptive", "service_rate": network.THEORY_PPS},
     "lcsma": {"access": "legacy", "service_rate": network.THEORY_PPS},
 }
-"""Settings of `csma` for adaptive access with the backoff of (3.3), and for legacy CSMA with that
-of (4.1).
+"""Settings of `csma` for adaptive access with the backoff of (3.3), and for legacy CSMA with the
+backoff of (4.1).
 """
 
 

@@ -83,8 +83,8 @@ FAIR_QUEUES = Point(
 
 
 def measure_occupancy(runs: Runs) -> dict[str, Quantity]:
-    """Return the mean queue and the fraction of time without packets, with errors of one class and
-    of both classes.
+    """Return the mean queue, and the fraction of time in which the queue is empty. In some runs
+    only class 2 has channel errors, and in the others all stations have errors.
     """
     values = {}
     for point in ("two_classes", "all_0_3", "partition", "partition_all_0_3"):
