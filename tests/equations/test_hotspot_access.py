@@ -19,7 +19,7 @@ def contend(station, ap, rounds, seed):
         now = min(due)
         sending = [k for k in (0, 1) if due[k] == now]
         for k in (0, 1):
-            if k not in sending:  # The counter is frozen after the slots that it has counted.
+            if k not in sending:  # Counts the idle slots, then freezes.
                 left[k] -= max(0, now - wait[k])
             elif len(sending) == 1:
                 wins[k] += 1

@@ -90,8 +90,8 @@ def walk(limit, loss, rto, events, seed):
     for _ in range(events):
         while not again:
             needed = window + 0.5
-            # Number of packets until a loss. The first growth of the window by one may take half a
-            # packet more.
+            # Number of packets until a loss. It is infinite if no packet is lost before the window
+            # has grown by one, which takes `needed` packets.
             first = rng.geometric(loss) if rng.random() > (1 - loss) ** needed else math.inf
             while needed + 1 <= first < math.inf:
                 first = rng.geometric(loss)

@@ -32,8 +32,8 @@ GRACE = 2.0
 LATE_S = 2.0
 """Time between two checks of the clock. [s]"""
 MANY = 1000
-"""Number of stations, connections or flows from which on a scenario takes too long to read in these
-tests.
+"""Smallest number of stations, connections or flows with which reading a scenario takes too long
+for these tests.
 """
 
 ROUTER: dict[str, Any] = {

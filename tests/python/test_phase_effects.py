@@ -227,7 +227,7 @@ def test_random_drops_that_leave_the_overload_to_the_limit_cause_a_warning(queue
     run = lh.simulate(full(queue))
     assert warning in run.warnings
     own = run.sample_tree["flows"]["a"]["goodput_bps"]
-    assert max(own) - min(own) > 1e6  # without a phase effect less than 0.2 Mb/s
+    assert max(own) - min(own) > 1e6  # Without a phase effect the difference is below 0.2 Mb/s.
 
 
 @pytest.mark.parametrize(

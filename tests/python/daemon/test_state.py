@@ -110,8 +110,10 @@ def test_looking_whether_the_lock_is_held_writes_nothing(tmp_path: Path) -> None
 def test_a_namespace_is_identified_by_number_cookie_and_start() -> None:
     own = Identity(5, 7, "a")
     assert own.whose(own) == "ours"
-    assert Identity(5, 0, "a").whose(own) == "ours"  # This kernel has no cookies of namespaces.
-    assert Identity(5, 8, "a").whose(own) == "gone"  # The number of a namespace was reused.
+    # The cookie 0 means that the kernel has no cookies of namespaces.
+    assert Identity(5, 0, "a").whose(own) == "ours"
+    # Another cookie means that the namespace has ended, and that its number was reused.
+    assert Identity(5, 8, "a").whose(own) == "gone"
     assert Identity(6, 7, "b").whose(own) == "gone"
     assert Identity(6, 9, "a").whose(own) == "another's"
     assert identity_of(str(own)) == own

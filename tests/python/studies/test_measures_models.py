@@ -77,7 +77,7 @@ def over_threshold(points: Points, model: str, rtt: float) -> dict[str, float]:
         **{f"alpha_{low}": alpha for low, alpha in along.items()},
         "alpha_threshold_low": 0.125,
         "alpha_threshold_high": 0.175,
-        "alpha_change": 0.4,  # The ratio is 0.175 / 0.125.
+        "alpha_change": 0.4,  # alpha grows from 0.125 to 0.175, which is 40 %
         # At a threshold of 100, alpha is 5 % above and 5 % below the critical 0.15.
         "growth_above": 0.1575,
         "growth_below": 0.1425,

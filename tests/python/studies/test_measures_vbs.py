@@ -23,8 +23,8 @@ LOW: dict[str, Pair] = {"0": (2, 2), "0_1": (2, 2), "0_2": (2, 1), "0_3": (1.5, 
 2. [Mb/s]
 """
 RATIO: dict[str, Pair] = {"0": (1, 1.5), "0_1": (1.5, 2), "0_2": (2, 5), "0_3": (4, 9)}
-"""Ratios of the goodputs of class 1 and class 2: 2 / 2, 3 / 2; 3 / 2, 4 / 2; 4 / 2, 5 / 1; 6 / 1.5,
-9 / 1. [-]
+"""Ratio of the goodput of class 1 to that of class 2, by the error probability of class 2 and in
+two replications. By hand: 2 / 2, 3 / 2; 3 / 2, 4 / 2; 4 / 2, 5 / 1; 6 / 1.5, 9 / 1. [-]
 """
 
 
