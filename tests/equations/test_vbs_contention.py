@@ -101,8 +101,8 @@ def test_discards_by_hand():
 
 @pytest.mark.equation("vbs", 15)
 def test_eq_15_as_printed_gives_0_38_for_two_equal_classes_without_errors():
-    """A failure probability of 0.38 gives half of the AP's attempt probability. The actual failure
-    probability is 0.058.
+    """The AP has a failure probability of 0.058. Eq. (15) as printed halves its attempt
+    probability, which would require a failure probability of 0.38.
     """
     solution = solve(cell((0.0, 0.0), attempts=8), np.full(2, 0.5), np.ones(2), PAPER)
     attempts_prob = attempt_prob(float(solution.ap_failure), EIGHT_ATTEMPTS)

@@ -57,7 +57,7 @@ def test_independent_losses_by_hand():
 
 def test_timeouts_in_a_row_double_six_times():
     assert Timer(1.5, 0.0).timeout() == 1.5
-    p = 0.5  # sum over k successive timeouts; timeout k lasts 2^(k-1), at most 64
+    p = 0.5  # Probability of one more timeout. Timeout k of a sequence lasts 2^(k-1), at most 64.
     rows = range(1, 200)
     waits = [sum(min(2**j, 64) for j in range(k)) for k in rows]
     mean = sum(p ** (k - 1) * (1 - p) * wait for k, wait in zip(rows, waits, strict=True))

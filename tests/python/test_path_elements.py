@@ -171,7 +171,8 @@ class Element:
         Kind of flow on which the element does not act, because such a flow has this setting in its
         own table.
     refused : str
-        Message about a greedy source that fills a queue for the station.
+        Part of the error message that is expected if a greedy source sends to the station through
+        the element. If empty, no error is expected.
     """
 
     tree: Tree

@@ -18,7 +18,9 @@ REPLICATIONS = 10
 """Number of replications of each load vector. [-]"""
 
 LIGHT_LOAD = 0.3
-"""Load at which L-CSMA's queues do not grow, as a fraction of the capacity region's border. [-]"""
+"""Load at which L-CSMA's queues do not grow, as a fraction of the load at the border of the
+capacity region. [-]
+"""
 
 VECTORS: Mapping[str, tuple[float, float, float]] = {
     "even": (0.4, 0.3, 0.3),

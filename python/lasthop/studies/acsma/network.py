@@ -80,7 +80,7 @@ EIFS = "364 us"
 """Idle time after a frame that a station senses but cannot decode, for 802.11b at 1 Mb/s."""
 
 PLAIN: Tree = {**TIMES, "access": "dcf", "queue": 50}
-"""Settings of L-CSMA without EIFS. Each link decodes all frames that it senses."""
+"""Settings of L-CSMA without EIFS, for links that decode all frames that they sense."""
 
 SLOTS: Tree = {"slotted": True}
 DIFS: Tree = {"difs": "50 us"}
