@@ -52,8 +52,8 @@ def test_without_covariances_contention_is_that_of_cells_without_aggregates(rule
 
 
 def two_by_two(windows, countdown):
-    """Return the fraction of two contenders' attempts that collide, from all states after busy
-    periods.
+    """Return the fraction of two contenders' attempts that collide. It is computed from all states
+    in which a busy period can end.
 
     A state has the backoff stages of both contenders, and the remaining backoff of the contender
     that did not send last. After a collision both contenders have just drawn their backoffs.

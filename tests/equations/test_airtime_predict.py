@@ -42,7 +42,7 @@ def behind_mac80211(**keys: object) -> lh.Scenario:
 
 
 def shares(answer) -> list[float]:
-    """Return, for each station, the fraction of the air time of all PPDUs."""
+    """Return, for each station, its fraction of the air time of all PPDUs."""
     fractions = [station["airtime_fraction"]["mean"] for station in answer["stations"]]
     return [each / sum(fractions) for each in fractions]
 

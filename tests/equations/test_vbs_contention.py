@@ -151,7 +151,7 @@ def test_throughput_counts_acks_or_data_alike():
         attempt_prob(solution.ap_failure, EIGHT_ATTEMPTS), np.full(1, attempts), np.full(1, 10)
     )
     slot_s = mean_slot_s(probs, 20e-6, ACK.success_s, DATA.success_s)
-    # ACKs are given up for one in 10^8 packets.
+    # Only one ACK in 10^8 is given up, so that the two rates are nearly equal.
     assert 10 * attempts * (1 - hit) / slot_s == pytest.approx(solution.service_rate, rel=1e-6)
 
 

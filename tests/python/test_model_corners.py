@@ -258,7 +258,9 @@ print(json.dumps(estimate))
 """
 
 MACHINE = 3.0
-"""Largest ratio of a prediction's time to its estimate, which is for an idle machine. [-]"""
+"""Largest accepted ratio of a prediction's time to its estimated time. The estimate assumes an idle
+machine. [-]
+"""
 LITTLE_S, LITTLE_BYTES = 2.0, 2e8
 """Time and memory that estimates do not include. [s, bytes]"""
 

@@ -53,7 +53,7 @@ def weighed_after(
 @pytest.mark.parametrize(
     ("readings", "weighed"),
     [
-        # Rate control sends a single frame at another rate.
+        # A single frame at another rate, as sent by rate control, has no effect.
         ([54, 54, 6, 54], [54, 54, 54, 54]),
         # A change takes effect at the second reading.
         ([54, 54, 54, 6, 6], [54, 54, 54, 54, 6]),

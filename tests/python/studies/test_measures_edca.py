@@ -285,7 +285,7 @@ def test_figure_10_has_the_bump_and_how_far_it_is_from_the_analysis():
     ("active", "window"),
     [
         ((1, 2, 6.65, 7, 7, 7, 7), 15),  # 95 % of seven stations, at a CWmin of the sweep
-        ((1, 2, 6.64, 6.66, 7, 7, 7), 2**4.5 - 1),  # midway, by log2(CWmin + 1)
+        ((1, 2, 6.64, 6.66, 7, 7, 7), 2**4.5 - 1),  # midway between 15 and 31 by log2(CWmin + 1)
         ((1, 2, 3, 4, 5, 6, 6.5), nan),  # The stations are never saturated.
         ((6.8, 7, 7, 7, 7, 7, 7), nan),  # The stations are saturated before the sweep begins.
     ],

@@ -45,7 +45,7 @@ class Points:
     """Table of Hopf points, by model, parameter and settings. A call checks the range in which a
     study searches a point, and returns the point.
 
-    Round-trip times must be searched from 2 to 200 packets in flight.
+    A range of round-trip times must correspond to 2 to 200 packets in flight.
     """
 
     def __init__(self, **ranges: tuple[float, float]) -> None:
@@ -216,7 +216,7 @@ def test_figure_20_has_the_minimum_along_the_curves_and_over_alpha(monkeypatch):
         {
             "mu2": 7,
             "beta2": -3,
-            "mu2_min": 4,  # 5 at the threshold 50 on the first curve, 4 at 150 on the second
+            "mu2_min": 4,  # smallest on the first curve: 5, on the second: 4
             "mu2_at_papers_delay_by_alpha": 0.674,  # by hand: 2 - 1.326
             "mu2_at_papers_delay_by_capacity": 35.06,
             "mu2_min_alpha": 0.674,
@@ -331,7 +331,8 @@ def test_the_appendix_is_read_with_k_1_at_every_rate_and_at_its_hopf_points(monk
         return [SimpleNamespace(case=changed, value=0.8)]
 
     def integrate(case: tuple[str, float], until: float) -> SimpleNamespace:
-        assert case == ("beyond", pytest.approx(0.804))  # 0.5 % above the critical value
+        # alpha is 0.5 % above its critical value 0.8.
+        assert case == ("beyond", pytest.approx(0.804))
         assert until == pytest.approx(200)  # The end is after 2000 round trips.
         return SimpleNamespace(period={0.1: 0.5}.__getitem__)
 

@@ -147,8 +147,9 @@ samples.
 STILL = (5,) * 32 + WAVE * 8
 """A constant value, and a square wave only in the second half.
 
-At a lag of four, 28 of the 32 products of the wave with itself remain, and all are equal. Of all 64
-pairs of samples 60 remain. The autocorrelation is 28 / 32 divided by 60 / 64, which is 14 / 15.
+At a lag of four, 28 of the 32 samples of the wave are multiplied by a sample of the wave, and all
+these products are equal. There are 60 pairs of samples with this lag. The autocorrelation is 28 /
+32 divided by 60 / 64, which is 14 / 15.
 """
 FALLEN = (10,) * 32 + (0,) * 32
 """A step from 10 to 0. The longest lag is an eighth of the samples, which is 8. Then at most 7 of

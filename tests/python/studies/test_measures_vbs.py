@@ -170,7 +170,7 @@ def test_figure_10_has_discards_of_both_classes_their_changes_and_the_stated_att
         measure("fig10", runs),
         discard_2_0_15=(0.025, 0.03),  # a tenth of the failure rates
         discard_2_0_3=(0.055, 0.05),
-        discard_1_0=(0.01, 0.02),  # of all frames of the access point
+        discard_1_0=(0.01, 0.02),  # discard probability of all frames of the access point
         discard_1_0_3=(0.008, 0.01),
         change_1=(-0.002, -0.01),  # by hand: 0.008 - 0.01, 0.01 - 0.02
         change_2=(0.045, 0.03),  # by hand: 0.055 - 0.01, 0.05 - 0.02
