@@ -126,8 +126,8 @@ def test_a_namespace_is_identified_by_number_cookie_and_start() -> None:
 def test_recognising_the_first_namespace_needs_no_privileges(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """Process 1 may have more privileges than the test. In this case the settings of the kernel
-    decide.
+    """The namespace of process 1 cannot be read if process 1 has more privileges than the test. In
+    this case the settings of the kernel show whether this namespace is the first.
     """
     real = os.stat
 

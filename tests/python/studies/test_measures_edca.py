@@ -367,8 +367,8 @@ def test_other_windows_have_the_readings_and_curves_of_figures_5_to_9():
                     f"collision_station_{way}_{window}_{cwmin}": (k, 3),
                 }
             worked |= {
-                # The values are (3 - 1) / 3 and (4 - 2) / 4. The offset of the line is added to the
-                # denominators.
+                # Without the offset `lift`, the values are (3 - 1) / 3 and (4 - 2) / 4. The offset
+                # is added to all throughputs, so that it changes only the denominators.
                 f"fall_{way}_{window}": (2 / (3 + lift), 2 / (4 + lift)),
                 f"active_most_{way}_{window}": (6 + off, 12),  # at CWmin 255
             }

@@ -341,9 +341,11 @@ def test_the_appendix_is_read_with_k_1_at_every_rate_and_at_its_hopf_points(monk
     monkeypatch.setattr(stability, "integrate", integrate)
     for name in ("smallest", "in_alpha"):
         monkeypatch.setattr(stability, name, getattr(stability, name).__wrapped__)
+    # The growth rate is largest at 1e5 packets/s. The printed period is 0.4 s, and the integrated
+    # period is 0.5 s.
     assert predicted("vbs-stability") == pytest.approx(
         {"rightmost_kappa_1": -1e-5, "smallest_window": 0.37, "period_ratio": 0.8}
-    )  # largest at 1e5 packets/s; 0.4 s / 0.5 s
+    )
     assert rates == pytest.approx([10 ** (k * 7 / 199 - 2) for k in range(200)])
     assert sorted(asked) == ["alpha", "capacity"]
 
