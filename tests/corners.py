@@ -19,8 +19,8 @@ ENDS = {
     "dB": ["-20 dB", "60 dB"],
     "km": ["1 mm", "100 km"],
 }
-"""Smallest and largest value of keys whose documentation does not state the range. The index is a
-unit in the key's pattern.
+"""Smallest and largest value by unit, for keys whose documentation does not state the range. The
+unit of a key is read from its pattern.
 """
 AMOUNT = r"-?\d+(?:\.\d+)?(?: (?:ns|us|ms|s|bps|kbps|Mbps|Gbps|B|kB|dB|mm|m|km)\b)?"
 RANGE = re.compile(rf"from ({AMOUNT}) to ({AMOUNT})|above 0 and up to ({AMOUNT})")

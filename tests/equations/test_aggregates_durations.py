@@ -90,8 +90,8 @@ def test_the_band_of_2400_mhz_adds_its_signal_extension():
 
 
 def test_encoders_are_those_of_the_tables_of_vht():
-    # These values of tables 21-30 to 21-61 differ from the rule ceil(N_DBPS / 2160). A neighbouring
-    # value that follows the rule is next to each of them.
+    # These values of tables 21-30 to 21-61 differ from the rule ceil(N_DBPS / 2160). The list also
+    # has, for each of them, a neighbouring value that follows the rule.
     encoders = {
         (width, streams, mcs): Ppdu("vht", width, mcs, streams).encoders
         for width, streams, mcs in (

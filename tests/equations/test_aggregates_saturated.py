@@ -52,8 +52,8 @@ def test_without_covariances_contention_is_that_of_cells_without_aggregates(rule
 
 
 def two_by_two(windows, countdown):
-    """Return the fraction of two contenders' attempts that collide, from all states after busy
-    periods.
+    """Return the fraction of two contenders' attempts that collide. It is computed from all states
+    in which a busy period can end.
 
     A state has the backoff stages of both contenders, and the remaining backoff of the contender
     that did not send last. After a collision both contenders have just drawn their backoffs.
@@ -185,7 +185,8 @@ def test_ppdus_given_up_are_as_many_as_collisions_in_a_row():
     assert solution.request_share[0] == pytest.approx(
         solution.given_up[0] / (1 + solution.given_up[0]), rel=1e-9
     )
-    # A PPDU whose MPDUs are given up takes no more time than the BlockAckReq that follows.
+    # The limit of attempts reduces the goodput, but by less than the fraction of MPDUs that are
+    # given up.
     unlimited_bps = solve([ONE] * 10).goodput_bps[0]
     assert unlimited_bps * (1 - solution.given_up[0]) < solution.goodput_bps[0] < unlimited_bps
 

@@ -16,11 +16,11 @@ SETTLED = -1
 
 
 class Listed:
-    """All states of a small window. A state has the number of attempts of each MPDU, or marks the
-    MPDU as settled.
+    """All states of a small window. A state has one number for each MPDU: the number of its
+    attempts, or -1 if it has been received or given up.
 
-    For every state, the round is evaluated with every set of lost MPDUs, by the BlockAck rules
-    only.
+    A round is the transmission of one PPDU. It is evaluated for every state and every set of lost
+    MPDUs, by the BlockAck rules only.
     """
 
     def __init__(self, width: int, loss: float, attempts: int | None) -> None:
@@ -45,8 +45,9 @@ class Listed:
         self.prob = {state: prob[place[state]] for state in names}
 
     def play(self, state):
-        """Return the outcomes of a round. An outcome has probability, next state, and numbers of
-        MPDUs received, given up and passed.
+        """Return the outcomes of a round. An outcome has its probability, the next state, the
+        number of received MPDUs, the positions of the MPDUs that are given up, and the number of
+        MPDUs by which the window advances.
         """
         sent = [i for i, tried in enumerate(state) if tried != SETTLED]
         outcomes = []
@@ -83,7 +84,7 @@ SMALL = [(2, 0.3, None), (5, 0.1, None), (8, 0.3, None), (4, 0.3, 3), (5, 0.1, 2
 
 @pytest.mark.parametrize("case", SMALL, ids=str)
 def test_all_states_of_a_small_window_give_the_same_solution(case):
-    # Without a limit of attempts, the states end where their probability is below one in a million.
+    # Without a limit of attempts, states with a probability below one in a million are omitted.
     listed, solution = Listed(*case), window.solve(*case)
     assert solution.sizes == pytest.approx(listed.sizes(), abs=3e-6)
     assert solution.delivered == pytest.approx(
@@ -174,8 +175,8 @@ def test_a_row_of_failures_in_blocks_is_as_likely_as_in_the_window():
 
 
 def test_collisions_take_attempts():
-    # With two attempts, an MPDU is unsettled after a round if it was lost and there was no
-    # collision before or after the round.
+    # With two attempts, an MPDU that was lost in a round is sent again only if there was no
+    # collision before or after the round. Otherwise it is given up.
     probs = blocks.unsettled_probs(0.2, 2, 0.5)
     assert probs == pytest.approx([1.0, 0.2 * 0.25 / 0.75, 0.0])
 

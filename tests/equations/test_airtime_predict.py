@@ -42,7 +42,7 @@ def behind_mac80211(**keys: object) -> lh.Scenario:
 
 
 def shares(answer) -> list[float]:
-    """Return, for each station, the fraction of the air time of all PPDUs."""
+    """Return, for each station, its fraction of the air time of all PPDUs."""
     fractions = [station["airtime_fraction"]["mean"] for station in answer["stations"]]
     return [each / sum(fractions) for each in fractions]
 
@@ -74,8 +74,8 @@ def test_the_queue_of_the_scenario_decides() -> None:
     assert (rounds["order"], predict(fair, "airtime")["order"]) == ("rounds", "airtime")
     with pytest.raises(ModelError, match="`airtime_fairness`: what the device holds"):
         predict(behind_mac80211(airtime_fairness=False).typed, "airtime")
-    # Each turn of a station is one aggregate. Air time is proportional to the duration of the
-    # exchanges, and throughput to the number of their packets.
+    # The stations take turns, and each sends one aggregate. Air time is therefore proportional to
+    # the duration of the exchanges, and throughput to the number of their packets.
     mpdus = [row["downlink_mpdus_per_ppdu"]["mean"] for row in rounds["stations"]]
     goodputs = [row["goodput_bps"]["mean"] for row in rounds["stations"]]
     assert goodputs[0] / goodputs[2] == pytest.approx(mpdus[0] / mpdus[2])

@@ -115,8 +115,8 @@ def test_a_fifo_of_six_by_hand() -> None:
         sent.append("ab"[station] * packets)
         fifo.take(station, packets, 0)
         fifo.settle()
-    # Three exchanges of b follow before the first packet of a, whose exchange contains all packets
-    # of a that have arrived since.
+    # The FIFO then has three packets of b before the first packet of a. When this packet is sent,
+    # its exchange contains all packets of a that have arrived meanwhile.
     assert sent == ["aaa", "b", "b", "b", "aaa", "b", "b", "b"]
 
 

@@ -35,7 +35,8 @@ CELL_G_LONG = replace(CELL_B, phy="802.11g-long", eifs_rate_bps=2e6)
 
 
 def test_airtimes_are_paper_003s():
-    # Table 2 is read with 192 us per frame: 1538 and 78 bytes at 11 Mb/s, and 14 bytes at 2 Mb/s.
+    # Table 2 is interpreted with a preamble of 192 us per frame: 1538 and 78 bytes at 11 Mb/s, and
+    # 14 bytes at 2 Mb/s.
     assert airtime.frame_s(CELL_B, 1538, 11e6) == pytest.approx(1310.545e-6, abs=1e-9)
     assert airtime.frame_s(CELL_B, 78, 11e6) == pytest.approx(248.727e-6, abs=1e-9)
     assert airtime.frame_s(CELL_B, 14, 2e6) == pytest.approx(248e-6)
@@ -137,8 +138,8 @@ def test_md1k_against_a_small_simulation():
         departures.append(max(now, departures[-1] if departures else now) + 1.0)
         waited += departures[-1] - now
     state = drop_tail.md1k(load, 1.0, limit)
-    # For these simulation lengths, the half widths of 95 % intervals are 0.0015 for the loss, whose
-    # drops are bursty, and 0.5 % for the sojourn time.
+    # For these simulation lengths, the half width of the 95 % interval is 0.5 % for the sojourn
+    # time. It is 0.0015 for the loss, because drops occur in bursts.
     assert dropped / packets == pytest.approx(state.loss_prob, abs=0.002)
     assert waited / (packets - dropped) == pytest.approx(state.sojourn_s, rel=0.005)
 

@@ -40,7 +40,8 @@ def test_a_later_aifs_of_all_costs_slots_only():
     cells = [solve([category("a", aifsn=n), category("b", aifsn=n)]) for n in (2, 4, 7)]
     assert cells[0].attempt_prob == cells[1].attempt_prob == cells[2].attempt_prob
     per_bit = [1 / solution.goodput_bps[0] for solution in cells]
-    # Compared with AIFSN 2, each transmission is preceded by two and by five additional slots.
+    # Compared with AIFSN 2, each transmission is preceded by two more slots with AIFSN 4, and by
+    # five more slots with AIFSN 7.
     assert (per_bit[2] - per_bit[0]) / (per_bit[1] - per_bit[0]) == pytest.approx(2.5)
 
 

@@ -14,7 +14,7 @@ CWMIN = [3, 7, 15, 31, 63, 127, 255]
 PIFS = Access(0, 0, aifsn=1)
 MIXED = Options(ap_queue="mixed")
 solve = cache(solve_afresh)
-"""Curves share cells, so that solutions are cached."""
+"""Several curves have cells in common. Therefore solutions are cached."""
 
 
 def mbps(solution):

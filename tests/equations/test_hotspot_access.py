@@ -19,7 +19,8 @@ def contend(station, ap, rounds, seed):
         now = min(due)
         sending = [k for k in (0, 1) if due[k] == now]
         for k in (0, 1):
-            if k not in sending:  # The counter is frozen after the slots that it has counted.
+            # A node that does not send counts the idle slots, and its counter is then frozen.
+            if k not in sending:
                 left[k] -= max(0, now - wait[k])
             elif len(sending) == 1:
                 wins[k] += 1

@@ -101,8 +101,8 @@ def test_discards_by_hand():
 
 @pytest.mark.equation("vbs", 15)
 def test_eq_15_as_printed_gives_0_38_for_two_equal_classes_without_errors():
-    """A failure probability of 0.38 gives half of the AP's attempt probability. The actual failure
-    probability is 0.058.
+    """The AP has a failure probability of 0.058. Eq. (15) as printed halves its attempt
+    probability, which would require a failure probability of 0.38.
     """
     solution = solve(cell((0.0, 0.0), attempts=8), np.full(2, 0.5), np.ones(2), PAPER)
     attempts_prob = attempt_prob(float(solution.ap_failure), EIGHT_ATTEMPTS)
@@ -151,7 +151,7 @@ def test_throughput_counts_acks_or_data_alike():
         attempt_prob(solution.ap_failure, EIGHT_ATTEMPTS), np.full(1, attempts), np.full(1, 10)
     )
     slot_s = mean_slot_s(probs, 20e-6, ACK.success_s, DATA.success_s)
-    # ACKs are given up for one in 10^8 packets.
+    # Only one ACK in 10^8 is given up, so that the two rates are nearly equal.
     assert 10 * attempts * (1 - hit) / slot_s == pytest.approx(solution.service_rate, rel=1e-6)
 
 

@@ -57,7 +57,7 @@ def test_independent_losses_by_hand():
 
 def test_timeouts_in_a_row_double_six_times():
     assert Timer(1.5, 0.0).timeout() == 1.5
-    p = 0.5  # sum over k successive timeouts; timeout k lasts 2^(k-1), at most 64
+    p = 0.5  # Probability of one more timeout. Timeout k of a sequence lasts 2^(k-1), at most 64.
     rows = range(1, 200)
     waits = [sum(min(2**j, 64) for j in range(k)) for k in rows]
     mean = sum(p ** (k - 1) * (1 - p) * wait for k, wait in zip(rows, waits, strict=True))
@@ -90,8 +90,8 @@ def walk(limit, loss, rto, events, seed):
     for _ in range(events):
         while not again:
             needed = window + 0.5
-            # Number of packets until a loss. The first growth of the window by one may take half a
-            # packet more.
+            # Number of packets until a loss. It is infinite if no packet is lost before the window
+            # has grown by one, which takes `needed` packets.
             first = rng.geometric(loss) if rng.random() > (1 - loss) ** needed else math.inf
             while needed + 1 <= first < math.inf:
                 first = rng.geometric(loss)

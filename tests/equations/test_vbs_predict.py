@@ -295,12 +295,12 @@ def test_h_of_0_526_is_a_ratio_of_1_11():
 def test_it_is_chosen_where_no_other_model_can_answer():
     assert choose(tree()) == "vbs"
     assert choose(shared()) == "vbs"
-    # The model `vbs` then reports why it does not support the scenario.
+    # The model `vbs` is chosen so that it reports why it does not support the scenario.
     assert choose(shared(algorithm="printed")) == "vbs"
     reno = {"tcp.congestion": "newreno", "station.low.error_down": 0}
     assert choose(tree(reno)) == "hotspot"
     assert choose(tree(reno | {"station.low.error": 0.1})) == "vbs"
-    # The model `hotspot` then reports that it does not support the scenario either.
+    # The model `hotspot` is chosen so that it reports that it does not support SACK either.
     assert choose(tree({"tcp.sack": True})) == "hotspot"
 
 

@@ -39,7 +39,7 @@ def at(window, variant, growth=GROWTH, queued=0.0):
 def test_growth_is_renos_below_sixteen_packets_and_where_gamma_packets_wait():
     assert at(10, "engine") == 1.0
     assert at(81, "engine") == pytest.approx(0.125 * 27)
-    assert at(81, "engine", queued=0.4) == 1.0  # 32.4 packets wait; gamma is 30
+    assert at(81, "engine", queued=0.4) == 1.0  # 32.4 packets wait, more than gamma = 30
     assert at(81, "engine", replace(GROWTH, alpha=0.0)) == 1.0
     assert at(81, "compound", replace(GROWTH, alpha=0.0)) == 1.0  # Reno's growth, in every variant
 
@@ -48,7 +48,8 @@ def test_growth_is_renos_below_sixteen_packets_and_where_gamma_packets_wait():
 def test_eq_2_as_printed_is_the_gain_of_a_round_trip_taken_per_ack():
     assert at(16, "compound") == pytest.approx(1.0)
     assert at(16, "printed") == pytest.approx(16.0)
-    assert at(16, "engine", replace(GROWTH, segments_per_ack=2)) == pytest.approx(0.5)  # footnote 2
+    # delayed ACKs (footnote 2)
+    assert at(16, "engine", replace(GROWTH, segments_per_ack=2)) == pytest.approx(0.5)
 
 
 @pytest.mark.equation("vbs", 3)

@@ -23,8 +23,8 @@ def calling(call: object) -> list[dict[str, object]]:
 
 @pytest.mark.parametrize("tree", calling(2), ids=["station", "wired"])
 def test_audio_has_64_kbps_and_video_1200_kbps_per_direction(tree: dict[str, object]) -> None:
-    # Audio has 50/s * 160 B * 8 = 64 kb/s. Video has 30/s * 5 * 1,000 B * 8 = 1.2 Mb/s, except for
-    # one frame in 5 s.
+    # Audio has 50/s * 160 B * 8 = 64 kb/s. Video has 30/s * 5 * 1,000 B * 8 = 1.2 Mb/s. In 5 s, the
+    # number of frames may differ by one.
     flows = lh.simulate(tree).flows
     assert len(flows) == 8
     for number in (1, 2):

@@ -268,8 +268,8 @@ def test_a_comparison_simulates_if_no_model_answers_in_time() -> None:
 
 @pytest.mark.slow
 def test_a_chain_takes_about_its_estimated_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Estimated and measured times agree, with and without bursts and contention. Times are in
-    units of a plain loop.
+    """Estimated and measured times agree, with and without bursts and contention. The unit of time
+    is one iteration of a plain loop, so that the speed of the machine does not matter.
     """
     estimates_s: list[float] = []
     monkeypatch.setattr(cost, "need", lambda _, time_s, memory_bytes: estimates_s.append(time_s))

@@ -186,7 +186,8 @@ def test_the_excess_of_a_greedy_source_is_no_loss_where_its_drops_are_known(
     result = losses(typed, lists, {}, programs_run=False)
     assert result == {greedy: pytest.approx(0.1) if queue else None}
     assert losses(typed, lists, {}, programs_run=True) == {greedy: None}
-    # If a source started late, its excess is not negative.
+    # If a source starts late, the queue can seem to drop more datagrams than were lost. The result
+    # is then 0, and not negative.
     lists = network_lists(greedy, 0.4, queue or "ap", 0.4001)
     assert losses(typed, lists, {}, programs_run=False) == {greedy: 0.0 if queue else None}
 

@@ -32,8 +32,8 @@ GRACE = 2.0
 LATE_S = 2.0
 """Time between two checks of the clock. [s]"""
 MANY = 1000
-"""Number of stations, connections or flows from which on a scenario takes too long to read in these
-tests.
+"""Smallest number of stations, connections or flows with which reading a scenario takes too long
+for these tests.
 """
 
 ROUTER: dict[str, Any] = {
@@ -258,7 +258,9 @@ print(json.dumps(estimate))
 """
 
 MACHINE = 3.0
-"""Largest ratio of a prediction's time to its estimate, which is for an idle machine. [-]"""
+"""Largest accepted ratio of a prediction's time to its estimated time. The estimate assumes an idle
+machine. [-]
+"""
 LITTLE_S, LITTLE_BYTES = 2.0, 2e8
 """Time and memory that estimates do not include. [s, bytes]"""
 

@@ -168,9 +168,11 @@ class Element:
         Settings that the element requires. The runs with and without the element both have these
         settings.
     spares : str
-        Kind of flow that has the element only in its own table.
+        Kind of flow on which the element does not act, because such a flow has this setting in its
+        own table.
     refused : str
-        Message about a greedy source that fills a queue for the station.
+        Part of the error message that is expected if a greedy source sends to the station through
+        the element. If empty, no error is expected.
     """
 
     tree: Tree
@@ -213,7 +215,9 @@ def later(seconds: float) -> Effect:
 
 
 def limited(before: Measures, after: Measures) -> bool:
-    """Return whether the goodput is at most that of a link of 500 kb/s, or that with slow ACKs."""
+    """Return whether the goodput is reduced by a slow link: by a link of 500 kb/s on the path of
+    the data, or by a slower link on the path of the ACKs.
+    """
     return slower(before, after) and 50e3 < after["goodput"] <= 500e3
 
 

@@ -107,7 +107,8 @@ def test_unequal_rates_undo_the_lock_of_two_links() -> None:
         times = {"duration": "30 s", "warmup": "10 s", "replications": 3}
         return float(lh.simulate({**lot, **times}).classes.loc["second", "loss_probability"])
 
-    # The study red-fig19 has losses of 3.6 and 2.9 %.
+    # In study red-fig19, the loss is 3.6 % with equal rates of the links, and 2.9 % with different
+    # rates.
     assert lost(0.0) > 1.15 * lost(0.003)
 
 
@@ -149,7 +150,8 @@ def test_constant_sources_that_overload_a_fifo_cause_a_warning(text: str, queue:
     assert locked(text, poisson) == []
     little = {f"station.{name}.{way}": "2 Mbps" for name in ("near", "far")}
     assert locked(text, little) == []
-    # With a ratio of 13 to 20 the phases of the sources change.
+    # If the rates have a ratio of 13 to 20, the phases of the sources change, so that no warning is
+    # printed.
     assert locked(text, {f"station.far.{way}": "13 Mbps" if text == FIFO else "5.2 Mbps"}) == []
 
 
@@ -227,7 +229,7 @@ def test_random_drops_that_leave_the_overload_to_the_limit_cause_a_warning(queue
     run = lh.simulate(full(queue))
     assert warning in run.warnings
     own = run.sample_tree["flows"]["a"]["goodput_bps"]
-    assert max(own) - min(own) > 1e6  # without a phase effect less than 0.2 Mb/s
+    assert max(own) - min(own) > 1e6  # Without a phase effect the difference is below 0.2 Mb/s.
 
 
 @pytest.mark.parametrize(

@@ -232,7 +232,8 @@ def test_lost_mpdus_are_seen_in_their_aggregate(aggregating: lh.Result) -> None:
         if start < 39:
             assert any(abs(start - other) < 1e-6 for other in starts), start
     colors = [to_hex(each.get_facecolor()[0]).upper() for each in axes.collections]
-    assert colors[-1] == FATES["corrupted"][1]  # drawn above the bars that contain them
+    # The bars of corrupted MPDUs are drawn above the bars of the PPDUs that contain them.
+    assert colors[-1] == FATES["corrupted"][1]
 
 
 def test_backoffs_are_counted_after_the_eifs_of_cells_that_aggregate(

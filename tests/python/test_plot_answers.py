@@ -220,8 +220,8 @@ def test_a_single_run_says_so_and_a_model_has_no_interval() -> None:
 
 
 def columns(figure: Figure) -> list[list[float]]:
-    """Return the start of the numbers of each panel, as a distance from the right edge of its axes.
-    [points]
+    """Return, for each panel, the horizontal positions at which its columns of numbers begin. A
+    position is the distance from the right edge of the axes. [points]
     """
     return [sorted({text.xyann[0] for text in axes.texts}) for axes in figure.axes]
 

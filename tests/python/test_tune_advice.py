@@ -203,7 +203,7 @@ def test_no_flow_or_station_loses_more_than_its_interval(
 
 
 def test_two_replications_count_if_they_agree() -> None:
-    assert is_beyond([1.0, 3.0], 0.5)  # The interval of the difference is ± 12.7.
+    assert is_beyond([1.0, 3.0], 0.5)  # The interval of ± 12.7 is wide, but both values exceed 0.5.
     assert not is_beyond([0.1, 3.9], 0.5)
     assert is_beyond([1.0], 0.5)
 

@@ -189,7 +189,7 @@ def test_results_predictions_and_sweeps_have_the_warnings_too() -> None:
     settings = {near: 0.2, "duration": "5 s", "warmup": "2 s", "replications": 1}
     scenario = lh.Scenario(EXAMPLE, settings)
     lines = cautions(lh.Scenario(scenario).typed)
-    assert len(lines) == 2  # the sum of the shares, and missed targets
+    assert len(lines) == 2  # one on the sum of the shares, one on missed targets
     assert lh.simulate(scenario).warnings == lines
     assert lh.predict(scenario).warnings[:2] == lines
     assert json.loads(lh.predict(scenario).to_json())["warnings"][:2] == lines

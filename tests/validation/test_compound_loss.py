@@ -90,6 +90,6 @@ def test_mean_window_at_small_loss_is_that_of_the_fluid_law(loss, flows, factor)
     mean, half_width = mean_window(loss, flows)
     # A recovery takes one round trip, and Compound does not change the window in the next round
     # trip. The window therefore does not grow in two of about fifty round trips. This is 4 % of a
-    # cycle at a loss of 1e-3, and less of the window.
+    # cycle at a loss of 1e-3, and changes the mean window by less than 4 %.
     assert half_width < 0.05 * mean
     assert mean == pytest.approx(factor * at_rest, rel=0.05)

@@ -126,8 +126,8 @@ def test_one_connection_each_ends_at_equal_prices():
     settings = {"csma.connections": "one", "duration": "2000 s"}
     result = simulate(TOPOLOGY_A, settings=settings, replications=2)
     r = np.array([link["aggressiveness"]["mean"] for link in result.summary["links"]])
-    # The equilibrium of a fluid Reno is 2^(1/3) alpha^(2/3). The window of a real Reno is a little
-    # smaller.
+    # With a fluid Reno, the aggressiveness r at equilibrium is 2^(1/3) alpha^(2/3). The window of a
+    # real Reno is a little smaller.
     np.testing.assert_allclose(r, 2 ** (1 / 3) * 3e-5 ** (2 / 3), rtol=0.05)
 
 
@@ -192,8 +192,8 @@ def test_a_user_gets_the_optimum_of_a_marginal_utility_by_points(points, least, 
 
 
 def test_errors_with_interference_cost_a_link_with_connections_by_marks_little():
-    """With connections by marks, errors reduce the rate of user 2 only by the errors of its own
-    link.
+    """With `connections = "marks"`, the number of connections compensates for losses, so that user
+    2 loses only the packets that its own link destroys.
     """
 
     def second(rule, error):

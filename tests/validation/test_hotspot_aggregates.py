@@ -19,8 +19,8 @@ MID = {"mcs": 3, "streams": 1}
 POINTS = 0.065
 """Largest error of a station's share in the five cells of the first test. [-]"""
 STEP = 7
-"""Step between the indices of the simulated cells in the grid. No dimension of the grid has this
-period.
+"""Every seventh cell of the grid is simulated. No setting in the grid has a number of values that
+is a multiple of seven.
 """
 SAMPLED = 0.9
 """Fraction of the sampled cells that must be within the difference stated for 95 % of all cells.

@@ -92,8 +92,8 @@ def test_saw_teeth_lose_three_quarters() -> None:
 
 @pytest.mark.parametrize("rtt_ms", [10, 40])
 def test_loss_with_timeouts_is_what_the_warning_says(rtt_ms: float) -> None:
-    """With windows of 4 and 7 packets, the fluid's loss is 2.5 and 1.7 times too large. Reno's
-    formula is accurate to 15 %.
+    """The fluid's loss is 2.5 times too large with windows of 4 packets, and 1.7 times with windows
+    of 7 packets. Reno's formula is accurate to 15 %.
     """
     compared = router(rtt_ms, 100)
     known = compared.scenario.typed

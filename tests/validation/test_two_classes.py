@@ -80,8 +80,8 @@ def test_without_errors_classes_are_equal_and_the_queue_loses_as_much_in_both() 
     # 0.1.
     assert fmean(run["ratio"] for run in runs) == pytest.approx(1.0, abs=0.2)
     total = fmean(run["goodput 1"] + run["goodput 2"] for run in runs)
-    # The medium is always busy, so that the total goodput depends almost only on the frames. Runs
-    # differ by 0.3 %.
+    # The medium is always busy, so that the total goodput depends almost only on the durations of
+    # the frames. Runs differ by 0.3 %.
     assert result.cells["goodput_bps"].iloc[0] / 1e6 == pytest.approx(total, rel=0.01)
     lost = fmean(run[f"buffer % {own}"] for run in runs for own in "12")
     engines = 100 * fmean(result.flows["loss_probability"])

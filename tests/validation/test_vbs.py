@@ -71,8 +71,8 @@ def test_without_shares_the_queue_is_long_and_the_gap_grows() -> None:
 def test_shares_hold_the_ratio_and_the_occupancy(error: float, attempts: int, law: str) -> None:
     run = means(error, attempts, law)
     assert run["high"] / run["low"] == pytest.approx(1.0, abs=0.06)
-    # Algorithm 1 truncates bursts, and the queue is shorter after a burst. The regulator keeps the
-    # mean of the queue.
+    # With Algorithm 1, which truncates bursts, the mean queue is a little below the target of 60
+    # packets. The regulator keeps the mean at the target.
     assert run["occupancy"] == pytest.approx(60.0, abs=6.0 if law == "corrected" else 2.0)
     assert run["empty"] == 0.0
 

@@ -199,8 +199,8 @@ class Run:
             if not warm and now_s >= warmup_s:
                 warm = True
                 self.forget()
-            # Smallest backoff counter of the nodes with a frame, and the time at which this node
-            # sends.
+            # Smallest backoff counter of the nodes with a frame, and the time at which a node with
+            # this counter sends.
             least = min(
                 (node.counter for node in self.nodes if node.queue and node.counter is not None),
                 default=None,

@@ -339,7 +339,9 @@ class Sender:
             self.duplicate(now_s, out)
 
     def find_lost_again(self, ack: Segment) -> None:
-        """Mark a lost retransmission, which later segments have overtaken, to be sent once more."""
+        """Mark retransmissions that were lost, so that they are sent once more. A retransmission is
+        considered lost if a later segment has arrived.
+        """
         arrived = [number for number in self.sent_s if number < ack.number or number in ack.sacked]
         for number in arrived:
             self.newest_s = max(self.newest_s, self.sent_s.pop(number))

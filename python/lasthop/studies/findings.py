@@ -25,7 +25,8 @@ class Finding:
     points : tuple of str
         Points of the study whose runs are read; empty if only a model was used.
     basis : str
-        Basis of the finding if there are no points.
+        Text that names the source of the numbers, such as "by the model only". It is shown only if
+        `points` is empty.
     """
 
     text: str

@@ -294,7 +294,7 @@ class Ledger:
         Raises
         ------
         KeyError
-            If a name is neither a subject nor a claim; the error names the first.
+            If a name is neither a subject nor a claim; the error contains the first such name.
         """
         known = {claim.id for claim in self.claims} | set(self.subjects)
         for name in names:

@@ -29,7 +29,9 @@ class CheckRow(Table):
 
     @property
     def holds(self) -> bool:
-        """Whether the check holds. A value may miss the paper's bound by up to 5 %."""
+        """Whether the check holds. It also holds if a value violates a bound of the paper by at
+        most 5 %.
+        """
         return self.verdict_with_margin == REPRODUCED
 
 
@@ -160,9 +162,10 @@ class Closeness:
     Attributes
     ----------
     orders : Count
-        Number of orders and shapes that hold, where a value may miss a bound of the paper by 5 %.
+        Number of orders and shapes that hold. Violations of the paper's bounds by at most 5 % are
+        accepted.
     orders_exact : Count
-        Number of orders and shapes that hold without this margin.
+        Number of orders and shapes that hold exactly: no violation of a bound is accepted.
     numbers : tuple of Count
         Number of the paper's numbers that are reproduced within each of `BANDS`.
     causes : Counter
@@ -225,7 +228,7 @@ def rows(messages: Sequence[Tree], claims: Sequence[Tree]) -> list[tuple[str, ..
 
 
 def holds_text(message: MessageRow) -> str:
-    """Return a text on whether a message holds, with its condition or the opposite result."""
+    """Return a text on whether a message holds, with the condition of the message if it has one."""
     words = {"reproduced": "yes", "deviates": "no", "open": "open"}[message.verdict]
     return f"{words}: {message.condition}" if message.condition else words
 

@@ -57,8 +57,8 @@ class Mark(Enum):
 
 
 def mark_of(checks: Sequence[CheckResult]) -> Mark:
-    """Return the status of a claim from its checks. A value may miss a bound of the paper by a
-    margin.
+    """Return the status of a claim from its checks. An inequality counts as satisfied if a value
+    violates a bound of the paper by no more than a margin.
     """
     orders = [each.verdict_with_margin for each in checks if each.inequality]
     numbers = [each.verdict for each in checks if not each.inequality]

@@ -29,8 +29,8 @@ class Abscissa:
     ticks : sequence or mapping
         Labelled values, optionally with texts; by default round numbers.
     offset : float
-        Horizontal distance between points of different labels, in pictures whose labels have
-        colours; by default the points are at the same position. [positions]
+        Horizontal distance between the points of different labels at one value of the abscissa, if
+        each label has its own colour; by default the points are on top of each other. [positions]
     """
 
     label: str
@@ -85,12 +85,13 @@ class Panel:
     from_zero : bool
         Whether the ordinate starts at 0.
     log_from : float, optional
-        Start of a logarithmic ordinate, in pictures whose labels have colours; by default the
-        ordinate is linear.
+        Smallest value of a logarithmic ordinate. It is used only if each label has its own colour.
+        By default the ordinate is linear.
     levels : mapping, optional
         Values of horizontal lines, by label; by default there are none.
     stated : sequence of tuples
-        Values of the paper: abscissa, then a value, or the lowest and the highest value.
+        Values of the paper. Each tuple has the abscissa, and then one value, or the lowest and the
+        highest value.
     x_label : str
         Quantity and unit of a separate abscissa; by default the panel uses the common abscissa.
     """

@@ -49,7 +49,8 @@ class Ran:
     remarks : sequence of str
         Findings about the claims of the page, and warnings of the model.
     basis : str
-        Basis of the values if the study has no scenarios.
+        Text that names the source of the values, such as "by the model only". It is shown only if
+        the study has no scenarios.
     """
 
     key: str

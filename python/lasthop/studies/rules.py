@@ -90,8 +90,8 @@ def _percent(fraction: float) -> str:
 class Judge:
     """Values on which a verdict is based: simulated or predicted values, with margins.
 
-    `bound_margin` is the relative margin by which plain numbers in inequalities may be missed,
-    because the paper states them as bounds. [-]
+    Plain numbers in inequalities can be bounds that the paper states. An inequality also holds if a
+    value violates such a bound by at most the fraction `bound_margin` of the bound. [-]
     """
 
     values: Values
@@ -159,7 +159,9 @@ class Term:
 
 @dataclass(frozen=True)
 class Number:
-    """Rule that a value agrees with the paper's `span`, or with the model if `span` is None."""
+    """Rule that a value agrees with the paper's number or range `span`. If `span` is None, the
+    value must agree with the model's prediction.
+    """
 
     value: str
     span: tuple[float, float] | None
@@ -182,7 +184,7 @@ class Number:
         return f"number: interval overlaps {_percent(band)}, half width at most {_percent(width)}"
 
     def judge(self, judge: Judge) -> Judged:
-        """Judge whether the interval of the value is within the band around the paper's value."""
+        """Judge whether the interval of the value overlaps the band around the paper's value."""
         band, width = self._limits(judge.rules)
         result = judge.estimate(self.value)
         if result is None or result.mean is None:
@@ -266,8 +268,8 @@ class Shape:
         return "shape: every inequality holds outside its intervals; the tightest margin is shown"
 
     def judge(self, judge: Judge) -> Judged:
-        """Judge every inequality, and return the worst verdict. Among equal verdicts, return the
-        one with the least margin.
+        """Judge every inequality, and return the worst verdict. Among inequalities with this
+        verdict, the one that is closest to being violated is returned.
         """
         outcomes = [_below(left, right, judge) for left, right in self.inequalities]
         failed = [outcome for outcome in outcomes if outcome.verdict is Verdict.DEVIATES]

@@ -274,7 +274,7 @@ def about(claim: str, finding: Callable[[Runs], str]) -> Callable[[Runs], dict[s
 
 
 BY_MODEL = "by the model only"
-"""Text on the basis of values for studies that use only a model."""
+"""Text that names the source of the values of a study that uses only a model."""
 
 
 class OutsideRegimeError(RuntimeError):
@@ -317,16 +317,18 @@ class Study:
         Function from the runs to the figure; None if the study has no figure.
     findings : callable
         Function from the runs to findings by claim, as sentences with numbers. If the claim
-        deviates, the finding is its cause.
+        deviates from the paper, its finding explains why.
     regime : callable
-        Function of the runs that raises `OutsideRegimeError` if they are outside the conditions of
-        the paper.
+        Function that is given the runs. It raises `OutsideRegimeError` if the runs violate a
+        condition of the paper.
     model : str, optional
         Model that predicts the points; by default a suitable model for each point.
     basis : str
-        Basis of the values of a study without points.
+        Text that names the source of the values, such as "by the model only". It is shown only if
+        `points` is empty.
     quick : Study, optional
-        Study of a quick run, used unchanged; by default the first replications of every point.
+        Study that replaces this study in a quick run. By default, a quick run simulates the first
+        replications of every point.
     """
 
     key: str

@@ -49,7 +49,7 @@ class Sweep:
     settings : mapping
         Values of each setting; the last setting changes fastest.
     words : mapping
-        Labels of values that are not shown unchanged.
+        Labels of the values that pictures show as another text.
     """
 
     name: str
@@ -87,11 +87,11 @@ class Sweep:
         return runs[self.point(place)]
 
     def runs(self, runs: Runs) -> list[Run]:
-        """Return the runs of all points, in order."""
+        """Return the runs of all points, in the order of the points."""
         return [runs[self.point(place)] for place in self.places()]
 
     def read(self, runs: Runs, reading: Read) -> list[Quantity]:
-        """Return a quantity at all points, in order."""
+        """Return a quantity at all points, in the order of the points."""
         return [reading(run) for run in self.runs(runs)]
 
     def values(self, runs: Runs, table: Mapping[str, Read]) -> dict[str, Quantity]:

@@ -109,7 +109,8 @@ def test_an_estimate_is_repeated_when_the_remaining_time_falls_to_a_quarter(
     assert first == "note: simulating: about 83 min"
     assert 1 <= len(again) <= 4
     assert all("takes less than estimated: about" in line for line in again)
-    assert again[-1].endswith("about 3.5 min")  # the run takes 1.7 min
+    # The run takes 1.7 min. The next estimate would be printed at a quarter of 3.5 min.
+    assert again[-1].endswith("about 3.5 min")
 
 
 def test_with_a_steadily_falling_pace_the_estimate_is_a_minimum(
@@ -152,7 +153,7 @@ def test_a_run_is_refused_or_stopped_because_of_its_pace(clock: Clock) -> None:
 def test_an_estimate_is_printed_once_and_not_with_quiet(capsys: pytest.CaptureFixture[str]) -> None:
     def ask() -> None:
         with watched_by(Announced().watch), allowing():
-            for time_s in (0.9 * LONG_S, 20.0, 20.0):  # the first time needs no note
+            for time_s in (0.9 * LONG_S, 20.0, 20.0):  # The first time is too short for a note.
                 need("a chain", time_s=time_s)
 
     ask()
@@ -197,7 +198,8 @@ def test_first_findings_are_printed_if_the_rest_takes_long(
     tell = announcing.note
     monkeypatch.setattr(announcing, "note", lambda line: (tell(line), has_printed.set()))
     with watched_by(Announced().watch), step("edges") as edges:
-        edges.report_early("half is stable")  # The step ends within a second.
+        # The step ends within a second, so that nothing is printed.
+        edges.report_early("half is stable")
     monkeypatch.setattr(announcing, "SOON_S", 0.0)
     with watched_by(Announced().watch), step("edges") as edges:
         edges.report_early("a third is stable")
@@ -286,9 +288,9 @@ def test_a_search_names_the_stage_that_exceeds_its_estimate(
 
     tell(0)
     clock.now_s += 0.6
-    tell(1)  # At this speed all 66 settings take 40 s.
+    tell(1)  # At this speed all 66 settings take 40 s, which needs no correction.
     clock.now_s += 1.4
-    tell(1)  # There are 66 settings, at 2 s each.
+    tell(1)  # At 2 s each, the 66 settings take 2.2 min, which is a new estimate.
     assert capsys.readouterr().err.splitlines() == [
         "note: searching up to 175 settings, so far 4.4 Mb/s: about 33 s",
         "note: predicting 66 settings takes longer than estimated: about 2.2 min",

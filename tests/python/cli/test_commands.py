@@ -335,7 +335,7 @@ station.a.download = 1
             [("cell.ap_queue", 9, "mac80211"), ("cell.queue", 30, "codel")],
         ),
         (["cell.ap_queue={ limit = 100 }"], []),
-        (["cell.ap_queue.limit=100"], []),  # The user has set the limit.
+        (["cell.ap_queue.limit=100"], []),  # Only the limit of the given queue discipline changes.
         (["cell.ap_queue={ limit = 20 }", "cell.ap_queue=100"], []),
         (["cell.ap_queue={ limit = 20 }", "cell.ap_queue=9", "cell.ap_queue.pie={}"], []),
     ],

@@ -147,7 +147,7 @@ def test_a_special_file_is_named_by_its_kind(
     lasthop: Lasthop, command: list[str], path: str, what: str
 ) -> None:
     with socket.socket(socket.AF_UNIX) as bound:
-        bound.bind("SOCKET")  # The commands run in an empty directory.
+        bound.bind("SOCKET")  # A file in the directory in which the command runs.
         done = lasthop(*command, path)
     assert_refused(done.stderr, done.returncode, f"error: {path}: {what}")
 

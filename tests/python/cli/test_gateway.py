@@ -38,7 +38,7 @@ def test_plan_writes_a_script(lasthop: Lasthop, cafe: Path) -> None:
         is_of_classes = line.startswith(("ip link add", "tc class", "tc qdisc"))
         is_shared = "6c68:fff" in line or "htb default" in line  # classes for unclassified packets
         assert not is_of_classes or is_shared or f"    try {line}\n" in done.stdout
-    # The script differs from `lasthop gateway run` in this respect.
+    # Unlike `lasthop gateway run`, the script has no such allowance.
     assert "ARP, DNS and DHCP have no allowance" in done.stdout
 
 

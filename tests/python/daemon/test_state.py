@@ -110,8 +110,10 @@ def test_looking_whether_the_lock_is_held_writes_nothing(tmp_path: Path) -> None
 def test_a_namespace_is_identified_by_number_cookie_and_start() -> None:
     own = Identity(5, 7, "a")
     assert own.whose(own) == "ours"
-    assert Identity(5, 0, "a").whose(own) == "ours"  # This kernel has no cookies of namespaces.
-    assert Identity(5, 8, "a").whose(own) == "gone"  # The number of a namespace was reused.
+    # The cookie 0 means that the kernel has no cookies of namespaces.
+    assert Identity(5, 0, "a").whose(own) == "ours"
+    # Another cookie means that the namespace has ended, and that its number was reused.
+    assert Identity(5, 8, "a").whose(own) == "gone"
     assert Identity(6, 7, "b").whose(own) == "gone"
     assert Identity(6, 9, "a").whose(own) == "another's"
     assert identity_of(str(own)) == own
@@ -124,8 +126,8 @@ def test_a_namespace_is_identified_by_number_cookie_and_start() -> None:
 def test_recognising_the_first_namespace_needs_no_privileges(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """Process 1 may have more privileges than the test. In this case the settings of the kernel
-    decide.
+    """The namespace of process 1 cannot be read if process 1 has more privileges than the test. In
+    this case the settings of the kernel show whether this namespace is the first.
     """
     real = os.stat
 

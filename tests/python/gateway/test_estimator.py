@@ -165,7 +165,8 @@ def test_a_station_that_never_answers_is_measured_by_its_flows() -> None:
             heard += 1
     assert heard > 50
     assert [estimator.heard(name) for name in ("s1", "s2", "s3")] == ["flows", "flows", None]
-    assert min(rates) < AP.first_rate_bps / 10  # 150 ms is a queueing delay until C is minimal
+    # The rate C falls until it is minimal, because 150 ms is taken for a queueing delay.
+    assert min(rates) < AP.first_rate_bps / 10
     assert estimator.is_silent("s1", bench.now_s)
     assert estimator.faults(bench.now_s) == []
     # The late station is still pinged occasionally.

@@ -75,7 +75,7 @@ def test_turns_of_many_packets_raise_the_target_up_to_the_queue() -> None:
             f'station.fast = {{ address = "10.0.0.2", rate = "{rate}" }}'
         )
 
-    packet_us = 10 * 12_112 / 10  # a tenth of 10 Mbit/s
+    packet_us = 10 * 12_112 / 10  # duration of 12112 bits at a tenth of 10 Mbit/s
     assert of_ratio("11 Mbps").target_us == pytest.approx(1.5 * 11 * packet_us, abs=1000)
     assert of_ratio("900 Mbps").target_us == pytest.approx(200 * packet_us, abs=1000)
 

@@ -53,7 +53,7 @@ def weighed_after(
 @pytest.mark.parametrize(
     ("readings", "weighed"),
     [
-        # Rate control sends a single frame at another rate.
+        # A single frame at another rate, as sent by rate control, has no effect.
         ([54, 54, 6, 54], [54, 54, 54, 54]),
         # A change takes effect at the second reading.
         ([54, 54, 54, 6, 6], [54, 54, 54, 54, 6]),
@@ -203,7 +203,7 @@ def test_other_access_points_keep_their_weights() -> None:
         text = text.replace(f"station.{name} = {{", f'station.{name} = {{ ap = "hall",')
     layout = members(config.read(text + more))
     requests = layout.weigh(read(a=54, b=6, c=6))
-    assert turns(layout)["d"] == 9  # The rates in the file are 6 and 54 Mbit/s.
+    assert turns(layout)["d"] == 9  # The rates in the file are 54 and 6 Mbit/s, a ratio of 9.
     assert len(requests) == 3
 
 

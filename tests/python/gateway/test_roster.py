@@ -297,8 +297,8 @@ discover.neighbours = true
     known.see(
         [
             seen(PHONE, "10.2.0.1", interface="eth1"),
-            # An address that belongs to an access point of another interface does not move a
-            # station to this access point.
+            # The address belongs to an access point at another interface. It does not move the
+            # station to that access point.
             seen(LAPTOP, "10.3.0.1", interface="eth1"),
             seen(LAPTOP, "10.1.0.1", interface="eth1"),
         ],

@@ -30,8 +30,8 @@ DURATIONS = {
     "seven-downloads": "10 s",
     "power-save": "14 s",
 }
-"""Names of examples with the durations of their simulations. Round trips of a hot-spot take 0.8
-s.
+"""Names of examples with the durations of their simulations. The hot-spot needs 30 s, because its
+round trips take 0.8 s.
 """
 
 
@@ -94,7 +94,9 @@ def test_directions_and_connections_are_those_simulated(
 @pytest.mark.smoke(2)
 @pytest.mark.parametrize("name", ["hotspot", "power-save", "snr-classes", "seven-downloads"])
 def test_round_trips_are_those_simulated(name: str, taken: Callable[[str], Taken]) -> None:
-    """The error is within 10 %. A large part of a round trip is on wires."""
+    """Imported round-trip times are within 10 % of the simulated times. A large part of each round
+    trip passes on wires, which a capture of the air does not show.
+    """
     scenario, result, seen = taken(name)
     rows = {flow.name: result.flows.loc[flow.name, "rtt_s"] for flow in scenario.flows}
     for station in seen.stations:

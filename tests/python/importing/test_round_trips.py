@@ -54,15 +54,16 @@ def window_of(count: int, rounds: int, *, stamps: bool = False) -> RoundTrips:
 
 def test_a_window_limited_by_the_receiver_reveals_the_complete_round_trip() -> None:
     """At the capture, the time between a segment and its ACK is only a quarter of the round-trip
-    time.
+    time. The complete time follows from the receive window.
     """
     trips = window_of(20, 60)
     assert trips.by_window.mean == pytest.approx(RTT_S, rel=0.05)
 
 
 def test_time_stamps_reveal_the_delay_before_the_capture() -> None:
-    """Time stamps do not reveal the minimum of the delay, because the clocks of two machines
-    differ.
+    """Time stamps show how much the delay before the capture exceeds its minimum. They do not show
+    the minimum, because the clocks of two machines differ. Here the delay is constant, so that
+    nothing is added to the measured time.
     """
     trips = window_of(20, 30, stamps=True)
     assert trips.stamped
@@ -107,8 +108,8 @@ def test_sequence_numbers_may_wrap() -> None:
 
 
 def test_the_queue_before_a_segment_has_the_bytes_that_passed_before_it() -> None:
-    """Ten other segments pass the capture between each segment and the ACK that caused its
-    transmission.
+    """Between each ACK and the next segment, which this ACK allows to be sent, ten other packets
+    pass the capture. These ten packets were queued before the segment.
     """
     trips = opened()
     passed = 0

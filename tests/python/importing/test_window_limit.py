@@ -80,7 +80,9 @@ def test_a_queue_after_the_capture_is_greedy(tmp_path: Path) -> None:
 
 
 def test_video_in_pieces_has_a_rate(tmp_path: Path) -> None:
-    """Every 4 s, the sender sends 400 segments as fast as its window allows."""
+    """Every 4 s, the sender sends 400 segments as fast as its window allows. Between these bursts
+    it has no data, so that it is not greedy.
+    """
     sent, number = [], 0
     for piece in range(4):
         for turn in range(10):
@@ -151,7 +153,9 @@ def test_without_acks_only_pauses_reveal_a_rate(tmp_path: Path) -> None:
 
 
 def test_without_a_handshake_two_seconds_reveal_a_rate(tmp_path: Path) -> None:
-    """At any round-trip time, two seconds are enough for a window to grow."""
+    """At any round-trip time, a window grows within two seconds. A sender whose rate is constant
+    for longer is therefore not limited by its window.
+    """
     talk = Conversation(handshake=False)
     assert imported(tmp_path, talk.packets(paced(60, 0.02))).download is not None
     station = imported(tmp_path, talk.packets(paced(150, 0.02)))
@@ -169,7 +173,9 @@ def test_a_station_may_have_a_greedy_and_a_paced_connection(tmp_path: Path) -> N
 
 
 def test_a_window_with_losses_is_limited_by_them(tmp_path: Path) -> None:
-    """Every hundredth segment is retransmitted, although only few segments are in flight."""
+    """Every hundredth segment is retransmitted, and only few segments are in flight. Losses keep
+    the window small, so that the connection is greedy.
+    """
     sent = paced(400, 0.002)
     again = [(at_s + 0.0015, first, length) for at_s, first, length in sent[99::100]]
     packets = Conversation(near_s=0.0018).packets(sent)

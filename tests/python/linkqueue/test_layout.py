@@ -102,8 +102,8 @@ def test_requested_settings_can_be_read_back(queue: str) -> None:
 
 
 def test_red_decays_in_idle_times_as_in_tc() -> None:
-    """After an idle time of m packets, the table has m times the logarithm of 1 - w, rounded down.
-    Here w is the weight of RED's average.
+    """The table gives the decay of RED's average in idle times. With the weight w of the average,
+    the entry for an idle time of m packets is -m log(1 - w), rounded down.
     """
     packet_ticks = tc.ticks(1514, 10_000_000 // 8)
     table, cell_log = disciplines.idle_table(9, packet_ticks)

@@ -232,7 +232,9 @@ def test_statistics_of_qdiscs_are_queues(tmp_path: Path) -> None:
 
 
 def test_the_sending_rate_of_datagrams_is_not_a_goodput(tmp_path: Path) -> None:
-    """flent writes null for the mean if the server of iperf did not answer."""
+    """If the server of iperf did not answer, the file has only the sending rates, and null for the
+    mean that the server measures.
+    """
     about: dict[str, Any] = {"UDP upload": {"UNITS": "Mbits/s", "MEAN_VALUE": None}}
     results = {"UDP upload": [100.0, 100.0], "TCP download": [5.0]}
     tree = {"results": results, "x_values": [0], "metadata": {"SERIES_META": about}}

@@ -25,7 +25,7 @@ RATES: Four = ((136, 272), (68, 34), (272, 136), (544, 68))
 number. [packets/s]
 """
 WORTH: Pair = (4 + 8 + 2 + 1, 2 + 16 + 4 + 8)
-"""Sum over users of C divided by these throughputs, in two replications."""
+"""Sum over users of C divided by the throughputs in `RATES`, in two replications."""
 
 BEST_WORTH = {"a": 6 + 2 * sqrt(5), "b": 4 + 2 * sqrt(3), "c": 6 + 4 * sqrt(2)}
 """Sum over users of C divided by the rates at the optimum without entropy, by topology.

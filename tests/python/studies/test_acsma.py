@@ -91,8 +91,8 @@ def test_the_distance_is_that_of_the_farthest_flow_and_not_of_chance():
     noise = np.random.default_rng(1).normal(1.0, 0.1, (4, 400))
     alike = [Quantity(row) for row in noise]
     distance = network.distance(alike, [network.known(1.0)] * 4).measured()
-    # If the largest distance were chosen in each replication, the mean of four noises would be 0.1
-    # * 1.6 or more.
+    # If the farthest flow were chosen separately in each replication, the distance would be the
+    # largest of four noises. Its mean would be far above 0.
     assert abs(distance.simulated) < 2.0 * distance.ci95
 
 
@@ -108,7 +108,8 @@ def test_growth_is_that_of_the_fastest_queue():
 @pytest.mark.parametrize("point", list(capacity.STUDY.points))
 def test_arrivals_are_inside_the_capacity_region_of_topology_a(point):
     tree = capacity.STUDY.points[point]
-    # Fractions of the 600 packets/s of 8000 bit that a single link sends.
+    # Arrival rate of each user as a fraction of 600 packets/s, the rate at which a link sends
+    # without contention. A packet has 8000 bit.
     y = {
         user: float(flow["udp"]["rate"].removesuffix(" bps")) / 8000 / 600
         for user, flow in tree["flow"].items()

@@ -128,7 +128,8 @@ def test_agreement_is_judged_against_the_value_of_the_model():
     ("a", "b", "verdict"),
     [
         ((3.0, 0.4), (2.0, 0.5), REPRODUCED),
-        ((3.0, 0.5), (2.0, 0.5), OPEN),  # The intervals touch each other.
+        # The intervals touch each other, so that the order is not decided.
+        ((3.0, 0.5), (2.0, 0.5), OPEN),
         ((2.0, 0.4), (3.0, 0.5), DEVIATES),
         ((2.0, 0.5), (3.0, 0.5), OPEN),
         ((2.0, None), (3.0, 0.1), OPEN),
@@ -158,7 +159,8 @@ def test_shape_needs_every_inequality_outside_its_intervals(a, b, verdict):
     ("a", "b", "verdict"),
     [
         ((3.0, 0.4), (2.0, 0.1), REPRODUCED),
-        ((-3.8, 0.05), (2.0, 0.1), OPEN),  # 0.2 above -4; the half widths are 0.05 + 0.2
+        # -3.8 is 0.2 above -2 * 2. The half widths are 0.05 and 2 * 0.1.
+        ((-3.8, 0.05), (2.0, 0.1), OPEN),
         ((-4.3, 0.05), (2.0, 0.1), DEVIATES),
     ],
 )
@@ -198,7 +200,8 @@ def test_a_trend_names_its_values_or_the_missing_values(a, b, detail):
 def test_shape_shows_the_tightest_margin():
     check = SHAPE.replace('"fig.a < fig.b < 10", "2 * fig.a > 1"', '"fig.a < 5", "fig.b < 4.8"')
     book = book_of(check)
-    values = {"fig.a": Measured(3.0, 1.5), "fig.b": Measured(3.0, 0.1)}  # left ends are 0.5 and 1.7
+    # 5 - a is at least 0.5, and 4.8 - b at least 1.7
+    values = {"fig.a": Measured(3.0, 1.5), "fig.b": Measured(3.0, 0.1)}
     [check] = book.claims[0].result(values, book.rules).checks
     assert (check.simulated, check.ci95) == (2.0, 1.5)
 
@@ -280,8 +283,8 @@ def test_a_secondary_check_is_judged_and_does_not_count():
 
 @pytest.mark.parametrize("check", [NUMBER, ABOUT, RANGE, TREND, SHAPE])
 def test_a_quick_run_agrees_with_a_full_run_or_leaves_the_claim_open(check):
-    """The test uses a grid of means and half widths. The full run has half of the width, and a
-    similar mean.
+    """The test uses a grid of means and half widths of quick runs. The interval of a full run is
+    half as wide, and its mean is within the interval of the quick run.
     """
     for mean in [0.3, 2.0, 5.0, 9.0, 84.0, 94.0, 95.5, 100.0, 104.5, 106.0, 118.0, 150.0]:
         for half in [0.0, 0.002 * mean, 0.01 * mean, 0.03 * mean]:
@@ -304,11 +307,13 @@ def test_a_quick_run_leaves_narrow_decisions_of_a_full_run_open():
 @pytest.mark.parametrize(
     ("mean", "half", "verdict"),
     [
-        (97.0, 1.0, REPRODUCED),  # Twice the half width ends at the edge of the band.
+        # The interval with twice the half width begins at 95, the edge of the band.
+        (97.0, 1.0, REPRODUCED),
         (96.9, 1.0, OPEN),
         (103.0, 1.0, REPRODUCED),
         (103.1, 1.0, OPEN),
-        (100.0, 2.0, REPRODUCED),  # The limit is twice the 2 % of a full run.
+        # Twice the half width is 4 %, which is twice the limit of a full run.
+        (100.0, 2.0, REPRODUCED),
         (100.0, 2.01, OPEN),
     ],
 )

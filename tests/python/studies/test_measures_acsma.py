@@ -110,10 +110,10 @@ def test_the_widest_range_is_that_of_a_single_flow_over_settings():
 
     widest = settings._widest(
         [
-            setting((100, 110), (40, 60)),  # means 105 and 50
-            setting((100, 90), (50, 50)),  # means 95 and 50
-            setting((90, 110), (60, 80)),  # means 100 and 70
-            setting((101, 99), (30, 30)),  # means 100 and 30
+            setting((100, 110), (40, 60)),  # means of the two flows: 105 and 50
+            setting((100, 90), (50, 50)),  # means of the two flows: 95 and 50
+            setting((90, 110), (60, 80)),  # means of the two flows: 100 and 70
+            setting((101, 99), (30, 30)),  # means of the two flows: 100 and 30
         ]
     )
     # Flow two has means from 30 to 70, whose mean is 50. Its ranges are 60 - 30 and 80 - 30.

@@ -78,11 +78,11 @@ def test_figure_6_3_has_drift_of_r_and_numbers_of_connections():
     counts: Four = ((5, 6), (20, 21), (7, 8), (9, 9.5))
     runs = {
         "hack-whole": a_net(connections=counts),
-        "hack-1": a_net(r=((1, 2), (2, 2), (3, 2), (4, 2))),  # means 2.5 and 2
-        "hack-2": a_net(r=((2, 1), (2, 1), (3, 3), (4, 1))),  # means 2.75 and 1.5
+        "hack-1": a_net(r=((1, 2), (2, 2), (3, 2), (4, 2))),  # mean r: 2.5 and 2 thousandths
+        "hack-2": a_net(r=((2, 1), (2, 1), (3, 3), (4, 1))),  # mean r: 2.75 and 1.5 thousandths
         "nack-whole": a_net(connections=times(2, counts)),
         "nack-1": a_net(r=((4, 1),) * 4),
-        "nack-2": a_net(r=((3, 1), (3, 1), (3, 1), (3, 3))),  # means 3 and 1.5
+        "nack-2": a_net(r=((3, 1), (3, 1), (3, 1), (3, 3))),  # mean r: 3 and 1.5 thousandths
         "light": a_net(),
         **{variant: a_net() for variant in VARIANTS},
     }
@@ -124,9 +124,9 @@ def test_figure_6_5_has_totals_by_units_and_the_queues_back_over_those_forward()
         "packets": a_net(forward=((4, 8),) * 4, back=((1, 1), (3, 3), (2, 2), (2, 2))),
         "bytes": a_net(
             times(0.5, RATES),
-            r=((50, 300), (150, 900), (100, 600), (100, 600)),  # means 0.1 and 0.6
-            forward=((1, 4), (2, 4), (3, 4), (4, 4)),  # means 2.5 and 4
-            back=((20, 2), (30, 2), (20, 2), (80, 2)),  # means 37.5 and 2
+            r=((50, 300), (150, 900), (100, 600), (100, 600)),  # mean r: 0.1 and 0.6
+            forward=((1, 4), (2, 4), (3, 4), (4, 4)),  # mean queues: 2.5 and 4
+            back=((20, 2), (30, 2), (20, 2), (80, 2)),  # mean queues: 37.5 and 2
             connections=counts,
             rtt=waits,
         ),
@@ -140,7 +140,7 @@ def test_figure_6_5_has_totals_by_units_and_the_queues_back_over_those_forward()
         total_bytes=(510, 255),
         queue_ratio=(15, 0.5),
         queue_ratio_packets=(0.5, 0.25),  # by hand: 2 / 4, 2 / 8
-        r_ratio=(2, 0.5),  # The reverse links have the means 0.2 and 0.3.
+        r_ratio=(2, 0.5),  # The mean r of the reverse links is 0.2 and 0.3.
         connections=(100, 90),
         **users("rtt_bytes", waits),
         **users("rtt_packets", ((0.1, 0.2),) * 4),
@@ -198,7 +198,7 @@ def test_figure_6_10_has_distances_from_k_14_losses_and_connections():
         # User 1 has 100, 100, 100 and 94 packets/s for k of 28.3, 20, 14 and 10, with a mean of
         # 98.5. User 3 has 402, 384, 400 and 400.
         distance_all=(4 / 98.5, 8 / 98.5),
-        losses_44_7_1=(110, 30),  # losses equal arrivals; 0.2 / 0.8 of 120
+        losses_44_7_1=(110, 30),  # as many losses as deliveries; 0.2 / 0.8 of 120 deliveries
         losses_44_7_2=(25, 80),
         losses_44_7_3=(0, 100),
         losses_44_7_4=(12.5, 0),
@@ -248,7 +248,8 @@ def test_figure_6_11_has_totals_gaps_and_silences():
     shown = [*seen, "xx....xx"]
     for seed, bins in enumerate(shown, 1):
         runs[f"silence-{seed}"] = silent_run(bins, *every_bin)
-    # The last run has an interval of half a second of another user, and an interval of two seconds.
+    # In the last run, user 1 has an interval of two seconds, and another user has an interval of
+    # half a second.
     runs["silence-10"] = silent_run("xx....xx", *every_bin[1:], "xxxxxx.x")
     measured = measure("fig6_11", runs)
     for beta, worth in ((200, (15, 30)), (1000, (7.5, 15)), (1800, (30, 60))):
@@ -264,7 +265,7 @@ def test_figure_6_11_has_totals_gaps_and_silences():
 
 
 def test_figure_6_12_has_totals_gaps_and_the_mean_number_of_connections():
-    counts: Four = ((4, 5), (12, 13), (6, 7), (10, 11))  # means 8 and 9
+    counts: Four = ((4, 5), (12, 13), (6, 7), (10, 11))  # mean numbers: 8 and 9
     runs = {
         f"{k}": a_net(times(factor, RATES), connections=times(factor, counts))
         for k, factor in ((10, 1), (15, 0.5), (20, 2))

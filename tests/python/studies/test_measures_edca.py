@@ -104,12 +104,14 @@ GOODPUTS = {
     127: (0.1, 0.2, 0.3, 0.4, 0.5, 8.3, 1.6),
     255: (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 8.2),
 }
-"""Throughputs by CWmin of the access point and, within a tuple, of the stations. [Mb/s]"""
+"""Throughputs by CWmin of the access point. A tuple has one value for each CWmin of the stations.
+[Mb/s]
+"""
 OF_AP = {3: (0.9, 0.1, 0.4, 0.3, 0.2, 0.1, 0.8), 7: (0.95, 0.9, 0.2, 0.3, 0.35, 0.1, 0.7)}
 OF_STATION = {3: (0.9, 0.2, 0.3, 0.5, 0.2, 0.1, 0.8), 7: (0.95, 0.9, 0.45, 0.3, 0.2, 0.1, 0.7)}
 OF_AP[15] = OF_STATION[15] = (0.97, 0.96, 0.9, 0.1, 0.15, 0.25, 0.6)
-"""Collision rates of the access point and of the stations, by CWmin of the AP and, within a tuple,
-of the stations. [-]
+"""Collision rates of the access point and of the stations, by CWmin of the access point. A tuple
+has one value for each CWmin of the stations. [-]
 """
 OTHER = (0.11, 0.12, 0.13, 0.14, 0.16, 0.17, 0.18)
 ACTIVE: dict[int, tuple[tuple[float, ...], tuple[float, ...]]] = {
@@ -117,8 +119,9 @@ ACTIVE: dict[int, tuple[tuple[float, ...], tuple[float, ...]]] = {
     7: ((0.5, 1, 2, 6.3, 7, 7, 7), (0.4, 1, 2, 3, 6.3, 7, 7)),
     15: ((0.2, 0.5, 1, 2, 6.3, 7, 7), (0.1, 0.4, 1, 2, 3, 6.3, 7)),
 }
-"""Active stations in both replications, by CWmin of the AP and, within a tuple, of the stations. 95
-% of seven stations is 6.65, in the middle between 6.3 and 7.
+"""Active stations by CWmin of the access point, as one tuple for each replication. A tuple has one
+value for each CWmin of the stations. 95 % of seven stations is 6.65, in the middle between 6.3 and
+7.
 """
 
 
@@ -159,7 +162,7 @@ def test_figure_6_has_all_readings_and_the_shape_of_the_curves(study, way, lead)
         dip_15=(3.5, 3.75),
         peak_15=(5, 5.25),
         end_15=(1, 1.25),
-        # largest value between the first and the last value
+        # largest value of the curve, except for its first and last values
         collision_ap_peak_3=(0.4, 0.41),
         collision_station_peak_3=(0.5, 0.51),
         collision_ap_peak_7=(0.35, 0.36),
@@ -171,8 +174,8 @@ def test_figure_6_has_all_readings_and_the_shape_of_the_curves(study, way, lead)
         saturation_3=(2**4.5 - 1, 2**5.5 - 1),
         saturation_7=(2**5.5 - 1, 2**6.5 - 1),
         saturation_15=(2**6.5 - 1, 2**7.5 - 1),
-        best_pair=(9, 9.25),  # at CWmin (31, 7)
-        best_equal=(8.5, 8.75),  # at CWmin (31, 31)
+        best_pair=(9, 9.25),  # at CWmin 31 of the AP and 7 of the stations
+        best_equal=(8.5, 8.75),  # at CWmin 31 of all nodes
     )
 
 
@@ -282,7 +285,7 @@ def test_figure_10_has_the_bump_and_how_far_it_is_from_the_analysis():
     ("active", "window"),
     [
         ((1, 2, 6.65, 7, 7, 7, 7), 15),  # 95 % of seven stations, at a CWmin of the sweep
-        ((1, 2, 6.64, 6.66, 7, 7, 7), 2**4.5 - 1),  # midway, by log2(CWmin + 1)
+        ((1, 2, 6.64, 6.66, 7, 7, 7), 2**4.5 - 1),  # midway between 15 and 31 by log2(CWmin + 1)
         ((1, 2, 3, 4, 5, 6, 6.5), nan),  # The stations are never saturated.
         ((6.8, 7, 7, 7, 7, 7, 7), nan),  # The stations are saturated before the sweep begins.
     ],
@@ -364,8 +367,8 @@ def test_other_windows_have_the_readings_and_curves_of_figures_5_to_9():
                     f"collision_station_{way}_{window}_{cwmin}": (k, 3),
                 }
             worked |= {
-                # The values are (3 - 1) / 3 and (4 - 2) / 4. The offset of the line is added to the
-                # denominators.
+                # Without the offset `lift`, the values are (3 - 1) / 3 and (4 - 2) / 4. The offset
+                # is added to all throughputs, so that it changes only the denominators.
                 f"fall_{way}_{window}": (2 / (3 + lift), 2 / (4 + lift)),
                 f"active_most_{way}_{window}": (6 + off, 12),  # at CWmin 255
             }
@@ -402,7 +405,7 @@ def test_other_windows_have_the_readings_and_curves_of_figures_5_to_9():
             f"saturation_{window}_7": (2**5.5 - 1, 2**6.5 - 1),
             f"saturation_{window}_15": (2**6.5 - 1, 2**7.5 - 1),
             f"best_equal_{window}": (7 + off, 8 + off),  # at CWmin 255
-            f"best_pair_{window}": (8 + off, 8),  # at CWmin (7, 63)
+            f"best_pair_{window}": (8 + off, 8),  # at CWmin 7 of the AP and 63 of the stations
             f"best_pifs_{window}": (9, 10),
         }
         for cwmin in CWMINS:

@@ -267,7 +267,7 @@ def test_with_the_bottleneck_each_figure_has_levels_and_average_goodputs():
     expect(
         shared.STUDY.measure(runs),
         **levels,
-        with_fig05=(8.5, 5),  # values 5, and 3.5 as the mean of 1 to 6
+        with_fig05=(8.5, 5),  # 5 plus the mean of 1 to 6, which is 3.5; and 5
         with_fig06=(9.5, 6),
         with_fig07=(10.5, 7),
         with_fig08=(8 + 195 / 9, 8),  # The sum of the nine windows is 195 packets.

@@ -45,7 +45,7 @@ class Points:
     """Table of Hopf points, by model, parameter and settings. A call checks the range in which a
     study searches a point, and returns the point.
 
-    Round-trip times must be searched from 2 to 200 packets in flight.
+    A range of round-trip times must correspond to 2 to 200 packets in flight.
     """
 
     def __init__(self, **ranges: tuple[float, float]) -> None:
@@ -77,7 +77,7 @@ def over_threshold(points: Points, model: str, rtt: float) -> dict[str, float]:
         **{f"alpha_{low}": alpha for low, alpha in along.items()},
         "alpha_threshold_low": 0.125,
         "alpha_threshold_high": 0.175,
-        "alpha_change": 0.4,  # The ratio is 0.175 / 0.125.
+        "alpha_change": 0.4,  # alpha grows from 0.125 to 0.175, which is 40 %
         # At a threshold of 100, alpha is 5 % above and 5 % below the critical 0.15.
         "growth_above": 0.1575,
         "growth_below": 0.1425,
@@ -216,7 +216,7 @@ def test_figure_20_has_the_minimum_along_the_curves_and_over_alpha(monkeypatch):
         {
             "mu2": 7,
             "beta2": -3,
-            "mu2_min": 4,  # 5 at the threshold 50 on the first curve, 4 at 150 on the second
+            "mu2_min": 4,  # smallest on the first curve: 5, on the second: 4
             "mu2_at_papers_delay_by_alpha": 0.674,  # by hand: 2 - 1.326
             "mu2_at_papers_delay_by_capacity": 35.06,
             "mu2_min_alpha": 0.674,
@@ -331,7 +331,8 @@ def test_the_appendix_is_read_with_k_1_at_every_rate_and_at_its_hopf_points(monk
         return [SimpleNamespace(case=changed, value=0.8)]
 
     def integrate(case: tuple[str, float], until: float) -> SimpleNamespace:
-        assert case == ("beyond", pytest.approx(0.804))  # 0.5 % above the critical value
+        # alpha is 0.5 % above its critical value 0.8.
+        assert case == ("beyond", pytest.approx(0.804))
         assert until == pytest.approx(200)  # The end is after 2000 round trips.
         return SimpleNamespace(period={0.1: 0.5}.__getitem__)
 
@@ -340,9 +341,11 @@ def test_the_appendix_is_read_with_k_1_at_every_rate_and_at_its_hopf_points(monk
     monkeypatch.setattr(stability, "integrate", integrate)
     for name in ("smallest", "in_alpha"):
         monkeypatch.setattr(stability, name, getattr(stability, name).__wrapped__)
+    # The growth rate is largest at 1e5 packets/s. The printed period is 0.4 s, and the integrated
+    # period is 0.5 s.
     assert predicted("vbs-stability") == pytest.approx(
         {"rightmost_kappa_1": -1e-5, "smallest_window": 0.37, "period_ratio": 0.8}
-    )  # largest at 1e5 packets/s; 0.4 s / 0.5 s
+    )
     assert rates == pytest.approx([10 ** (k * 7 / 199 - 2) for k in range(200)])
     assert sorted(asked) == ["alpha", "capacity"]
 

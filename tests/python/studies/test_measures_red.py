@@ -147,8 +147,9 @@ samples.
 STILL = (5,) * 32 + WAVE * 8
 """A constant value, and a square wave only in the second half.
 
-At a lag of four, 28 of the 32 products of the wave with itself remain, and all are equal. Of all 64
-pairs of samples 60 remain. The autocorrelation is 28 / 32 divided by 60 / 64, which is 14 / 15.
+At a lag of four, 28 of the 32 samples of the wave are multiplied by a sample of the wave, and all
+these products are equal. There are 60 pairs of samples with this lag. The autocorrelation is 28 /
+32 divided by 60 / 64, which is 14 / 15.
 """
 FALLEN = (10,) * 32 + (0,) * 32
 """A step from 10 to 0. The longest lag is an eighth of the samples, which is 8. Then at most 7 of
@@ -405,7 +406,7 @@ def test_figure_18_has_delay_loss_and_completion_and_ratios_and_gain_of_the_thre
             f"completion_red_{rtt}": (3000 + rtt, 3500),  # mean of two flows that differ by 5 s
             f"completion_threshold_{rtt}": (2700, 3000 + rtt),
             f"throughput_ratio_{rtt}": (0.5, 2),  # by hand: 0.4 / 0.8, 1 / 0.5
-            f"goodput_ratio_{rtt}": (0.75, 0.5),  # all four classes: 60 / 80, half of 40 + rtt
+            f"goodput_ratio_{rtt}": (0.75, 0.5),  # by hand: 60 / 80, (20 + rtt / 2) / (40 + rtt)
             f"loss_ratio_{rtt}": (2 / 3, 4),  # by hand: 0.02 / 0.03, 0.04 / 0.01
             # The paper gains five minutes with transfers of 500 MB. Other sizes are not compared
             # with it.
@@ -432,7 +433,7 @@ def test_figure_19_has_delay_and_loss_over_both_queues(name):
             f"delay_red_{rtt}": (
                 1.1 * rtt,
                 3,
-            ),  # 0.1 and 1 ms per millisecond of RTT; 1 + 2 ms
+            ),  # sums over both links: rtt / 10 + rtt, 1 + 2
             f"delay_threshold_{rtt}": (5, 5),  # by hand: 4 + 1, 3 + 2
             f"loss_red_{rtt}": (0.28, 0.6),  # by hand: 1 - 0.9 * 0.8, 1 - 0.8 * 0.5
             f"loss_threshold_{rtt}": (0.3, 0.1),

@@ -23,8 +23,8 @@ LOW: dict[str, Pair] = {"0": (2, 2), "0_1": (2, 2), "0_2": (2, 1), "0_3": (1.5, 
 2. [Mb/s]
 """
 RATIO: dict[str, Pair] = {"0": (1, 1.5), "0_1": (1.5, 2), "0_2": (2, 5), "0_3": (4, 9)}
-"""Ratios of the goodputs of class 1 and class 2: 2 / 2, 3 / 2; 3 / 2, 4 / 2; 4 / 2, 5 / 1; 6 / 1.5,
-9 / 1. [-]
+"""Ratio of the goodput of class 1 to that of class 2, by the error probability of class 2 and in
+two replications. By hand: 2 / 2, 3 / 2; 3 / 2, 4 / 2; 4 / 2, 5 / 1; 6 / 1.5, 9 / 1. [-]
 """
 
 
@@ -170,7 +170,7 @@ def test_figure_10_has_discards_of_both_classes_their_changes_and_the_stated_att
         measure("fig10", runs),
         discard_2_0_15=(0.025, 0.03),  # a tenth of the failure rates
         discard_2_0_3=(0.055, 0.05),
-        discard_1_0=(0.01, 0.02),  # of all frames of the access point
+        discard_1_0=(0.01, 0.02),  # discard probability of all frames of the access point
         discard_1_0_3=(0.008, 0.01),
         change_1=(-0.002, -0.01),  # by hand: 0.008 - 0.01, 0.01 - 0.02
         change_2=(0.045, 0.03),  # by hand: 0.055 - 0.01, 0.05 - 0.02

@@ -44,8 +44,8 @@ def judged(text: str = CHECKS + HOLDS, values=VALUES):
 
 
 def test_numbers_are_counted_within_bands_and_bounds_by_both_rules():
-    """The values differ from the paper by 4, 20 and 40 %. The value 104 misses a bound of 100 by
-    less than 5 %.
+    """The values differ from the paper by 4, 20 and 40 %. The value 104 violates an upper bound of
+    100, but by less than 5 %.
     """
     _, results = judged()
     closeness = messages.closeness(results)

@@ -21,8 +21,8 @@ def scenarios(name: str) -> dict[str, Mapping]:
 CHAPTER_4 = ("fig4_2", "fig4_3", "figb_1")
 KS = {"44_7": 44.7, "28_3": 28.3, "20": 20, "14": 14, "10": 10, "5": 5}
 BETAS = {"44_7": 10, "28_3": 25, "20": 50, "14": 102, "10": 200, "5": 800}
-"""Values of beta in figure 6.10, by k. The paper has beta 10 for k = 44.7 and 800 for k = 5 (770),
-and constant k^2 beta = 20000 (768).
+"""Values of beta in figure 6.10, by k. The paper has beta 10 for k = 44.7 and 800 for k = 5 (line
+770), and constant k^2 beta = 20000 (line 768).
 """
 
 
@@ -87,7 +87,7 @@ def test_k_is_10_unless_it_is_swept(name):
             # Paper, line 319: "Each link carries a single TCP Reno session"
             assert only(csma, "connections", "k_per_s") == {"connections": "one", "k_per_s": None}
             continue
-        # Paper, line 813: "By default, 1) k ... is 10" (690); "k = 10, k = 15, and k = 20"
+        # Paper, line 813: "By default, 1) k ... is 10" (line 690); "k = 10, k = 15, and k = 20"
         wanted = KS[point] if name == "fig6_10" else 10
         if name == "fig6_12":
             wanted = float(point.partition("-")[0])
@@ -116,7 +116,8 @@ SMOOTHED = {
     "fig6_15": {"hack-smoother": 0.9, "nack-smoother": 0.9, "nack-smooth": 0.5},
 }
 """Weight of the previous value in smoothed numbers of connections. The paper has "the average of
-the current and last value" (712), which is 0.5."""
+the current and last value" (line 712), which is 0.5.
+"""
 
 
 @pytest.mark.parametrize("name", SMOOTHED)
@@ -154,8 +155,8 @@ def test_beta_is_200_and_800_in_chapter_4_unless_it_is_swept(name):
 
 @pytest.mark.parametrize("name", SIMULATED)
 def test_r_is_read_every_second_and_every_two_in_chapter_4(name):
-    """The product of step and update interval is 0.1 (690) or 0.05 * 2 (319), so that r per packet
-    is equal.
+    """The product of step and update interval is 0.1 (line 690) or 0.05 * 2 (line 319), so that r
+    per packet is equal.
     """
     for point, tree in scenarios(name).items():
         csma = tree["csma"]
@@ -166,9 +167,9 @@ def test_r_is_read_every_second_and_every_two_in_chapter_4(name):
         assert csma["r_per_packet"] == (6e-5 if point == "double" else 3e-5), point
         # Paper, line 321: "we set the upper bound for r to be r_max = 0.01"
         assert csma["r_max"] == (0.01 if name in ("fig4_2", "fig4_3") else None), point
-        # "Discards tail packet with probability min(r, 1)" (521) applies from chapter 5 on.
+        # "Discards tail packet with probability min(r, 1)" (line 521) applies from chapter 5 on.
         assert csma["aqm"] is (name not in ("fig4_2", "fig4_3", "capacity")), point
-        # "the first queue length measurement methods" (596), which measures queues in packets.
+        # "the first queue length measurement methods" (line 596), which measures queues in packets.
         assert csma["queue_unit"] == ("bytes" if point.startswith("bytes") else "packets"), point
         dummy = point.endswith(("dummy", "True"))
         assert csma["dummy"] is dummy, point
@@ -181,7 +182,7 @@ def test_legacy_links_are_of_802_11_or_of_idealised_backoff(name):
         if not is_legacy(name, point):
             continue
         csma = tree["csma"]
-        # Access by (4.1) has rho = 2.24 (309), unless the paper states another value.
+        # Access by (4.1) has rho = 2.24 (line 309), unless the paper states another value.
         ideal = point == "legacy" or name == "capacity"
         assert csma["access"] == ("legacy" if ideal else "dcf"), point
         assert only(csma, "aqm", "dummy") == {"aqm": False, "dummy": False}
@@ -215,8 +216,8 @@ def test_acks_return_immediately_or_contend_in_exchanges_of_these_lengths(name):
         csma = tree["csma"]
         now = only(csma, "acks", "service_rate_pps", "overhead_s")
         if is_hack(name, point):
-            # The paper has "TCP ACK is sent back instantaneously" (592) and "fixed maximum ...
-            # r_max" (321).
+            # The paper has "TCP ACK is sent back instantaneously" (line 592) and "fixed maximum ...
+            # r_max" (line 321).
             continuous = name == "capacity" or variant_of(point) == "theory" or point == "legacy"
             rate, overhead = 600 if continuous else 559, 0
         else:
@@ -230,7 +231,7 @@ def test_acks_return_immediately_or_contend_in_exchanges_of_these_lengths(name):
 
 
 def test_rates_of_exchanges_are_those_of_1000_bytes_at_11_mbps():
-    """Exchanges at "data rate is 11Mbps" (690) with 1000 bytes have these durations. [us]"""
+    """Exchanges at "data rate is 11Mbps" (line 690) with 1000 bytes have these durations. [us]"""
     data, ack, difs = 476 + 8 * 1040 / 11, 476 + 8 * 40 / 11, 50
     assert 1e6 / data == pytest.approx(811, abs=1)
     assert 1e6 / (data + difs + ack) == pytest.approx(559, abs=1)

@@ -36,7 +36,7 @@ def scenarios(name: str) -> dict[str, dict]:
 
 ACCESS = ("aifsn", "cwmin", "cwmax", "txop_packets")
 PIFS = {"aifsn": 1, "cwmin": 0, "cwmax": 0}
-"""PIFS access of the access point: "AIFSN[AC] = 1, CWmin[AC] = 0, and CWmax[AC] = 0" (353)."""
+"""PIFS access of the access point: "AIFSN[AC] = 1, CWmin[AC] = 0, and CWmax[AC] = 0" (line 353)."""
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -50,12 +50,12 @@ def test_every_scenario_is_of_table_2(name):
             "preamble_s": 192e-6,  # line 392 of the paper: "PHY Overhead"
             "mac_header_bytes": 30,  # line 394 of the paper
         }
-        assert tree["cell"]["llc_bytes"] == 8  # SNAP header (396)
-        assert tree["cell"]["ap"]["control_rate_bps"] == 2e6  # rate of MAC ACKs (391)
+        assert tree["cell"]["llc_bytes"] == 8  # SNAP header (line 396)
+        assert tree["cell"]["ap"]["control_rate_bps"] == 2e6  # rate of MAC ACKs (line 391)
         assert every(tree["stations"], "rate_bps") == {11e6}
         assert every(tree["stations"], "control_rate_bps") == {2e6}
-        # Assumption A1: "large enough to avoid buffer overflow" (90). 28 stations have 4 packets
-        # each.
+        # Assumption A1: "large enough to avoid buffer overflow" (line 90). 28 stations have 4
+        # packets each.
         assert tree["cell"]["ap"]["queue_packets"] == 1000
         assert every(tree["stations"], "queue_packets") == {1000}
         assert (tree["duration_s"], tree["replications"], tree["seed"]) == (200, 30, 1), point
@@ -71,7 +71,7 @@ def test_every_connection_is_of_new_reno_with_immediate_acks(name):
         ]
         settings = [flow["tcp"] for flow in tree["flows"]]
         assert every(settings, "congestion") == {"newreno"}  # line 380 of the paper
-        assert every(settings, "delayed_ack") == {False}  # assumption A2 (91)
+        assert every(settings, "delayed_ack") == {False}  # assumption A2 (line 91)
         assert every(settings, "handshake") == {False}
         assert every(settings, "mss_bytes") == {1460}  # line 395 of the paper
         assert every(settings, "header_bytes") == {40}
@@ -100,8 +100,8 @@ def access(tree) -> tuple[dict, dict]:
 
 
 def edca(cwmin: int, txop: int = 1, cwmax: int = 1023) -> dict:
-    """Return access parameters with AIFS 50 us, which is SIFS and two slots (388), and CWmax 1023
-    (389).
+    """Return access parameters with AIFS 50 us, which is SIFS and two slots (line 388), and CWmax
+    1023 (line 389).
     """
     return {"aifsn": 2, "cwmin": cwmin, "cwmax": cwmax, "txop_packets": txop}
 

@@ -63,11 +63,12 @@ def test_every_scenario_has_the_test_bed_of_the_paper(study):
         # The AP's CWmin of 34 gives the paper's beta of 1.2 together with the CWmin of the
         # stations.
         assert tree["cell"]["ap"]["cwmin"] == 34
-        # "Wired links are realized by means of 100 Mbit/s Ethernet cables" (164) is simulated
+        # "Wired links are realized by means of 100 Mbit/s Ethernet cables" (line 164) is simulated
         # without a rate limit.
         loss = 0.004 if point.startswith("random-") else 0.0
         assert only(tree["wire"], "rate_bps", "loss") == {"rate_bps": None, "loss": loss}
-        assert {settings["congestion"] for settings in tcp(tree)} <= {"reno"}  # assumption a3 (321)
+        # assumption a3 (line 321)
+        assert {settings["congestion"] for settings in tcp(tree)} <= {"reno"}
         assert {settings["handshake"] for settings in tcp(tree)} <= {False}
 
 
@@ -84,7 +85,7 @@ def test_every_connection_has_the_window_and_the_delayed_acks_of_the_paper(study
             # Paper, lines 180, 198, 208: "the TCP receiver window of all connections is equal to 42
             # packets"
             own = flow["station"] == "first" and window_of_station_1(study.name, point)
-            # "on STA n 2,3,4,5 with a receiver window of 6 packets" (footnote 9, 225)
+            # "on STA n 2,3,4,5 with a receiver window of 6 packets" (footnote 9, line 225)
             usual = 6 if study is footnote_9.STUDY else 42
             assert flow["tcp"]["window_packets"] == (own or usual), point
             # Paper, assumption a3, line 321: "The TCP version is Reno with delayed ACK". Line 174:
@@ -97,7 +98,7 @@ def test_every_connection_has_the_window_and_the_delayed_acks_of_the_paper(study
 
 def window_of_station_1(study: str, point: str) -> int | None:
     """Return the receive window of station 1. Figures 8 and 11 vary it "from 6 packets (i.e., about
-    8 kbytes) to 42 packets" (208).
+    8 kbytes) to 42 packets" (line 208).
     """
     if point.startswith("still-"):
         return 6
@@ -290,7 +291,7 @@ def test_figure_12_has_four_connections_from_60_s_on_and_a_bottleneck_from_165_s
         # 60s"
         starts = [(flow["station"], flow["direction"], flow["start_s"]) for flow in tree["flows"]]
         assert sorted(starts) == [*[("first", "down", 60)] * 4, ("others-1", "down", 0)]
-        assert every(tree["stations"], "rate_bps") == {11e6}  # caption of the figure (373)
+        assert every(tree["stations"], "rate_bps") == {11e6}  # caption of the figure (line 373)
         assert tree["wire"]["delay_s"] == 0.02
         period = (75, 165) if point == "before" else (175, 285)
         assert (tree["warmup_s"], tree["duration_s"]) == period

@@ -103,8 +103,8 @@ def test_queues_have_the_policy_of_their_name_and_hold_0_6_of_the_buffer(name):
         if queue["discipline"] != "vbs":
             continue
         assert queue["algorithm"] == {"vbs": "corrected"}.get(wanted, wanted), point
-        assert queue["occupancy"] == 0.6  # The target c B is 60 packets (448).
-        # Class 1 has the share "h_i* = 0.526" (171, 480), or shares are equal.
+        assert queue["occupancy"] == 0.6  # The target c B is 60 packets (line 448).
+        # Class 1 has the share "h_i* = 0.526" (lines 171 and 480), or shares are equal.
         shares = [vbs_class["share"] for vbs_class in tree["cell"]["vbs_classes"]]
         assert shares == pytest.approx([0.526, 0.474] if name == "fig18" else [0.5, 0.5])
         by_direction = name in ("fig16", "fig17") or point.startswith("mixed-")

@@ -119,7 +119,8 @@ def test_a_curve_of_which_the_prediction_has_no_number_has_no_prediction():
 
 
 def test_values_are_printed_with_their_intervals():
-    # Student's t(0.975, 2) = 4.302653 is divided by the square root of three.
+    # The half width of the interval is Student's t(0.975, 2) = 4.302653, divided by the square root
+    # of three.
     quantities = [quantity(1.0, 2.0, 3.0), quantity(10.0)]
     assert [str(value) for value in quantities] == ["2.0 ± 2.5", "10.00"]
     assert listed(quantities) == "2.0 ± 2.5, 10.00"

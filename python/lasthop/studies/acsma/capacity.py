@@ -18,7 +18,9 @@ REPLICATIONS = 10
 """Number of replications of each load vector. [-]"""
 
 LIGHT_LOAD = 0.3
-"""Load at which L-CSMA's queues do not grow, as a fraction of the capacity region's border. [-]"""
+"""Load at which L-CSMA's queues do not grow, as a fraction of the load at the border of the
+capacity region. [-]
+"""
 
 VECTORS: Mapping[str, tuple[float, float, float]] = {
     "even": (0.4, 0.3, 0.3),
@@ -39,8 +41,8 @@ ACCESS: Mapping[str, Mapping[str, Any]] = {
     "acsma": {"access": "adaptive", "service_rate": network.THEORY_PPS},
     "lcsma": {"access": "legacy", "service_rate": network.THEORY_PPS},
 }
-"""Settings of `csma` for adaptive access with the backoff of (3.3), and for legacy CSMA with that
-of (4.1).
+"""Settings of `csma` for adaptive access with the backoff of (3.3), and for legacy CSMA with the
+backoff of (4.1).
 """
 
 

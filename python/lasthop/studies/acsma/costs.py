@@ -24,8 +24,8 @@ connections.
 
 @cache
 def measured_costs() -> Any:
-    """Return the stored measurement: machine, date, and the costs in every round, over loopback and
-    over a slow link.
+    """Return the stored measurement: machine, date, and the costs in every repetition. The costs
+    over loopback and over a slow link are separate.
     """
     file = resources.files("lasthop.studies.acsma").joinpath("costs.json")
     return json.loads(file.read_text(encoding="utf-8"))

@@ -80,7 +80,7 @@ EIFS = "364 us"
 """Idle time after a frame that a station senses but cannot decode, for 802.11b at 1 Mb/s."""
 
 PLAIN: Tree = {**TIMES, "access": "dcf", "queue": 50}
-"""Settings of L-CSMA without EIFS. Each link decodes all frames that it senses."""
+"""Settings of L-CSMA without EIFS, for links that decode all frames that they sense."""
 
 SLOTS: Tree = {"slotted": True}
 DIFS: Tree = {"difs": "50 us"}
@@ -92,8 +92,8 @@ TREATMENTS: Mapping[str, Tree] = {"hack": {"service_rate": HACK_PPS}, "nack": TI
 """Settings of the exchange times under h-ACK and n-ACK, the two treatments of TCP ACKs."""
 
 THEORY_PPS = 600.0
-"""Packet rate C of h-ACK in continuous time without idle times. The totals of table 6.2 imply
-similar values in the model: 568, 628 and 598. [packets/s]
+"""Packet rate C of h-ACK in continuous time without idle times. With similar rates C, namely 568,
+628 and 598, the model gives the total throughputs of table 6.2. [packets/s]
 """
 
 SCHEMES: Mapping[str, Tree] = {
@@ -392,13 +392,15 @@ USERS = Abscissa("user", ticks=LINKS)
 
 
 def each(label: str, point: str, reading: Callable[[Run, int], Quantity]) -> Line:
-    """Return the line that shows a quantity of every user, or of every link, in one run."""
+    """Return the line of a picture that shows a quantity of every user, or of every link, in one
+    run.
+    """
     return Line(label, LINKS, lambda runs: [reading(runs[point], item) for item in LINKS])
 
 
 def optimal(topology: str, flows: Sequence[Any] = LINKS) -> Line:
-    """Return the line with the throughputs of the flows at the optimum. The model predicts these
-    throughputs. [packets/s]
+    """Return the line of a picture with the throughputs of the flows at the optimum. The model
+    predicts these throughputs. [packets/s]
     """
     return Line("optimum", flows, lambda runs: [theory(value) for value in best(topology, BETA)])
 

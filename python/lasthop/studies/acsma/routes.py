@@ -18,8 +18,8 @@ RULES = network.BESIDE
 """Settings of `csma` for links that share nodes, so that they decode each other's frames."""
 
 VARIANTED = tuple(name for name in VARIANTS if name not in ("slots", "silences"))
-"""Names of the variants that matter in topologies d and e. There is no EIFS, so that the only idle
-time is DIFS.
+"""Names of the variants that are simulated in topologies d and e. The variants of the slots and of
+the idle times are omitted.
 """
 
 SMOOTHING = 0.9

@@ -27,7 +27,7 @@ STARVING = {"a": 1, "b": 1, "c": 2}
 """Number of starving users under L-CSMA, by topology. Their utilities cause the gap."""
 
 RANDOM_LOSS = 1.31
-"""Mean window of Reno under random losses multiplied by sqrt(p), with an ACK for every packet.
+"""Product of Reno's mean window and sqrt(p), under random losses and with an ACK for every packet.
 [packets]
 
 The loss probability is p. Source: Mathis, Semke, Mahdavi and Ott, The macroscopic behavior of the

@@ -171,8 +171,8 @@ KINDS = (PLAIN, *(f"-{name}" for name in network.VARIANTS))
 
 
 def _under(kind: str, **csma: Any) -> dict[str, Any]:
-    """Return the scenario of n-ACK in topology a with other settings of `csma`, judged or under a
-    variant.
+    """Return the scenario of n-ACK in topology a with other settings of `csma`. `kind` is one of
+    `KINDS`.
     """
     if kind != PLAIN:
         return network.variant("nack", kind.removeprefix("-"), **csma)

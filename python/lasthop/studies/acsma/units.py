@@ -47,7 +47,9 @@ def _r_back(run: Run) -> Quantity:
 
 
 SAME_SETTING_PPS = {"table 6.2": 739, "table 6.3": 737, "figure 6.5": 595}
-"""Total throughputs that the paper prints for n-ACK in topology a. [packets/s]"""
+"""Total throughputs that the paper prints for n-ACK in topology a. They differ although the
+settings are the same. [packets/s]
+"""
 
 
 def _unit_findings(runs: Runs) -> dict[str, str]:

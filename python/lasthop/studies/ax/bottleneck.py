@@ -199,8 +199,8 @@ def shown(runs: Runs) -> dict[str, Quantity]:
 
 
 def finding(runs: Runs) -> str:
-    """Return a text on the default threshold, on short queues in the bottleneck, and on both queues
-    of the access point.
+    """Return a text on three effects: of the default threshold, of short queues in the bottleneck,
+    and of the rate C on eta.
     """
     default, calm = SWEEP.at(phy="ax", way="down", threshold=(40, CALM)).runs(runs)
     leaf = LEAVES.run(runs, phy="ax", way="down")

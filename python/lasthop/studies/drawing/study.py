@@ -14,7 +14,9 @@ PAPER_BAND = "#DDDDDD"
 
 
 SHORT_LABEL = 14
-"""Longest label for which a legend of three columns fits the width of the page. [characters]"""
+"""Length of the longest label with which a legend of three columns is not wider than the page.
+[characters]
+"""
 
 BARS_MM = 46.0
 """Height of a panel with bars. [mm]"""

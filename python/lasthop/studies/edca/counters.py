@@ -57,11 +57,12 @@ class Result:
     Attributes
     ----------
     active : Estimate
-        Time average of the number of stations with a packet, as in the chain: the number does not
-        change during an exchange. [stations]
+        Time average of the number of stations with a packet, as in the Markov chain of the paper:
+        the number does not change during an exchange. [stations]
     active_from_receipt : Estimate
-        Time average of the number of stations with a packet, as in the engine: a station is active
-        from the end of its received segment, while it still sends the MAC ACK. [stations]
+        Time average of the number of stations with a packet, as in the simulator of lasthop: a
+        station is active as soon as it has received a segment, while it still sends the MAC ACK.
+        [stations]
     collisions : Estimate
         Fraction of the stations' attempts that collide. [-]
     """

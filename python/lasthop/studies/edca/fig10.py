@@ -20,11 +20,15 @@ medium idle. It is then sent without backoff. [us]
 """
 
 BEFORE, AFTER = 300, 600
-"""Processing times before and after the maximum of the throughput. [us]"""
+"""Two processing times: one is shorter, and one is longer than the processing time with the largest
+throughput. [us]
+"""
 
 
 GONE = 800
-"""Processing time after the maximum, at which the remaining effect is reported. [us]"""
+"""Long processing time at which the finding reports how much the throughput has decreased again.
+[us]
+"""
 
 SWEEP = Sweep(
     "{delay}us",
@@ -34,7 +38,9 @@ SWEEP = Sweep(
 
 
 def measure(runs: Runs) -> dict[str, Quantity]:
-    """Return the distance of the throughput from the analysis, and the height of its maximum."""
+    """Return the largest deviation of the throughput from the analysis, and the throughput before,
+    at and after its maximum.
+    """
     curve = SWEEP.read(runs, cell.throughput)
     analysis = curve[0].predicted
     assert analysis is not None

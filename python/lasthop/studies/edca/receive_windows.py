@@ -37,7 +37,9 @@ IMMEDIATE = Sweep(
 )
 
 TURNS = (3, 7, 127, 255)
-"""CWmin of the stations near the minima and maxima of curves with CWmin 3 of the AP. [slots]"""
+"""CWmin of the stations at which the throughput is near a minimum or a maximum, if the CWmin of the
+access point is 3. [slots]
+"""
 
 LIMITS = (1, 2)
 """TXOP limits of access point and stations. [packets]"""

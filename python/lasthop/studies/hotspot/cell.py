@@ -180,4 +180,6 @@ def lossless(runs: Runs) -> None:
 
 
 STANDING: Mapping[str, Read] = {"queue_{x}": station_queue, "loss_{x}": ap_loss}
-"""Quantities that tables show for every point of a sweep, by the names of their values."""
+"""Readings that tables show for every point of a sweep: the queue of station 1, and the loss at the
+access point. The keys are the names of the values.
+"""

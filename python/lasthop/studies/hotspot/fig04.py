@@ -43,7 +43,9 @@ def scenario(phase: str) -> dict[str, Any]:
 
 
 def free(rates: Mapping[str, str]) -> dict[str, Any]:
-    """Return the scenario with downloads of the same stations, without the bottleneck."""
+    """Return the scenario without the bottleneck, in which each station of `rates` downloads at its
+    PHY rate.
+    """
     tree = cell.scenario(f"the cell alone, {', '.join(rates)}", {}, {})
     stations = {name: {"rate": rate, "download": 1} for name, rate in rates.items()}
     return tree | {"duration": "60 s", "replications": 20, "station": stations}

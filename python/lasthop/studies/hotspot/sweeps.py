@@ -29,16 +29,17 @@ FAST = "11 Mbps"
 
 def connections(first: str, others: str, *, rate: str = FAST, name: str = "{x}") -> Sweep:
     """Return the sweep over the number X = 1..6 of station 1's connections. Each other station has
-    one.
+    one connection.
 
     Parameters
     ----------
     first, others : str
-        Direction of the connections, ``upload`` or ``download``.
+        Direction of the connections of station 1 and of the other stations: ``upload`` or
+        ``download``.
     rate : str
         Physical rate of station 1.
     name : str
-        Names of the points.
+        Name of each point, in which ``{x}`` stands for the number X.
     """
     ending = "" if rate == FAST else f", station 1 at {rate}"
     return Sweep(

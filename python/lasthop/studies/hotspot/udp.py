@@ -17,7 +17,7 @@ SENDERS = 3
 
 SENT = "4 Mbps"
 """UDP rate of each sender. The rate exceeds the sender's share, but is low enough that ping replies
-sometimes enter its buffer.
+sometimes enter the sender's buffer.
 """
 
 KINDS = ("estimated", "plain", "none")

@@ -91,8 +91,8 @@ class Costs(Policies):
 
     @property
     def sacked(self) -> Sweep | None:
-        """Runs of both policies at 10 and 200 ms with SACK, if only Compound flows share one
-        router.
+        """Runs of both policies at 10 and 200 ms with SACK. The value is None unless only Compound
+        flows share one router.
         """
         if self.is_parking_lot or self.mixed:
             return None
@@ -106,8 +106,8 @@ class Costs(Policies):
 
     @property
     def unaveraged(self) -> Sweep | None:
-        """Runs of RED without averaging at the longest round-trip times, if there are runs with
-        SACK.
+        """Runs of RED without averaging at the longest round-trip times. The value is None if
+        `sacked` is None.
         """
         if self.sacked is None:
             return None

@@ -19,8 +19,8 @@ PLAIN = router.red(50, 100, averaging=False)
 ABRUPT = router.red(50, 100, averaging=False, gentle=False)
 
 GROUPS: Mapping[str, tuple[int, int]] = {"small": (5, 15), "large": (100, 300)}
-"""Round-trip times of the two halves of the flows, for small and for large round-trip times.
-[ms]
+"""Round-trip times of the two halves of the flows, in runs with small and in runs with large
+round-trip times. [ms]
 """
 
 THRESHOLDS: Mapping[str, tuple[int, int]] = {"8_15": (8, 15), "100_200": (100, 200)}

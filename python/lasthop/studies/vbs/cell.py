@@ -129,8 +129,8 @@ def traced(name: str, stations: Tree, **more: Any) -> dict[str, Any]:
 
 
 def classes(error: float, count: int = 5, *, acks: bool = False) -> dict[str, Any]:
-    """Return the stations of both classes. Data frames of class 2 have errors and, if `acks`, its
-    TCP ACKs too.
+    """Return the stations of both classes. Data frames of class 2 have channel errors with the
+    probability `error`. If `acks`, TCP ACKs of class 2 have errors with the same probability.
     """
     low = {"count": count, "download": 1, "error_down": error}
     return {

@@ -2,8 +2,8 @@
 class 2 is 0.3.
 
 There are five users of each class. At 100 s two users of class 1 join. At 200 s they leave, and two
-users of class 2 join. Results are measured in time windows. There is one run per window, which
-begins at time 0 and ends with the window.
+users of class 2 join. Results are measured in time windows. Each window has its own run. The run
+begins at time 0 and ends at the end of the window.
 """
 
 from typing import Any
@@ -26,8 +26,9 @@ STEP_S, STEPS = 5, 4
 
 REPLICATIONS = 10
 JUDGED = 40
-"""Number of replications of the runs by which claims are judged. With ten replications, the
-intervals of 1 % overlap a band although the means are outside the band.
+"""Number of replications of the runs by which claims are judged. With ten replications, confidence
+intervals have half widths of 1 %. They overlap the band that a rule accepts although the means are
+outside the band.
 """
 
 
@@ -103,7 +104,9 @@ def shown(runs: Runs) -> dict[str, Quantity]:
 
 
 def settling_s(runs: Runs, algorithm: str) -> str:
-    """Return, for each change, when the ratio stays within 5 % of its target, as text. [s]"""
+    """Return as text, for each change, the time after which the goodput ratio stays within 5 % of
+    its target. [s]
+    """
     times = []
     for change in CHANGES_S:
         late = 0

@@ -17,7 +17,9 @@ READINGS = {"the engine's": Options(), "the corrected paper's": PAPER}
 
 
 def trees() -> Iterator[dict[str, object]]:
-    """Yield cells of figure 11 with both numbers of attempts, and a cell with a wire."""
+    """Yield cells of figure 11 with four attempts per frame and with eight, and a cell with a delay
+    of the wire.
+    """
     for attempts in (cell.ATTEMPTS, cell.STATED_ATTEMPTS):
         for error in cell.ERRORS:
             yield cell.scenario("fixed point", cell.classes(error), attempts=attempts)
@@ -51,7 +53,9 @@ def spread(tree: dict[str, object], options: Options) -> tuple[float, int]:
 
 @cache
 def spreads() -> tuple[tuple[float, int], ...]:
-    """Return the result of `spread` for all cells, and for both interpretations of the model."""
+    """Return the result of `spread` for all cells. Cells without buffer sharing are computed with
+    the default model and with the corrected model of the paper.
+    """
     plain = [spread(tree, options) for options in READINGS.values() for tree in trees()]
     return (*plain, *(spread(tree, Options()) for tree in shared_trees()))
 

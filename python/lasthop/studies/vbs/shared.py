@@ -83,8 +83,8 @@ FAIR_QUEUES = Point(
 
 
 def measure_occupancy(runs: Runs) -> dict[str, Quantity]:
-    """Return the mean queue and the fraction of time without packets, with errors of one class and
-    of both classes.
+    """Return the mean queue, and the fraction of time in which the queue is empty. In some runs
+    only class 2 has channel errors, and in the others all stations have errors.
     """
     values = {}
     for point in ("two_classes", "all_0_3", "partition", "partition_all_0_3"):
@@ -119,9 +119,11 @@ def draw_occupancy(runs: Runs) -> Figure:
 
 
 def measure_fairness(runs: Runs) -> dict[str, Quantity]:
-    """Return values with shares divided by values without shares, for both numbers of attempts.
+    """Return values with buffer sharing, for four attempts per frame and for eight.
 
-    The values are the goodput ratio of the classes, the fair rate, and the aggregate goodput."""
+    The values are the goodput ratio of the classes, the fair rate [Mb/s], Jain's index, and the
+    aggregate goodput divided by that without buffer sharing.
+    """
     values = {}
     for limit in ("", "stated-"):
         for algorithm in ("vbs", "partition"):
@@ -137,9 +139,11 @@ def measure_fairness(runs: Runs) -> dict[str, Quantity]:
 
 
 def shown_fairness(runs: Runs) -> dict[str, Quantity]:
-    """Return goodputs [Mb/s] and fractions of blocked packets of each class under both algorithms.
+    """Return, for each class and each sharing algorithm, the goodput [Mb/s] and the fraction of
+    blocked packets.
 
-    Also return the goodput ratio of the classes under the regulator.
+    Also return goodput ratios of the classes: under the regulator, and with the number of attempts
+    in table II.
     """
     algorithms = SWEEP.at(algorithm=tuple(cell.ALGORITHMS), error=cell.ERRORS[1:])
     of_classes = {
