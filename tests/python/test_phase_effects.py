@@ -186,12 +186,25 @@ def test_periodic_losses_of_alternating_sources_cause_a_warning() -> None:
     [warning] = locked(LOSSES)
     assert warning.startswith("link way: phase lock: one of every 100 packets is lost")
     assert "repeat their order every 2 packets" in warning
+    assert "All losses are of the same flow" in warning
     assert locked(LOSSES, {"link.way.loss": {"every": 99}}) == []
     assert locked(LOSSES, {"flow.two.udp": "10 Mbps"}) == []
     losses = lh.simulate(LOSSES).sample_tree["flows"]
     each = zip(losses["one"]["loss_probability"], losses["two"]["loss_probability"], strict=True)
     for pair in each:  # One of the two sources loses all packets.
         assert sorted(pair) == pytest.approx([0.0, 0.02], abs=1e-3)
+
+
+def test_periodic_losses_of_four_sources_affect_two_of_them() -> None:
+    more = LOSSES + "".join(
+        f'[flow.{name}]\nfrom = "a"\nto = "b"\nudp = "5 Mbps"\n' for name in ("three", "four")
+    )
+    [warning] = locked(more, {"link.way.loss": {"every": 98}})
+    assert "repeat their order every 4 packets. All losses are at 2 of these 4 places" in warning
+    losses = lh.simulate(more, settings={"link.way.loss": {"every": 98}}).sample_tree["flows"]
+    each = (losses[name]["loss_probability"] for name in ("one", "two", "three", "four"))
+    for values in zip(*each, strict=True):
+        assert sorted(values) == pytest.approx([0.0, 0.0, 2 / 98, 2 / 98], abs=1e-3)
 
 
 def test_a_busy_queue_with_other_traffic_causes_no_warning() -> None:

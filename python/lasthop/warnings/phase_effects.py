@@ -27,8 +27,8 @@ RED thresholds of 5 and 15 packets and a limit of 20 packets. One of the sources
 and 8 Mb/s.
 
 *Periodic losses.* One of every N packets is lost, and constant-rate sources send in a fixed order,
-which repeats after some number of packets. If N and this number have a common factor, all losses
-are of the same source.
+which repeats after some number of packets. If N and this number have a common factor, only some of
+the sources lose packets, or only one if N is a multiple of this number.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -374,11 +374,17 @@ def of_losses(meeting: Meeting, every: int) -> Iterator[str]:
     for each in turns:
         scale = scale * each.denominator // gcd(scale, each.denominator)
     cycle = int(sum(each * scale for each in turns))
-    if gcd(every, cycle) > 1:
+    common = gcd(every, cycle)
+    if common > 1:
+        lossy = (
+            "All losses are of the same flow"
+            if common == cycle
+            else f"All losses are at {cycle // common} of these {cycle} places"
+        )
         yield (
             f"link {meeting.hop.name}: phase lock: one of every {every} packets is lost, and "
             f"{len(rates)} constant-rate UDP flows ({listed([*meeting.constant])}) "
-            f"repeat their order every {cycle} packets. All losses are of the same flow; set "
+            f"repeat their order every {cycle} packets. {lossy}; set "
             'arrivals = "poisson" of these flows, or loss = { probability = ... }'
         )
 
