@@ -343,7 +343,8 @@ fn no_unit(key: &Key, node: &Item) -> Option<String> {
     let what = key.doc.split(['.', ',', ';', ':']).next()?;
     let (first, rest) = what.split_at_checked(1)?;
     let what = match rest.starts_with(char::is_uppercase) {
-        true => what.to_owned(), // the description begins with an abbreviation
+        // the description begins with an abbreviation, whose capitals are kept
+        true => what.to_owned(),
         false => first.to_lowercase() + rest,
     };
     has_unit.then(|| format!("`{}` is a bare number: {what}", key.name))
@@ -403,7 +404,7 @@ impl Entry {
     }
 }
 
-/// A value of a section in its Rust type, with its entry.
+/// A value of a section, converted to its Rust type, and the entry that contains the value.
 pub struct Located<'a, T> {
     /// The value.
     pub value: T,
@@ -427,10 +428,10 @@ impl<T> std::ops::Deref for Located<'_, T> {
 }
 
 impl Section {
-    /// Refuses the given keys of the list `keys`, which have no effect because the condition
-    /// `needed` is not met. If `overruled` is true, an override is the reason why the condition is
-    /// not met. In this case, keys of the file are accepted, and only keys of overrides are
-    /// refused.
+    /// Refuses those keys of the list `keys` that are set. They have no effect, because the
+    /// condition `needed` is not met. If `overruled` is true, an override is the reason why the
+    /// condition is not met. In this case, keys of the file are accepted, and only keys of
+    /// overrides are refused.
     pub(crate) fn refuse_idle(
         &self,
         keys: &[&str],

@@ -141,7 +141,8 @@ mod tests {
     #[test]
     fn a_key_is_looked_for_in_all_tables_and_each_is_named_once() {
         let hint = |name| tables_hint(root(), &NOTHING_ADDED, name);
-        // the hint contains the shorter of the table's two paths
+        // the key `window` is in a single table, which is allowed under two paths; the hint
+        // contains the shorter path
         assert_eq!(
             hint("window").as_deref(),
             Some("`window` is a key of `tcp`")

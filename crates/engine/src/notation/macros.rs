@@ -79,7 +79,8 @@ macro_rules! words {
 ///
 /// - `as`: the name of the key, if the name of the field contains a unit;
 /// - `=>`: the value if no table has the key, computed from the fields above;
-/// - `by`: a function of the layers that reads the field, if it depends on several keys;
+/// - `by`: a function that reads the field from the layers (the tables in which keys are looked
+///   up), if the field depends on several keys;
 /// - `json`: the name in the normalised scenario, if it is not the name of the field with the unit of its
 ///   type.
 ///
@@ -327,7 +328,8 @@ macro_rules! table {
     };
 }
 
-/// Returns the names of these keys of tables, as written in a file.
+/// Generates an array with the names of the given keys, as written in a file. Each list of keys
+/// follows the name of its table.
 macro_rules! keys {
     ($( $table:ident: $( $key:ident ),+ );+) => {
         [$( $( $table::$key.name() ),+ ),+]

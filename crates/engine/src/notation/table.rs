@@ -216,10 +216,10 @@ pub enum Kind {
     Tables(Inner),
 }
 
-/// The tables that a key may have.
+/// The value of a key that is a table, or a set of tables with names.
 #[derive(Clone, Copy)]
 pub struct Inner {
-    /// The table.
+    /// Function that returns the definition of the table.
     pub table: fn() -> &'static Table,
     /// Key of the table that a bare value sets; `None` if a bare value is not accepted.
     pub bare: Option<&'static str>,

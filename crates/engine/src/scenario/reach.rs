@@ -29,7 +29,7 @@ impl Scenario {
 
     /// Returns the time before which the scenario must end, so that the event queue can store all
     /// pending events. Timers may expire a few minutes after the end of the run; events after the
-    /// horizon never occur.
+    /// returned time never occur.
     pub(crate) fn horizon(&self) -> Time {
         let medium = self.csma.as_ref().map_or(Time::NEVER, conflict::horizon);
         Agenda::horizon_of(self.slots()).min(medium)

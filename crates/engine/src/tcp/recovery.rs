@@ -60,8 +60,8 @@ pub(super) enum Reaction {
     Ignore,
     /// Grow the window.
     Grow,
-    /// Grow the window by at most the growth for one delayed ACK. The ACK may also cover segments
-    /// that arrived earlier, above a missing segment.
+    /// Grow the window by at most the growth for one delayed ACK, because the ACK may also cover
+    /// segments that arrived earlier, above a missing segment.
     GrowAfterLoss,
     /// A loss was detected: reduce the window and retransmit.
     Loss,

@@ -181,7 +181,7 @@ impl Sender {
         self.take_ack(now, ack, ack.ece.is_set());
     }
 
-    /// Processes an ACK apart from its ECN echo. If `holds`, the window does not grow.
+    /// Processes an ACK apart from its ECN echo. The window does not grow if `holds` is true.
     #[inline(always)]
     fn take_ack(&mut self, now: Time, ack: Ack, holds: bool) {
         if ack.next > self.snd_una {
@@ -323,8 +323,8 @@ impl Sender {
         self.timer.min(self.departure)
     }
 
-    /// Returns whether an ACK that arrives at `at` may be processed now, ahead of its time. This is
-    /// the case if the sender has no deadline before `at`.
+    /// Returns whether the simulation may process an ACK that arrives at the later time `at`
+    /// already now. This is the case if the sender has no deadline before `at`.
     #[inline]
     pub fn may_act_at(&self, at: Time) -> bool {
         at <= self.deadline()
@@ -392,8 +392,8 @@ impl Sender {
         u64::from(self.rtt.timeouts())
     }
 
-    /// Returns the number of fast recoveries so far. Further holes in the same recovery are not
-    /// counted.
+    /// Returns the number of fast recoveries so far. Further lost segments in the same recovery are
+    /// not counted.
     pub fn fast_retransmits(&self) -> u64 {
         u64::from(self.fast_retransmits)
     }

@@ -247,7 +247,8 @@ fn links_between_near_nodes_read_each_other() {
             .sum()
     };
     let (near, far) = (used(200), used(700));
-    // half of the exchanges follow an exchange of the other link, and begin 314 us later than after an own exchange
+    // at 700 m a link senses the frames of the other link but cannot decode them, so that it waits EIFS: half of the
+    // exchanges follow an exchange of the other link, and begin 314 us later
     assert!(near > 1.1 * far, "{near} {far}");
     assert_eq!(near, {
         let same = placed(700).replace("eifs = \"364 us\"", "eifs = \"50 us\"");

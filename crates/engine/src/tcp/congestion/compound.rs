@@ -182,7 +182,8 @@ mod tests {
         assert!((13.6..14.0).contains(&cwnd), "{cwnd}");
     }
 
-    /// 200 packets, RTT 125 ms against a base of 100 ms: diff = 200 * 25/125 = 40 packets.
+    /// The window is 200 packets, the RTT 125 ms and the minimum RTT 100 ms: diff = 200 * 25/125 =
+    /// 40 packets are in the queue. This exceeds gamma = 30, so dwnd shrinks by zeta diff = 20.
     #[test]
     fn a_queue_of_gamma_packets_reduces_dwnd_by_zeta_times_diff() {
         let mut compound = Compound::new(published());

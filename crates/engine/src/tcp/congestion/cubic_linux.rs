@@ -501,8 +501,8 @@ mod tests {
             prop_assert!((target - expected).abs() <= 1.0 + expected / 50.0, "{} {}", target, expected);
         }
 
-        /// On a long path, far above Reno's window, the window approaches the value of the cubic
-        /// function one round trip later. The window lags by at most one round trip and two
+        /// On a long path, far above Reno's window, the window approaches the value that the cubic
+        /// function has one round trip later. The window lags by at most one round trip and two
         /// packets.
         #[test]
         fn the_window_follows_its_target(w_max in 400..4_000_u64, seconds in 1..12_u64) {

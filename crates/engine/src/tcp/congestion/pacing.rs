@@ -31,7 +31,8 @@ use crate::tcp::recovery::RecoveryMode;
 /// ssthresh. [-]
 const SLOW_START_FACTOR: f64 = 2.0;
 
-/// `net.ipv4.tcp_pacing_ca_ratio`: pacing rate divided by cwnd/SRTT, in all other cases. [-]
+/// `net.ipv4.tcp_pacing_ca_ratio`: pacing rate divided by cwnd/SRTT, while cwnd is at least half of
+/// ssthresh. [-]
 const FACTOR: f64 = 1.2;
 
 /// A congestion control with pacing.

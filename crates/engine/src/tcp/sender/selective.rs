@@ -48,7 +48,7 @@ impl Sender {
         self.scoreboard = Some(board);
     }
 
-    /// Processes an ACK after its ECN echo.
+    /// Processes an ACK whose ECN echo has already been processed.
     #[inline]
     fn on_counted_ack(&mut self, now: Time, ack: Ack, blocks: &Blocks, board: &mut Scoreboard) {
         if ack.next >= self.snd_una && self.snd_una < self.snd_max {
@@ -154,8 +154,8 @@ impl Sender {
         edge.min(self.limit)
     }
 
-    /// Records that `next` is the [`right_edge`](Sender::right_edge): the end of the data or of the
-    /// receive window.
+    /// Records which limit the last poll met, if `next` is the [`right_edge`](Sender::right_edge):
+    /// the end of the data or the end of the receive window.
     #[inline]
     pub(super) fn meet_right_edge(&mut self, next: u32) {
         if next >= self.limit {

@@ -43,7 +43,7 @@ struct AckUpdate {
 }
 
 impl Sender {
-    /// Processes an ACK after its ECN echo.
+    /// Processes an ACK whose ECN echo has already been processed.
     pub(super) fn on_timed_ack(
         &mut self,
         now: Time,
@@ -117,7 +117,9 @@ impl Sender {
                 if self.snd_una >= recover =>
             {
                 self.end_recovery(timed);
-                begins = timed.rack.has_repeated(); // segments were lost during this recovery
+                // segments above `recover` were lost and retransmitted, which begins the next
+                // recovery
+                begins = timed.rack.has_repeated();
             }
             Recovery::Fast { .. } | Recovery::Careful { .. } => {}
             Recovery::Open { .. } if acked > 0 => self.recovery = Recovery::START,

@@ -81,10 +81,10 @@ impl Sender {
 
 /// Executes the events of a table and compares the sender with each row.
 ///
-/// A row reads `event | segments sent, ' if again | cwnd | ssthresh | pipe  # why`. Events are 10
-/// ms apart. They are `open`, `close`, `ack N`, `ece` for the echo of a mark, and `timeout` at the
-/// deadline of the timer. In `ack N`, N is the next segment expected, and the first and last
-/// segment of each SACK block follow; the echo is 100 ms old.
+/// A row reads `event | segments sent | cwnd | ssthresh | pipe # why`. After a segment, `'` means a
+/// retransmission. Events are 10 ms apart. They are `open`, `close`, `ack N`, `ece` for the echo of
+/// a mark, and `timeout` at the deadline of the timer. In `ack N`, N is the next segment expected,
+/// and the first and last segment of each SACK block follow; the echo is 100 ms old.
 fn check(settings: &TcpSettings, table: &str) -> Sender {
     let mut sender = Sender::new(settings);
     let mut now = Time(1_000 * MS);
@@ -144,7 +144,8 @@ fn from_ten() -> TcpSettings {
     }
 }
 
-/// Both holes are repaired in the round trip after their loss. The window is halved once.
+/// Two lost segments are both retransmitted in the round trip after their loss. The window is
+/// halved once.
 #[test]
 fn two_losses_of_a_window_are_repaired_in_one_round_trip() {
     let sender = check(
@@ -222,8 +223,9 @@ fn a_burst_of_losses_with_rate_reduction() {
     );
 }
 
-/// RFC 6937, section 3.1, first figure: the first of 20 segments is lost. The RFC includes limited
-/// transmit in FlightSize (ssthresh 11), although RFC 5681 forbids this (10).
+/// RFC 6937, section 3.1, first figure: the first of 20 segments is lost. The RFC includes the
+/// segments of limited transmit in FlightSize, so that ssthresh is 11. RFC 5681 excludes them, so
+/// that ssthresh is 10 here.
 #[test]
 fn rate_reduction_spreads_the_silence_of_half_a_window() {
     let twenty = TcpSettings {
@@ -253,11 +255,12 @@ fn rate_reduction_spreads_the_silence_of_half_a_window() {
         }
         sent
     };
-    // cwnd is 10: 18 segments are in the network after the retransmission, and 9 segments must
-    // arrive before the next segment leaves
+    // for each ACK, N is a new segment, R a retransmission, and a dot means that no segment is
+    // sent; with a cwnd of 10 and 18 segments in the network after the retransmission, 9 segments
+    // must arrive before the next segment is sent
     assert_eq!(sent_with(false), "NNR.........NNNNNNNNN");
-    // rows of the figure: NNR.........NNNNNNNN (with cwnd 11 from ACK 12 on) and
-    // NNR.N.N.N.N.N.N..NN
+    // the figure has the rows NNR.........NNNNNNNN (a segment is sent from ACK 12 on, because cwnd
+    // is 11) and NNR.N.N.N.N.N.N..NN
     assert_eq!(sent_with(true), "NNR.N.N.N.N.N.N.N..NN");
 }
 
@@ -554,7 +557,8 @@ fn the_scoreboard_changes_nothing_without_a_loss() {
         let mut play = |looks| {
             let mut draws = Streams::new(seed, 0).stream("fates");
             let fate = move |_| {
-                let late = 30 * u64::from(draws.chance(0.01)); // overtaken by a few segments
+                // 1 % of the packets are 30 ms late, so that a few later packets overtake them
+                let late = 30 * u64::from(draws.chance(0.01));
                 (!draws.chance(0.02)).then_some(Span((50 + late) * MS))
             };
             let settings = TcpSettings {

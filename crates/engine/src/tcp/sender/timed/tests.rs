@@ -9,11 +9,12 @@ use crate::tcp::pipe::{MS, settings};
 
 /// Executes the events of a table and compares the sender with each row.
 ///
-/// A row reads `time event | segments sent, ' if again | cwnd | in the network | timer  # why`.
-/// Times are in ms. Events are `open`, `more N` (N further segments), `close`, `ack N`, and `timer`
-/// at the deadline of the timer. In `ack N`, N is the next segment expected, and the first and last
-/// segment of each SACK block follow. An ACK echoes the time 100 ms ago, or the time after `@`. The
-/// timer is R for reordering, P for a probe or T for retransmission, with its deadline.
+/// A row reads `time event | segments sent | cwnd | in the network | timer # why`. After a segment,
+/// `'` means a retransmission. Times are in ms. Events are `open`, `more N` (N further segments),
+/// `close`, `ack N`, and `timer` at the deadline of the timer. In `ack N`, N is the next segment
+/// expected, and the first and last segment of each SACK block follow. An ACK echoes the time 100
+/// ms ago, or the time after `@`. The timer is R for reordering, P for a probe or T for
+/// retransmission, with its deadline.
 fn check(settings: &TcpSettings, table: &str) -> Sender {
     let mut sender = Sender::new(settings);
     let mut actual = Vec::new();
@@ -230,8 +231,8 @@ fn a_lost_tail_is_probed() {
     assert_eq!((sender.fast_retransmits(), sender.timeouts()), (1, 0));
 }
 
-/// Only the last segment is lost. The probe repairs this loss, and the window is reduced once more
-/// segments have been acknowledged.
+/// Only the last segment is lost. The probe repairs this loss. The window is halved when a later
+/// ACK shows that the original segment did not arrive (there was no D-SACK).
 #[test]
 fn a_repair_by_probe_costs_a_halving() {
     let sender = check(
@@ -320,8 +321,8 @@ fn a_timeout_spares_what_was_sent_lately() {
     assert_eq!((sender.fast_retransmits(), sender.timeouts()), (1, 1));
 }
 
-/// With byte counting: of the fifteen segments that the last ACK acknowledges, eleven had been
-/// SACKed.
+/// With byte counting, the last ACK acknowledges fifteen segments. Eleven of these segments had
+/// been SACKed, so only four segments increase the window.
 #[test]
 fn what_was_sacked_does_not_count_again() {
     let counting = TcpSettings {
@@ -344,7 +345,8 @@ fn what_was_sacked_does_not_count_again() {
 }
 
 /// The ACK that ends fast recovery is counted by segments. Of the eleven segments that the last ACK
-/// acknowledges, three had been SACKed. The other eight are more than the window of five.
+/// acknowledges, three had been SACKed. The other eight segments increase the window of five
+/// packets by one packet, and three of them are counted for the next packet.
 #[test]
 fn the_ack_that_ends_recovery_counts_by_segments() {
     let counting = TcpSettings {

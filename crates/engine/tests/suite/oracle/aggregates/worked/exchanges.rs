@@ -212,7 +212,7 @@ fn everybody_waits_for_the_longest_of_the_responses_to_expect() {
         packets(160, 2, 2..6),
     ]
     .concat();
-    // The access point sends to station 2, so that its packet takes 224 us at MCS 7.
+    // The access point sends to station 2, which still has MCS 7, so that the packet takes 224 us.
     arrivals[0].packet.to = 2;
     arrivals[1].packet.ip_bytes = 562;
     let script = Script {
