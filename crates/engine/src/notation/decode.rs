@@ -112,7 +112,7 @@ impl Decoder<'_, '_> {
                 continue;
             }
             self.unknown(&section, table, name, node);
-            // the misspelt key must not also be reported as missing
+            // a required key that is misspelt must not also be reported as missing
             if !self.problems.is_full()
                 && let names = self.added.names(table)
                 && let Some(meant) = nearest(name, names.iter().copied())
@@ -282,7 +282,7 @@ impl Decoder<'_, '_> {
                     origin: section.origin,
                     data: Data::Text((*text).to_owned()),
                 };
-                // a test proves that every default is a value of its kind
+                // this check never fails: a test proves that every default is a value of its kind
                 let Ok(value) = check(&node, key, None) else {
                     return;
                 };

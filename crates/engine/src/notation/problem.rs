@@ -239,7 +239,7 @@ pub fn one_line(text: &str, limit: usize) -> String {
     line
 }
 
-/// Largest number of candidates in a hint.
+/// Largest number of candidates that a hint suggests. Less similar candidates are omitted.
 const SUGGESTED: usize = 3;
 
 /// Returns the candidate that the user probably meant by `word`; `None` if no candidate is similar.

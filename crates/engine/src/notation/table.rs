@@ -188,7 +188,7 @@ pub enum Kind {
     Probability,
     /// A number.
     Number(RangeInclusive<f64>),
-    /// A level. [dB]
+    /// A ratio of two powers, such as a signal-to-noise ratio. [dB]
     Level(RangeInclusive<f64>),
     /// A duration. [ns]
     Duration(RangeInclusive<u64>),

@@ -23,7 +23,7 @@ pub enum Value {
     Flag(bool),
     /// A whole number.
     Count(u64),
-    /// A number, a probability, or a level in decibels.
+    /// A number, a probability, or a ratio of two powers in decibels.
     Number(f64),
     /// A duration.
     Duration(Span),
@@ -313,7 +313,7 @@ fn number(value: f64) -> Value {
     Value::Number(value + 0.0)
 }
 
-/// Returns a level with the unit dB.
+/// Returns a ratio of two powers, which the file gives with the unit dB. [dB]
 fn level(node: &Item) -> Result<f64, Refusal> {
     let no_unit = |number: &str| refuse(format!("has no unit, write \"{number} dB\""));
     let text = match &node.data {

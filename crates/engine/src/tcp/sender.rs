@@ -90,9 +90,9 @@ pub struct Sender {
     congestion: Congestion,
     /// Scoreboard of segments that are known to have arrived; `None` without SACK.
     scoreboard: Option<Box<Board>>,
-    /// Whether ACKs and departures are processed with the scoreboard or the state of each segment,
-    /// not only by sequence numbers. With a scoreboard the value is true from the first sign of a
-    /// loss until the loss is repaired. The value is always true with RACK-TLP, or if the
+    /// Whether ACKs and transmissions are processed with the scoreboard or the state of each
+    /// segment, not only by sequence numbers. With a scoreboard the value is true from the first
+    /// sign of a loss until the loss is repaired. The value is always true with RACK-TLP, or if the
     /// congestion control attaches a state to each segment.
     in_detail: bool,
     /// Whether a timeout in fast recovery halves ssthresh again.
@@ -207,8 +207,8 @@ impl Sender {
         Some(self.segment(number, is_retransmission))
     }
 
-    /// Chooses the next segment by sequence numbers only. If the segment may leave, marks it as
-    /// sent, and returns its number and whether it is a retransmission.
+    /// Chooses the next segment by sequence numbers only. If the segment may be sent now, marks it
+    /// as sent, and returns its number and whether it is a retransmission.
     #[inline(always)]
     fn next_in_order(
         &mut self,
@@ -262,7 +262,8 @@ impl Sender {
         next
     }
 
-    /// Reports a departure to the congestion control, if a segment leaves.
+    /// Reports the transmission of the segment `next` to the congestion control. With `None`
+    /// nothing is sent, and this function does nothing.
     #[cold]
     fn report_departure(&mut self, now: Time, next: Option<(u32, bool)>, is_probe: bool) {
         if let Some((number, _)) = next {
@@ -276,8 +277,8 @@ impl Sender {
         }
     }
 
-    /// Returns whether the congestion control lets a segment leave now. If not, stores the
-    /// departure time.
+    /// Returns whether the congestion control permits the transmission of a segment now. If not,
+    /// stores the time from which it is permitted.
     #[cold]
     fn may_depart(&mut self, now: Time) -> bool {
         let departure = self.congestion.earliest_departure(now);

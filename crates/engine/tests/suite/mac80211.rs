@@ -94,7 +94,7 @@ fn who_asks_for_little_hardly_waits() {
         "1000",
     ]
     .map(delay);
-    // `exact`: the driver holds two aggregates; `fair`: the driver holds 24 ms of air time
+    // a packet waits for the frames in the driver: with `exact` two aggregates, with `fair` up to 24 ms of air time
     assert!(
         exact < fair && exact < 0.02 && fair < 0.05,
         "{exact} {fair}"

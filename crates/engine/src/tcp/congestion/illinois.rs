@@ -157,7 +157,7 @@ mod tests {
         near(
             increase(0.05, 0.1),
             (297.0 / 9.7) / (29.7 / 9.7 - 1.0 + 50.0),
-        ); // the value is 0.588
+        ); // alpha is 0.588 at a delay of 50 ms
         near(increase(0.1, 0.1), 0.3);
         near(beta(0.0, 0.1), 0.125);
         near(beta(0.01, 0.1), 0.125);

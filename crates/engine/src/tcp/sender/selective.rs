@@ -131,7 +131,7 @@ impl Sender {
         board.on_ack_in_recovery(self.snd_una, self.snd_max, update, acked > 0, cwnd);
     }
 
-    /// Chooses the next segment by the scoreboard, and marks it as sent if it may leave.
+    /// Chooses the next segment by the scoreboard, and marks it as sent if it may be sent now.
     #[inline]
     pub(super) fn next_by_count(
         &mut self,

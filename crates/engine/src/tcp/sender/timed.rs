@@ -290,7 +290,7 @@ impl Sender {
         timed.rto = now + self.rtt.rto();
     }
 
-    /// Chooses the next segment by RACK-TLP, and marks it as sent if it may leave.
+    /// Chooses the next segment by RACK-TLP, and marks it as sent if it may be sent now.
     #[inline]
     pub(super) fn next_by_time(
         &mut self,
