@@ -87,8 +87,8 @@ macro_rules! words {
 /// Other entries are
 ///
 /// - `within` before a field: an inner table, with its own struct.
-/// - `keyless` before a field: it has no key, and is set after the struct has been read. `hidden`: it is also
-///   absent from JSON. `made`: it is the result of a function of the layers.
+/// - `keyless` before a field: it has no key, and is set after the struct has been read. `hidden`:
+///   it is also absent from JSON. `made`: a function that is given the layers computes it.
 /// - `without` before the keys: keys that the table does not have, each with a hint.
 /// - `key`: a key without a field, such as a table that is read elsewhere.
 /// - `all_of`: the keys of another table. `inherits` names the table in which absent keys are looked up.

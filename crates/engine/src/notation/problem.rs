@@ -189,8 +189,8 @@ impl<'a> Problems<'a> {
         self.listed.is_empty()
     }
 
-    /// Returns the problems: those of the file in its order, then those of the overrides in their
-    /// order.
+    /// Returns the problems, sorted: first the problems of the file by line, then the problems of
+    /// the overrides in the order of the overrides.
     pub(crate) fn into_vec(mut self) -> Vec<Problem> {
         let mut problems: Vec<Problem> = Vec::new();
         let mut ranks: Vec<(u8, usize)> = Vec::new();

@@ -81,8 +81,8 @@ pub(super) struct Step<'a> {
 /// The latest transmissions of the segments that an ACK reports for the first time.
 #[derive(Clone, Copy, Debug, Default)]
 struct Arrived {
-    /// Latest transmission of those segments for which it is known which transmission arrived;
-    /// `None` if there are no such segments.
+    /// Latest transmission that is known to have arrived; `None` if there is no such transmission.
+    /// The ACK of a retransmitted segment may not show which transmission of the segment arrived.
     latest: Option<Sent>,
     /// Latest transmission time of the segments that were sent only once; `None` if there are no
     /// such segments.

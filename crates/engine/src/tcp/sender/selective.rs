@@ -3,10 +3,10 @@
 //! Reference: RFC 6675, section 5. The comments name its steps.
 //!
 //! Outside recovery the window limits the number of outstanding segments that are not SACKed.
-//! Therefore new segments leave on the first two duplicate ACKs (limited transmit, step 3). In
-//! recovery the number of segments that may leave is given by the window minus the pipe, or by
-//! proportional rate reduction. Each ACK of new data restarts the retransmission timer (RFC 6298,
-//! rule 5.3), unlike in NewReno.
+//! Therefore new segments are sent on the first two duplicate ACKs (limited transmit, step 3). In
+//! recovery the number of segments that may be sent is the window minus the pipe, or it is computed
+//! by proportional rate reduction. Each ACK of new data restarts the retransmission timer (RFC
+//! 6298, rule 5.3), unlike in NewReno.
 //!
 //! The recovery mode of the congestion control has no effect here. Therefore Reno and NewReno are
 //! equal.

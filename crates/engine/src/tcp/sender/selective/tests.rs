@@ -198,8 +198,9 @@ fn a_burst_of_losses_is_repaired_in_a_burst_within_the_window() {
     );
 }
 
-/// Six of ten segments are lost, and the sender uses proportional rate reduction. One segment
-/// leaves per segment that arrives, and two while the ACKs are safe, up to ssthresh.
+/// Six of ten segments are lost, and the sender uses proportional rate reduction. One segment is
+/// sent per segment that arrives. While the ACKs report no further loss, two segments are sent per
+/// segment that arrives, until ssthresh segments are in the network.
 #[test]
 fn a_burst_of_losses_with_rate_reduction() {
     let prr = TcpSettings {

@@ -300,7 +300,7 @@ fn a_timeout_follows_a_lost_probe() {
     assert_eq!((sender.fast_retransmits(), sender.timeouts()), (0, 1));
 }
 
-/// Section 6.3: after a timeout, segments that left at most one round trip ago are not
+/// Section 6.3: after a timeout, segments that were sent at most one round trip ago are not
 /// retransmitted.
 #[test]
 fn a_timeout_spares_what_was_sent_lately() {
