@@ -21,7 +21,7 @@ pub(super) struct RateReduction {
     delivered: u32,
     /// prr_out: number of segments sent since the recovery began.
     out: u32,
-    /// RecoverFS: number of segments that could still arrive when the recovery began.
+    /// RecoverFS: number of segments that were outstanding and not SACKed when the recovery began.
     recover_fs: u32,
     /// SndCnt: number of segments that may be sent now.
     sndcnt: u32,

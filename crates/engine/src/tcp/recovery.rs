@@ -48,8 +48,8 @@ pub(super) enum Recovery {
     Open { dupacks: u8 },
     /// Fast recovery. `partial` is true after its first partial ACK.
     Fast { recover: u32, partial: bool },
-    /// After a loss. Duplicate ACKs are ignored, because segments that were sent twice may cause
-    /// them.
+    /// The state after a loss. Duplicate ACKs are ignored, because segments that were sent twice
+    /// may cause duplicate ACKs.
     Careful { recover: u32 },
 }
 

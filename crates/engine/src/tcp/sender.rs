@@ -189,7 +189,7 @@ impl Sender {
         } else if ack.next == self.snd_una && self.snd_una < self.snd_max {
             self.on_dup_ack(now);
         }
-        // an ACK below `snd_una` is old: a later ACK has overtaken it
+        // an ACK below `snd_una` is ignored, because a later ACK has overtaken it
     }
 
     /// Returns the next segment to send. The segment is then considered sent. Poll until the result
@@ -434,7 +434,8 @@ impl Sender {
                 restart = first;
             }
             Reaction::Recovered => self.congestion.on_recovery_ack(RecoveryAck::Full),
-            _ if holds => {} // the window does not grow (RFC 3168, section 6.1.2)
+            // the window does not grow on an ACK with the echo of a mark (RFC 3168, section 6.1.2)
+            _ if holds => {}
             Reaction::GrowAfterLoss => self.grow(now, acked, acked.min(DELAYED_ACK)),
             Reaction::Grow => self.grow(now, acked, acked),
             // these reactions occur only after duplicate ACKs

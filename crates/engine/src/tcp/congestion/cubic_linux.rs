@@ -408,7 +408,7 @@ mod tests {
         assert_eq!(driver.algorithm.cnt, 2);
         let before = driver.window.cwnd;
         driver.round(100 * MS);
-        // one counted segment may remain from the previous round
+        // one counted segment may remain from the previous round, so the growth is rounded up
         assert_eq!(driver.window.cwnd, before + (before / 2.0).ceil());
     }
 

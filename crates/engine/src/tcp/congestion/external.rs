@@ -41,7 +41,7 @@ struct Configured {
     maker: Box<Maker>,
 }
 
-/// The plugin of a congestion control from another crate.
+/// A plugin, which adds a congestion control from another crate.
 pub(crate) struct ControlPlugin {
     pub(crate) name: &'static str,
     read: fn(&Layers) -> Result<Box<Maker>, Refused>,

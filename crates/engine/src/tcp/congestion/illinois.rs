@@ -45,8 +45,8 @@ pub(super) const THETA: u32 = 5;
 pub(super) struct Illinois {
     alpha: f64,
     beta: f64,
-    /// Number of consecutive rounds with a queueing delay up to d_1, since alpha fell below its
-    /// maximum.
+    /// Number of consecutive rounds in which the queueing delay did not exceed d_1 (see [`ETA`]).
+    /// Only rounds after alpha fell below its maximum are counted.
     quiet_rounds: u32,
     rounds: Rounds,
 }

@@ -90,7 +90,7 @@ impl RackTlp {
         }
     }
 
-    /// Returns whether a segment may leave with the window `cwnd`.
+    /// Returns whether a segment may be sent with the window `cwnd`.
     #[inline]
     pub(super) fn has_room(&self, cwnd: u32) -> bool {
         let cwnd = self.reduction.map_or(cwnd, |reduction| reduction.cwnd);

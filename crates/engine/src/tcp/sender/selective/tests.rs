@@ -423,7 +423,8 @@ fn a_loss_in_recovery_is_another_event() {
 }
 
 /// Segments 12 and 13 are lost, and are retransmitted during the recovery from the loss of segments
-/// 0 and 9. They start the next recovery and halve the window, but are not sent a third time.
+/// 0 and 9. Their loss starts the next recovery and halves the window, but the two segments are not
+/// sent a third time.
 #[test]
 fn a_recovery_that_follows_on_another_repeats_nothing() {
     let sender = check(

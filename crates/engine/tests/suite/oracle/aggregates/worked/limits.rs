@@ -130,8 +130,8 @@ fn rts_goes_ahead_of_what_is_longer_in_bytes_or_in_time() {
         scenario.bss[0].cell.rts_threshold_bytes = Some(bytes);
         assert_eq!(needs(&scenario), expected, "{bytes} bytes");
     }
-    // The PPDU takes 224 us at MCS 7. From a legacy station at 54 Mb/s the frame has 12,022 bits, 56 symbols of 216
-    // bits, and takes 20 + 224 = 244 us.
+    // RTS precedes a frame that is longer than the threshold `us`. The PPDU takes 224 us at MCS 7. From a legacy
+    // station at 54 Mb/s the frame has 12,022 bits, 56 symbols of 216 bits, and takes 20 + 224 = 244 us.
     for (us, expected) in [(223, [true, true]), (224, [false, true]), (244, [false; 2])] {
         if let Some(ppdus) = &mut scenario.bss[0].cell.ppdus {
             ppdus.rts_longer_than = Some(Span(us * 1_000));
