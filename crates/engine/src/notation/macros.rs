@@ -130,7 +130,7 @@ macro_rules! table {
         } $($rest)* }
     };
 
-    // `made`: a field that a function of the layers computes
+    // `made`: a field that is computed by a function, which is given the layers
     (@entry $head:tt $lists:tt
         $(#[doc = $doc:literal])+ made $field:ident : $ty:ty = $by:path ; $($rest:tt)*
     ) => {
@@ -177,7 +177,7 @@ macro_rules! table {
     (@entry $head:tt $lists:tt all_of $other:ty $(, inherits $from:literal)? ; $($rest:tt)*) => {
         $crate::table! { @add $head $lists {} { (all_of $other, [$($from)?]) } {} {} $($rest)* }
     };
-    // `by`: a field with a key, which a function of the layers reads
+    // `by`: a field with a key, which is read by a function that is given the layers
     (@entry $head:tt $lists:tt
         $(#[doc = $doc:literal])+ $field:ident $(as $key:literal)? : $ty:ty = $spec:expr , by $by:path ; $($rest:tt)*
     ) => {

@@ -54,7 +54,8 @@ impl Setting<'_, '_, '_> {
     fn in_table(&mut self, node: &mut Item, table: &'static Table, keys: &[&str], path: &str) {
         let (Some((name, rest)), Data::Table(entries)) = (keys.split_first(), &mut node.data)
         else {
-            return; // the decoder reports a bare value at the place of a table
+            // nothing is set: the decoder reports that a bare value is in place of a table
+            return;
         };
         let path = join(path, name);
         let added = self.added;

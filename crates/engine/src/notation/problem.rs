@@ -337,8 +337,8 @@ mod tests {
             hint("rat", &["rate", "rates", "ratio", "rat_1"]).as_deref(),
             Some("did you mean `rate`, `rates` or `ratio`?")
         );
-        // "RATE" differs from "rate" only in case; "download_rate" needs at least two edits more
-        // than "upload_rate"
+        // "RATE" differs from "rate" only in case, so no other key is suggested; "download_rate"
+        // needs at least two edits more than "upload_rate", so it is not suggested
         assert_eq!(hint("RATE", &keys).as_deref(), Some("did you mean `rate`?"));
         assert_eq!(
             hint("up_load_rate", &["upload_rate", "download_rate"]).as_deref(),

@@ -105,7 +105,8 @@ fn report(text: &str, lines: &Lines, errors: &[Error], problems: &mut Problems) 
         let offset = error.span().map_or(0, |span| span.start);
         let line = lines.line(offset);
         if unclosed.is_some_and(|(opened, _)| line >= lines.line(opened)) {
-            // errors from the unclosed bracket on are its consequences
+            // errors on the line of the unclosed bracket, and on later lines, are consequences of
+            // this bracket
             continue;
         }
         if !reported.insert(line) {

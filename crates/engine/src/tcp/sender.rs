@@ -317,8 +317,8 @@ impl Sender {
 
     /// Returns the time of the next [`on_timer`](Sender::on_timer): the expiry of the armed timer,
     /// or the departure of a segment that the congestion control delays. Before this time the
-    /// sender does nothing without an event. [`Time::NEVER`] means that there is neither a timer
-    /// nor a delayed segment.
+    /// sender acts only on ACKs and on data from the application. [`Time::NEVER`] means that there
+    /// is neither a timer nor a delayed segment.
     #[inline]
     pub fn deadline(&self) -> Time {
         self.timer.min(self.departure)

@@ -201,7 +201,8 @@ fn round_trip_times_are_those_of_the_mean() {
     }
 }
 
-/// Datagrams every 100 ms after a wire of 30 ms. No datagram waits for another, so that all delays are equal.
+/// Datagrams arrive every 100 ms over a wire with a delay of 30 ms. No datagram waits for another, so that all delays
+/// are equal.
 #[test]
 fn percentiles_of_equal_delays_are_their_mean() {
     let text = "duration = \"20 s\"\nreplications = 1\n[cell]\nphy = \"802.11b\"\n[wire]\n\

@@ -298,7 +298,8 @@ fn a_lost_retransmission_is_repaired_by_the_timer() {
     assert_eq!((sender.fast_retransmits(), sender.timeouts()), (1, 1));
 }
 
-/// After a timeout the holes are retransmitted in slow start, without the SACKed segments.
+/// After a timeout, the lost segments are retransmitted in slow start, and the SACKed segments are
+/// not.
 #[test]
 fn a_timeout_sends_only_the_holes_again() {
     check(
