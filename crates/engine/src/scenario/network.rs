@@ -20,7 +20,7 @@ use crate::notation::problem::{Origin, Problems, Refused, did_you_mean, one_line
 use crate::notation::setting::{FileTable, KeyOf};
 use crate::notation::units::{self, TIME};
 
-/// Longest route. [links]
+/// Maximum length of a route. [links]
 const LONGEST_ROUTE: usize = 250;
 
 /// A class of equal flows between the same two nodes.

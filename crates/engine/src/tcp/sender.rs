@@ -324,8 +324,8 @@ impl Sender {
         self.timer.min(self.departure)
     }
 
-    /// Returns whether the simulation may process an ACK that arrives at the later time `at`
-    /// already now. This is the case if the sender has no deadline before `at`.
+    /// Returns whether the simulation may process an ACK now, although the ACK arrives later, at
+    /// the time `at`. This is the case if the sender has no deadline before `at`.
     #[inline]
     pub fn may_act_at(&self, at: Time) -> bool {
         at <= self.deadline()

@@ -173,7 +173,7 @@ fn cell() -> impl Strategy<Value = String> {
     })
 }
 
-/// Draws cells with queue disciplines that drop when packets leave, with one queue per contender.
+/// Draws cells with queue disciplines that drop packets when packets are dequeued, with one queue per contender.
 fn other_disciplines() -> impl Strategy<Value = String> {
     let queues = [
         "codel = \"1 ms\"",

@@ -154,7 +154,7 @@ fn links(csma: &Section) -> Result<Vec<CsmaLink>, Refused> {
     let mut links = Vec::with_capacity(tables.len());
     for (name, link) in tables {
         let keys = CsmaLinkTable::read(&Layers(&[link]))?;
-        // the checks have refused unknown names of nodes
+        // the checks have refused unknown names of nodes, so every end of a link has a position
         let places =
             |names: Option<Vec<String>>| names.iter().flatten().filter_map(place).collect();
         links.push(CsmaLink {

@@ -10,7 +10,7 @@
 //! diff = win (1 - baseRTT/RTT)     once a round trip: packets of the flow in the queue
 //! dwnd + (alpha win^k - 1)^+       if diff < gamma
 //! (dwnd - zeta diff)^+             if diff >= gamma
-//! (win (1 - beta) - cwnd/2)^+      on a loss, with cwnd/2
+//! (win (1 - beta) - cwnd/2)^+      on a loss; cwnd becomes cwnd/2
 //! ```
 //!
 //! win is the window, cwnd the loss window (that of Reno), dwnd the delay window, and (x)^+ =

@@ -180,7 +180,8 @@ mod tests {
         assert!(driver.window.cwnd < 35.0);
         let before = driver.window.cwnd;
         driver.round(100 * MS);
-        // the eighth sample of the round ends conservative slow start
+        // the eighth sample of the round ends conservative slow start: seven ACKs add 1/4 packet
+        // each, and all other ACKs add 1 packet each
         let acks = before.floor();
         assert_eq!(driver.window.cwnd, before + 7.0 / 4.0 + (acks - 7.0));
         assert_eq!(driver.window.ssthresh, driver.window.receive);

@@ -7,7 +7,7 @@
 //! ```text
 //! rate = 2   max(cwnd, flight) / SRTT     cwnd < ssthresh / 2
 //!      = 1.2 max(cwnd, flight) / SRTT     otherwise
-//! a segment leaves no earlier than 1 / rate after the segment before it
+//! a segment is sent no earlier than 1 / rate after the segment before it
 //! ```
 //!
 //! Retransmissions and probes are paced as well. The number of segments in flight is still limited

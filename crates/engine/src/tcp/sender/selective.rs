@@ -80,10 +80,10 @@ impl Sender {
         match self.recovery {
             Recovery::Fast { recover, .. } => {
                 if self.snd_una >= recover {
-                    self.recovery = Recovery::START; // step A
+                    self.recovery = Recovery::START; // RFC 6675, section 5, step A
                     self.congestion.on_recovery_ack(RecoveryAck::Full);
                 } else {
-                    self.count_in_recovery(acked, update, board); // steps B and C
+                    self.count_in_recovery(acked, update, board); // RFC 6675, section 5, steps B and C
                 }
             }
             // section 5.1: no recovery until all segments sent before the timeout have arrived
@@ -97,7 +97,7 @@ impl Sender {
                 if dupacks == 0 {
                     board.limited = 0;
                 }
-                let dupacks = dupacks + 1; // steps 1 and 2
+                let dupacks = dupacks + 1; // RFC 6675, section 5, steps 1 and 2
                 if dupacks < DUPACK_THRESHOLD && !board.first_is_lost() {
                     self.recovery = Recovery::Open { dupacks };
                 } else {
@@ -217,7 +217,7 @@ impl Sender {
             return None;
         }
         if let Recovery::Open { dupacks: 1.. } = self.recovery {
-            board.limited += 1; // step 3
+            board.limited += 1; // RFC 6675, section 5, step 3
         }
         let number = self.snd_nxt;
         self.snd_nxt += 1;

@@ -75,8 +75,8 @@ fn again(segment: &Segment) -> &str {
     if segment.retransmission { "'" } else { "" }
 }
 
-/// Returns settings with which ten segments leave together, so that losses occur in a window of
-/// about ten.
+/// Returns settings with which ten segments are sent simultaneously, so that losses occur in a
+/// window of about ten segments.
 fn from_ten(congestion: CongestionAlgorithm) -> TcpSettings {
     TcpSettings {
         initial_cwnd_packets: 10,

@@ -164,7 +164,8 @@ impl Contender {
             } => {
                 *slots = Some(draws.backoff(self.who, self.cw));
             }
-            // Post-backoff continues as the packet's backoff. In the remaining states the node had a packet before.
+            // Nothing changes: a running post-backoff continues as the packet's backoff. In all other states the node
+            // had a packet before.
             _ => {}
         }
         false

@@ -66,7 +66,7 @@ impl Sender {
         }
     }
 
-    /// Returns the maximum number of segments in the network when the next segment leaves. Returns
+    /// Returns the maximum number of segments in the network when the next segment is sent. Returns
     /// `None` for the first segment of a recovery, for rate reduction, and without SACK.
     pub(in crate::tcp) fn room(&self) -> Option<u32> {
         let board = match self.scoreboard.as_deref()? {
@@ -135,7 +135,7 @@ fn check(settings: &TcpSettings, table: &str) -> Sender {
     sender
 }
 
-/// Returns settings with which the first ten segments leave together.
+/// Returns settings with which the first ten segments are sent simultaneously.
 fn from_ten() -> TcpSettings {
     TcpSettings {
         sack: true,

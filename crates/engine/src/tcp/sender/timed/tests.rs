@@ -74,7 +74,8 @@ fn check(settings: &TcpSettings, table: &str) -> Sender {
         };
         let timer = match at {
             Time::NEVER => String::new(),
-            at => format!(" {}", (at.0 as f64 / 1e3).round() / 1e3), // SRTT is rounded down to whole ns
+            // rounded to whole us, because SRTT is rounded down to whole ns
+            at => format!(" {}", (at.0 as f64 / 1e3).round() / 1e3),
         };
         actual.push(format!(
             "{event}|{}|{:.3}|{}|{letter}{timer}",
@@ -95,7 +96,7 @@ fn squeezed(row: &str) -> String {
 }
 
 impl RackTlp {
-    /// Returns the maximum number of segments in the network when the next segment leaves, or
+    /// Returns the maximum number of segments in the network when the next segment is sent, or
     /// `None` for a probe and for the first segment of a recovery.
     pub(in crate::tcp) fn room(&self, cwnd: u32) -> Option<u32> {
         let free = self.probes || self.first && self.rack.has_lost();
@@ -103,7 +104,7 @@ impl RackTlp {
     }
 }
 
-/// Returns settings with which the first ten segments leave together.
+/// Returns settings with which the first ten segments are sent simultaneously.
 fn from_ten() -> TcpSettings {
     TcpSettings {
         sack: true,
@@ -367,7 +368,7 @@ fn the_ack_that_ends_recovery_counts_by_segments() {
 }
 
 /// Six of ten segments are lost. With proportional rate reduction the trace is the same as without
-/// RACK-TLP: one segment leaves per segment that arrives.
+/// RACK-TLP: one segment is sent per segment that arrives.
 #[test]
 fn a_burst_of_losses_with_rate_reduction() {
     let prr = TcpSettings {
