@@ -68,8 +68,8 @@ fn an_attempt_counts_though_only_its_rts_failed() {
     // The access point's packet also has RTS and CTS, 28 + 16 + 28 + 16 = 88 us more. Times in us (slots are those of
     // the backoff):
     // 508   Both stations send RTS until 536. After a frame at 24 Mb/s, EIFS is SIFS and 28 us longer than AIFS,
-    //       until 614. With one attempt all MPDUs are discarded, and each station must send a BlockAckReq because of the
-    //       discard. (A lost aggregate is not the reason, because the aggregate was not sent.)
+    //       until 614. With one attempt all MPDUs are discarded, and each station must send a BlockAckReq because of
+    //       the discard. (A lost aggregate is not the reason, because the aggregate was not sent.)
     // 614   Station 1, 0 slots: BlockAckReq until 646, BlockAck 662..694, AIFS until 728.
     // 737   Station 2, 1 slot: its BlockAckReq takes as long as the BlockAckReq of station 1.
     let once = Aggregation {

@@ -146,7 +146,8 @@ fn rts_goes_ahead_of_what_is_longer_in_bytes_or_in_time() {
 
 #[test]
 fn an_opportunity_goes_on_as_long_as_there_is_time_and_its_ppdus_are_as_long_as_fits() {
-    // The TXOP begins at 402 us and has a limit of 1600 us (until 2002). RTS precedes PPDUs longer than 500 us. Times in us:
+    // The TXOP begins at 402 us and has a limit of 1600 us (until 2002). RTS precedes PPDUs longer than 500 us. Times
+    // in us:
     // 402   RTS until 430, CTS 446..474, packets 1 to 4 490..1270, BlockAck 1286..1318.
     //       Packets 1 to 4 are acknowledged.
     // 1334  A PPDU of packets 5 and 6 would last until 1742, its BlockAck 1758..1790. With packet 7 the PPDU lasts
