@@ -23,7 +23,8 @@ pub struct Section {
     pub given: bool,
     entries: Vec<(&'static str, Entry)>,
     tables: Vec<(&'static str, Section)>,
-    /// Keys whose value was refused, misspelt keys, and required keys that are missing.
+    /// Keys without a usable value: the value was refused, the key is misspelt in the file, or the
+    /// key is required and missing.
     lacking: Vec<&'static str>,
     /// Definition of the table's keys.
     table: &'static Table,

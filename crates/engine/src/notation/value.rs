@@ -334,7 +334,8 @@ fn level(node: &Item) -> Result<f64, Refusal> {
     }
 }
 
-/// Returns the hint with the accepted word of which `text` is probably a misspelling.
+/// Returns the hint with the accepted word that the user probably meant by `text`; `None` if no
+/// accepted word is similar.
 fn meant<'w>(text: &str, words: impl IntoIterator<Item = &'w str>) -> Option<String> {
     nearest(text, words).map(|word| format!("did you mean \"{word}\"?"))
 }

@@ -98,7 +98,7 @@ impl Scenario {
         cell.rates(&self.stations[station], direction)
     }
 
-    /// Returns those leaves (queues) of the bottleneck at which packets may arrive.  With each
+    /// Returns those leaves (queues) of the bottleneck at which packets may arrive. With each
     /// leaf, returns its number and its name in results.
     pub fn bottleneck_leaves(&self) -> impl Iterator<Item = (usize, String)> + use<> {
         bottleneck::shown_leaves(self.bottleneck.as_ref(), self.hotspot())
