@@ -1,5 +1,5 @@
-//! Prints the cost of a delivered segment in the seven-station cell: `cargo run --release --example
-//! cell_speed`.
+//! Prints the processor time and the number of events per delivered segment, for a cell with seven
+//! stations: `cargo run --release --example cell_speed`.
 
 #[path = "../tests/suite/support.rs"]
 mod support;

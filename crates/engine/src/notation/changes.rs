@@ -6,7 +6,7 @@ use super::problem::Problems;
 use super::units::{self, TIME};
 use crate::kernel::time::Span;
 
-/// The times of all changes that have been checked.
+/// The times of those changes during a run that have been checked so far.
 pub(crate) struct Instants<'a> {
     duration: Option<Span>,
     seen: Vec<(Span, &'a str)>,

@@ -23,7 +23,8 @@ pub struct Section {
     pub given: bool,
     entries: Vec<(&'static str, Entry)>,
     tables: Vec<(&'static str, Section)>,
-    /// Keys whose value was refused, misspelt keys, and required keys that are missing.
+    /// Keys without a usable value: the value was refused, the key is misspelt in the file, or the
+    /// key is required and missing.
     lacking: Vec<&'static str>,
     /// Definition of the table's keys.
     table: &'static Table,
@@ -112,7 +113,7 @@ impl Decoder<'_, '_> {
                 continue;
             }
             self.unknown(&section, table, name, node);
-            // the misspelt key must not also be reported as missing
+            // a required key that is misspelt must not also be reported as missing
             if !self.problems.is_full()
                 && let names = self.added.names(table)
                 && let Some(meant) = nearest(name, names.iter().copied())
@@ -282,7 +283,7 @@ impl Decoder<'_, '_> {
                     origin: section.origin,
                     data: Data::Text((*text).to_owned()),
                 };
-                // a test proves that every default is a value of its kind
+                // this check never fails: a test proves that every default is a value of its kind
                 let Ok(value) = check(&node, key, None) else {
                     return;
                 };
@@ -343,7 +344,8 @@ fn no_unit(key: &Key, node: &Item) -> Option<String> {
     let what = key.doc.split(['.', ',', ';', ':']).next()?;
     let (first, rest) = what.split_at_checked(1)?;
     let what = match rest.starts_with(char::is_uppercase) {
-        true => what.to_owned(), // the description begins with an abbreviation
+        // the description begins with an abbreviation, whose capitals are kept
+        true => what.to_owned(),
         false => first.to_lowercase() + rest,
     };
     has_unit.then(|| format!("`{}` is a bare number: {what}", key.name))
@@ -403,7 +405,7 @@ impl Entry {
     }
 }
 
-/// A value of a section in its Rust type, with its entry.
+/// A value of a section, converted to its Rust type, and the entry that contains the value.
 pub struct Located<'a, T> {
     /// The value.
     pub value: T,
@@ -427,10 +429,10 @@ impl<T> std::ops::Deref for Located<'_, T> {
 }
 
 impl Section {
-    /// Refuses the given keys of the list `keys`, which have no effect because the condition
-    /// `needed` is not met. If `overruled` is true, an override is the reason why the condition is
-    /// not met. In this case, keys of the file are accepted, and only keys of overrides are
-    /// refused.
+    /// Refuses those keys of the list `keys` that are set. They have no effect, because the
+    /// condition `needed` is not met. If `overruled` is true, an override is the reason why the
+    /// condition is not met. In this case, keys of the file are accepted, and only keys of
+    /// overrides are refused.
     pub(crate) fn refuse_idle(
         &self,
         keys: &[&str],

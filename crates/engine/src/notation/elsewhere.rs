@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use super::table::{Added, Kind, Table};
 use super::tree::join;
 
-/// Largest number of tables in a hint.
+/// Largest number of tables that a hint names. Of the other tables the hint gives only the number.
 const NAMED: usize = 3;
 
 /// Placeholder in a path for a name that the user chooses, such as the name of a station.
@@ -141,7 +141,8 @@ mod tests {
     #[test]
     fn a_key_is_looked_for_in_all_tables_and_each_is_named_once() {
         let hint = |name| tables_hint(root(), &NOTHING_ADDED, name);
-        // the hint contains the shorter of the table's two paths
+        // the key `window` is in a single table, which is allowed under several paths; the hint
+        // contains the shortest path
         assert_eq!(
             hint("window").as_deref(),
             Some("`window` is a key of `tcp`")

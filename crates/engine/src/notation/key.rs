@@ -19,7 +19,7 @@ pub const S: u64 = 1_000_000_000;
 
 /// A type into which the value of a key is converted.
 pub trait Setting: Sized {
-    /// Suffix of the setting's name in JSON, such as `_s`, which gives the unit of the type.
+    /// Suffix of the setting's name in JSON, which shows the unit, such as `_s` for seconds.
     const UNIT: &'static str = "";
 
     /// Returns the setting from a checked value; `None` if the kind of the value does not fit the

@@ -79,15 +79,16 @@ macro_rules! words {
 ///
 /// - `as`: the name of the key, if the name of the field contains a unit;
 /// - `=>`: the value if no table has the key, computed from the fields above;
-/// - `by`: a function of the layers that reads the field, if it depends on several keys;
+/// - `by`: a function that reads the field from the layers (the tables in which keys are looked
+///   up), if the field depends on several keys;
 /// - `json`: the name in the normalised scenario, if it is not the name of the field with the unit of its
 ///   type.
 ///
 /// Other entries are
 ///
 /// - `within` before a field: an inner table, with its own struct.
-/// - `keyless` before a field: it has no key, and is set after the struct has been read. `hidden`: it is also
-///   absent from JSON. `made`: it is the result of a function of the layers.
+/// - `keyless` before a field: it has no key, and is set after the struct has been read. `hidden`:
+///   it is also absent from JSON. `made`: a function that is given the layers computes it.
 /// - `without` before the keys: keys that the table does not have, each with a hint.
 /// - `key`: a key without a field, such as a table that is read elsewhere.
 /// - `all_of`: the keys of another table. `inherits` names the table in which absent keys are looked up.
@@ -129,7 +130,7 @@ macro_rules! table {
         } $($rest)* }
     };
 
-    // `made`: a field that a function of the layers computes
+    // `made`: a field that is computed by a function, which is given the layers
     (@entry $head:tt $lists:tt
         $(#[doc = $doc:literal])+ made $field:ident : $ty:ty = $by:path ; $($rest:tt)*
     ) => {
@@ -176,7 +177,7 @@ macro_rules! table {
     (@entry $head:tt $lists:tt all_of $other:ty $(, inherits $from:literal)? ; $($rest:tt)*) => {
         $crate::table! { @add $head $lists {} { (all_of $other, [$($from)?]) } {} {} $($rest)* }
     };
-    // `by`: a field with a key, which a function of the layers reads
+    // `by`: a field with a key, which is read by a function that is given the layers
     (@entry $head:tt $lists:tt
         $(#[doc = $doc:literal])+ $field:ident $(as $key:literal)? : $ty:ty = $spec:expr , by $by:path ; $($rest:tt)*
     ) => {
@@ -327,7 +328,8 @@ macro_rules! table {
     };
 }
 
-/// Returns the names of these keys of tables, as written in a file.
+/// Generates an array with the names of the given keys, as written in a file. Each list of keys
+/// follows the name of its table.
 macro_rules! keys {
     ($( $table:ident: $( $key:ident ),+ );+) => {
         [$( $( $table::$key.name() ),+ ),+]

@@ -40,7 +40,8 @@ pub(crate) trait Movable {
     }
 }
 
-/// Implements [`Movable`] for types, each with its unit, its number and its text.
+/// Implements [`Movable`] for several types. For each type, the caller gives the unit, and the
+/// expressions of the number and of the text.
 macro_rules! movable {
     ($( $type:ty, $unit:literal: |$value:ident| $number:expr, $text:expr; )+) => { $(
         impl Movable for $type {

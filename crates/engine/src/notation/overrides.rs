@@ -54,7 +54,8 @@ impl Setting<'_, '_, '_> {
     fn in_table(&mut self, node: &mut Item, table: &'static Table, keys: &[&str], path: &str) {
         let (Some((name, rest)), Data::Table(entries)) = (keys.split_first(), &mut node.data)
         else {
-            return; // the decoder reports a bare value at the place of a table
+            // nothing is set: the decoder reports that a bare value is in place of a table
+            return;
         };
         let path = join(path, name);
         let added = self.added;
@@ -89,7 +90,8 @@ impl Setting<'_, '_, '_> {
             write_out(child, inner.bare);
             self.in_table(child, (inner.table)(), rest, &path);
         }
-        // a refused override must not leave an empty table, because keys would be missing in it
+        // a refused override must not leave an empty table, because the decoder would report that
+        // required keys of the table are missing
         if !was_present {
             let is_empty = |item: &Item| item.entries().is_some_and(<[_]>::is_empty);
             entries.retain(|(entry, item)| entry != name || !is_empty(item));
@@ -150,7 +152,8 @@ impl Setting<'_, '_, '_> {
             .add_with_hint(self.origin, path, message, hint);
     }
 
-    /// Returns the value of the override. Its form depends on the kind of the key.
+    /// Returns the value of the override as an item of the tree. If a key of the kind `kind` has
+    /// text as its value, the item is always text.
     fn node(&self, kind: &Kind) -> Item {
         let origin = self.origin;
         let is_text = matches!(kind, Kind::Title | Kind::Formed(_));

@@ -189,8 +189,8 @@ impl<'a> Problems<'a> {
         self.listed.is_empty()
     }
 
-    /// Returns the problems: those of the file in its order, then those of the overrides in their
-    /// order.
+    /// Returns the problems, sorted: first the problems of the file by line, then the problems of
+    /// the overrides in the order of the overrides.
     pub(crate) fn into_vec(mut self) -> Vec<Problem> {
         let mut problems: Vec<Problem> = Vec::new();
         let mut ranks: Vec<(u8, usize)> = Vec::new();
@@ -239,16 +239,16 @@ pub fn one_line(text: &str, limit: usize) -> String {
     line
 }
 
-/// Largest number of candidates in a hint.
+/// Largest number of candidates that a hint suggests. Less similar candidates are omitted.
 const SUGGESTED: usize = 3;
 
-/// Returns the candidate most similar to `word`, if `word` is probably a misspelling of it.
+/// Returns the candidate that the user probably meant by `word`; `None` if no candidate is similar.
 pub fn nearest<'c>(word: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<&'c str> {
     near(word, candidates).first().copied()
 }
 
-/// Returns the candidates of which `word` is probably a misspelling, the most similar first. Each
-/// candidate differs from `word` by at most one more edit than the first candidate.
+/// Returns the candidates that the user probably meant by `word`, the most similar first. The
+/// number of edits from `word` to a candidate exceeds that of the first candidate by at most one.
 fn near<'c>(word: &str, candidates: impl IntoIterator<Item = &'c str>) -> Vec<&'c str> {
     among(word, &candidates.into_iter().collect::<Vec<_>>())
 }
@@ -268,15 +268,16 @@ fn among<'c>(word: &str, candidates: &[&'c str]) -> Vec<&'c str> {
             let rest = word
                 .strip_prefix(&*lower)
                 .or_else(|| lower.strip_prefix(&*word));
-            // names that differ by an added word are not misspellings of each other, such as
-            // `video_call` and `video`
+            // `video_call` is not a misspelling of `video`, because an underscore begins a further
+            // word
             let begins = rest.is_some_and(|rest| !rest.starts_with('_'));
             begins && shorter >= 3 || *distance < shorter && *distance <= 1.max(shorter / 3)
         })
         .collect();
     let least = close.iter().map(|(distance, _)| *distance).min();
     let least = least.unwrap_or_default();
-    // if a candidate differs only in case, no other candidate is suggested
+    // `least` is 0 if a candidate differs from the word only in case; no other candidate is then
+    // suggested
     let most = least + usize::from(least > 0);
     let at = |wanted| {
         close
@@ -316,7 +317,8 @@ mod tests {
         assert_eq!(nearest("b", ["a"]), None);
         assert_eq!(nearest("foo", ["tcp", "udp", "for"]), Some("for"));
         assert_eq!(nearest("fast", ["rate"]), None);
-        // the user wrote a longer form ("maximum") or a shorter form ("fair") of the key
+        // a word is similar to a key if one is the beginning of the other: "max" and "maximum",
+        // "fair" and "fairness"
         assert_eq!(nearest("maximum", ["min", "max", "low"]), Some("max"));
         assert_eq!(nearest("fair", ["rate", "fairness"]), Some("fairness"));
         assert_eq!(nearest("up", ["upload"]), None);
@@ -335,8 +337,8 @@ mod tests {
             hint("rat", &["rate", "rates", "ratio", "rat_1"]).as_deref(),
             Some("did you mean `rate`, `rates` or `ratio`?")
         );
-        // "RATE" differs from "rate" only in case; "download_rate" needs at least two edits more
-        // than "upload_rate"
+        // "RATE" differs from "rate" only in case, so no other key is suggested; "download_rate"
+        // needs at least two edits more than "upload_rate", so it is not suggested
         assert_eq!(hint("RATE", &keys).as_deref(), Some("did you mean `rate`?"));
         assert_eq!(
             hint("up_load_rate", &["upload_rate", "download_rate"]).as_deref(),

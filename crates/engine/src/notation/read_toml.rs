@@ -9,9 +9,11 @@ use super::problem::{Origin, Problems, WHOLE_FILE, one_line};
 use super::tree::{DEEPEST, Data, Item, Lines, Number};
 use super::unclosed;
 
-/// Message of the TOML parser about a duplicate key.
+/// Message of the TOML parser about a duplicate key. The parsed tree is valid in spite of this
+/// error.
 const DUPLICATE: &str = "duplicate key";
-/// Fragment of the parser's message about keys that are added to an inline table.
+/// Fragment of the parser's message about a key that is added to an inline table. The problem then
+/// has the hint [`COMPLETE_HINT`].
 const COMPLETE: &str = "cannot extend value of type inline table";
 const COMPLETE_HINT: &str = "a table in braces, such as `vsb = {}`, cannot get keys from other lines: write `[vsb]` \
      instead";
@@ -103,7 +105,9 @@ fn report(text: &str, lines: &Lines, errors: &[Error], problems: &mut Problems) 
         let offset = error.span().map_or(0, |span| span.start);
         let line = lines.line(offset);
         if unclosed.is_some_and(|(opened, _)| line >= lines.line(opened)) {
-            continue; // this error is a consequence of an earlier one
+            // errors on the line of the unclosed bracket, and on later lines, are consequences of
+            // this bracket
+            continue;
         }
         if !reported.insert(line) {
             continue;

@@ -13,8 +13,9 @@ use super::value::expected;
 /// Pattern of the name of a station, link, flow or node.
 const NAME: &str = "^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$";
 
-/// Pattern of a place where programs run: the server, a station, or one end of a wired flow.
-/// Station names of a group end with a number.
+/// Pattern of a place where programs run: the server, a station, or one end of a wired flow. The
+/// name may be six characters longer than [`NAME`], because the stations of a group have a number
+/// after the name of the group.
 const PLACE: &str = "^[A-Za-z0-9][A-Za-z0-9_-]{0,69}(/(source|sink))?$";
 /// Pattern of a shell command.
 const COMMAND: &str = r"^(?=[\s\S]*\S)[^\u0000]*$";

@@ -188,7 +188,7 @@ pub enum Kind {
     Probability,
     /// A number.
     Number(RangeInclusive<f64>),
-    /// A level. [dB]
+    /// A ratio of two powers, such as a signal-to-noise ratio. [dB]
     Level(RangeInclusive<f64>),
     /// A duration. [ns]
     Duration(RangeInclusive<u64>),
@@ -216,10 +216,10 @@ pub enum Kind {
     Tables(Inner),
 }
 
-/// The tables that a key may have.
+/// The value of a key that is a table, or a set of tables with names.
 #[derive(Clone, Copy)]
 pub struct Inner {
-    /// The table.
+    /// Function that returns the definition of the table.
     pub table: fn() -> &'static Table,
     /// Key of the table that a bare value sets; `None` if a bare value is not accepted.
     pub bare: Option<&'static str>,

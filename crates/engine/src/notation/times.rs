@@ -26,8 +26,8 @@ pub(super) const LIST: &str = "a list of up to 1000000 times in whole ms, in asc
 pub(super) const FILE: &str = "a file of up to 1000000 times in whole ms, one per line, in ascending \
                                order, the last from 1 to 1000000000";
 
-/// Files that a scenario names, by name: the content of each file, or the reason why it cannot be
-/// read.
+/// The files to which a scenario refers: for each file name, the content of the file, or the reason
+/// why the file cannot be read.
 pub type Files = BTreeMap<String, Result<Vec<u8>, String>>;
 
 /// An empty set of files.

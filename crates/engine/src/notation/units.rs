@@ -79,7 +79,8 @@ const SPELLINGS: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// Returns the accepted unit of which `word` is probably a misspelling.
+/// Returns the accepted unit that the user probably meant by `word`; `None` if no accepted unit is
+/// similar.
 pub(crate) fn meant(word: &str, units: &[Unit]) -> Option<&'static str> {
     // "MB/s" is eight times "Mb/s", so a unit with bits is not suggested for bytes
     let bytes = word.contains('B') && !word.to_lowercase().contains("bit");
@@ -93,7 +94,7 @@ pub(crate) fn meant(word: &str, units: &[Unit]) -> Option<&'static str> {
         .find(|(name, spellings)| known(name) && spellings.contains(&lower.as_str()))
         .map(|(name, _)| *name)
         .or_else(|| {
-            // an unknown prefix, as in "Tbps", is not a misspelling
+            // no unit is suggested for an unknown prefix, as in "Tbps"
             let begins =
                 |unit: &&Unit| lower.chars().next() == unit.name.to_lowercase().chars().next();
             nearest(word, units.iter().filter(begins).map(|unit| unit.name))

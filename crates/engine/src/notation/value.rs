@@ -23,7 +23,7 @@ pub enum Value {
     Flag(bool),
     /// A whole number.
     Count(u64),
-    /// A number, a probability, or a level in decibels.
+    /// A number, a probability, or a ratio of two powers in decibels.
     Number(f64),
     /// A duration.
     Duration(Span),
@@ -313,7 +313,7 @@ fn number(value: f64) -> Value {
     Value::Number(value + 0.0)
 }
 
-/// Returns a level with the unit dB.
+/// Returns a ratio of two powers, which the file gives with the unit dB. [dB]
 fn level(node: &Item) -> Result<f64, Refusal> {
     let no_unit = |number: &str| refuse(format!("has no unit, write \"{number} dB\""));
     let text = match &node.data {
@@ -334,7 +334,8 @@ fn level(node: &Item) -> Result<f64, Refusal> {
     }
 }
 
-/// Returns the hint with the accepted word of which `text` is probably a misspelling.
+/// Returns the hint with the accepted word that the user probably meant by `text`; `None` if no
+/// accepted word is similar.
 fn meant<'w>(text: &str, words: impl IntoIterator<Item = &'w str>) -> Option<String> {
     nearest(text, words).map(|word| format!("did you mean \"{word}\"?"))
 }

@@ -21,7 +21,7 @@ macro_rules! as_they_are {
     )+ };
 }
 
-/// Returns the content of a value, if the value has one of these kinds.
+/// Returns the content of a value, if the value has one of the given kinds.
 macro_rules! content {
     ($value:ident: $( $variant:ident )|+) => {
         if let $( Value::$variant(content) )|+ = $value {

@@ -140,8 +140,8 @@ pub fn write<'a, E>(
     Ok(())
 }
 
-/// Returns the packet comment: the fate of a frame that was not received, and the size on the air
-/// if it differs from the captured size. Without these properties the comment is empty.
+/// Returns the packet comment: the reason why a frame was not received, and the size on the air if
+/// it differs from the captured size. If neither applies, the comment is empty.
 fn comment(fate: Fate, bytes: u32, shown_bytes: usize) -> String {
     let fate = match fate {
         Fate::Delivered => "",

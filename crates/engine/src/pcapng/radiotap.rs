@@ -255,7 +255,9 @@ mod tests {
             rate_bps: modulation.rate_bps(),
             mac_time: Some(Time(5_000_999)),
         };
-        let mut out = vec![0xEE; 3]; // fields are aligned relative to the start of the header
+        // three bytes precede the header, because fields are aligned relative to the start of the
+        // header, and not of the buffer
+        let mut out = vec![0xEE; 3];
         header(&mut out, reception, subframe);
         let header = out.split_off(3);
         assert_eq!(header[..2], [0, 0]);

@@ -361,7 +361,8 @@ fn data_frames_carry_direction_addresses_and_the_duration_of_the_ack() {
 #[test]
 fn rts_and_cts_reserve_the_whole_exchange() {
     let segment = packet(0, PacketKind::Segment, 0, 1500);
-    // 1536 B at 11 Mb/s take 1117.09 us; CTS and ACK take 248 us each
+    // after the CTS: two SIFS of 10 us each, a data frame of 1309.091 us (a preamble of 192 us, and
+    // 1536 B at 11 Mb/s), and an ACK of 248 us
     let after_cts = Span(20_000 + 1_309_091 + 248_000);
     let reserving = |reserves, frame| FrameRecord { reserves, ..frame };
     let [rts, cts] = &capture(&[

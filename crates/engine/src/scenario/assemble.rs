@@ -111,7 +111,8 @@ fn idle_cell() -> Section {
     decode_table(&cell, Cell::table())
 }
 
-/// Returns a station of the table `section`. The caller appends its number to the name.
+/// Returns a station with the settings of the table `section` and the name `group`. In a group of
+/// several stations, the caller appends the number of the station to the name.
 fn station(
     root: &Section,
     section: &Section,

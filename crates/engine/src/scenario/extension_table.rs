@@ -23,7 +23,8 @@ pub(super) const ELSEWHERE: &[(&str, &str)] = &[
     ("interface", "`lasthop queue` reads it"),
 ];
 
-/// The root tables that another crate adds to a scenario file, and their conversion to a `T`.
+/// The root tables that another crate adds to a scenario file, and the function that converts these
+/// tables to a `T`.
 pub struct ExtensionTable<T> {
     keys: fn() -> Vec<Key>,
     check: fn(&Section, &mut Problems),

@@ -20,7 +20,7 @@ use crate::notation::units::{self, TIME};
 const LONGEST_DEFAULT_DEADLINE: Span = Span(10_000_000_000);
 
 /// Returns the flows of one station of a group, in a run of this `duration`. The caller adds the
-/// station's name to their names, and `stagger` to their starts.
+/// station's name to the names of the flows, and `stagger` to their starts.
 pub(super) fn of_station(
     root: &Section,
     station: &Section,

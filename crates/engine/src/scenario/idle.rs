@@ -19,7 +19,7 @@ use crate::tcp::{CongestionAlgorithm, TcpSettings};
 /// Default of the key `utilisation_bin`. A scenario shorter than this default is accepted.
 const DEFAULT_BIN: Span = Span(100_000_000);
 
-/// Checks the settings in a file for their effect on its scenario.
+/// Refuses settings of a file that have no effect on the scenario.
 pub(super) fn check(root: &Section, scenario: &Scenario, problems: &mut Problems) {
     check_bin(root, scenario, problems);
     check_queues(root, problems);
@@ -79,8 +79,8 @@ fn check_queues(root: &Section, problems: &mut Problems) {
     }
 }
 
-/// Returns whether a link has a limited rate. The first of these keys that its table gives
-/// determines the rate.
+/// Returns whether a link has a limited rate. Of the keys `keys`, the first key that the table of
+/// the link gives determines the rate.
 fn has_rate(link: &Section, keys: &[KeyOf<LinkRate>]) -> bool {
     let layers = [link];
     let rate = |&key| LinkRate::nearest(&Layers(&layers), key).ok().flatten();
@@ -197,8 +197,8 @@ fn check_congestion(root: &Section, problems: &mut Problems) {
         .iter()
         .filter_map(|table| table.located(key))
         .collect();
-    // if an override selects another congestion control, the file's parameters of the control that
-    // it replaces are accepted
+    // if an override selects another congestion control, the file may still give parameters of the
+    // congestion control that was replaced
     let overruled = chosen.iter().any(|control| control.is_set());
     for (name, control) in [
         (TcpSettings::dctcp.name(), CongestionAlgorithm::Dctcp),

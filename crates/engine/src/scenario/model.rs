@@ -98,8 +98,8 @@ impl Scenario {
         cell.rates(&self.stations[station], direction)
     }
 
-    /// Returns the bottleneck's leaves at which packets may arrive, each with its number and its
-    /// name in results.
+    /// Returns those leaves (queues) of the bottleneck at which packets may arrive. With each
+    /// leaf, returns its number and its name in results.
     pub fn bottleneck_leaves(&self) -> impl Iterator<Item = (usize, String)> + use<> {
         bottleneck::shown_leaves(self.bottleneck.as_ref(), self.hotspot())
     }

@@ -184,8 +184,9 @@ fn is_in(path: &str, table: &str, values: &[Moving]) -> bool {
     key.is_some_and(|key| values.iter().any(|value| value.key == key))
 }
 
-/// Returns one list of overrides for each key that occurs in `places`. The list sets the key to its
-/// present value at every place with this key, in the first candidate table of the place.
+/// Returns one list of overrides for each key that occurs in `places`. The overrides in this list
+/// set the key to its present value, for every node, queue or bottleneck that has the key. Each
+/// override applies to the first table that may set the value.
 fn all_at_once(places: &[Place]) -> impl Iterator<Item = Vec<(String, String)>> {
     let mut keys: Vec<&str> = Vec::new();
     for value in places.iter().flat_map(|place| &place.values) {

@@ -20,7 +20,7 @@ use crate::notation::problem::{Origin, Problems, Refused, did_you_mean, one_line
 use crate::notation::setting::{FileTable, KeyOf};
 use crate::notation::units::{self, TIME};
 
-/// Longest route. [links]
+/// Maximum length of a route. [links]
 const LONGEST_ROUTE: usize = 250;
 
 /// A class of equal flows between the same two nodes.
@@ -276,7 +276,9 @@ fn flows(
     let hosts = Hosts::read(&Layers(&class.tables))?;
     let quarter = quarter(class, forward.delay + back.delay, problems)?;
     let carried = carried(root, class.own)?;
-    let transport = &carried[0].transport; // a call has several flows, which are all of datagrams
+    // only a call has several flows; all of them are UDP, so the first flow determines the
+    // transport
+    let transport = &carried[0].transport;
     // the access rate of a dumbbell or parking lot is the rate of one host, and a web source
     // represents many hosts
     let access = match (transport, class.own) {

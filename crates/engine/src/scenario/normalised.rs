@@ -40,7 +40,8 @@ impl Scenario {
         });
         let links = self.links.iter().map(|link| link.to_json().to_string());
         let head = self.with(Json::Null, Json::Null).to_string();
-        // quotes inside values are escaped, so this text occurs only once in the JSON
+        // quotes inside values are escaped, so the text `"links":null,"flows":null` occurs only
+        // once in the JSON
         let (before, after) = head
             .split_once(r#""links":null,"flows":null"#)
             .unwrap_or((&head, ""));

@@ -11,8 +11,8 @@ use crate::notation::units::{self, TIME};
 
 /// Reports each `txop_limit` that is shorter than a frame exchange that must fit into the TXOP.
 pub(super) fn check(root: &Section, scenario: &Scenario, problems: &mut Problems) {
-    // `txop_limit` entries that are too short, in order of their paths, each with the longest
-    // exchange and the name of its flow
+    // `txop_limit` entries that are too short, in order of their paths, each with the duration of
+    // the longest exchange, and the name of the flow of this exchange
     let mut short: Vec<(Located<Option<Span>>, Span, &str)> = Vec::new();
     for flow in &scenario.flows {
         for sender in [Direction::Up, Direction::Down] {

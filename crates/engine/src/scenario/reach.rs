@@ -17,8 +17,9 @@ const SINGLE_OWNERS: usize = 4;
 const WIRES: usize = 2;
 
 impl Scenario {
-    /// Returns the number of event slots at the start of a run. Each link has one slot, and each
-    /// flow, user and pinged station has two. `SINGLE_OWNERS` slots belong to none of them.
+    /// Returns the number of slots in the event queue at the start of a run. A slot stores one
+    /// pending event. Each link has one slot, and each flow, user and pinged station has two slots.
+    /// `SINGLE_OWNERS` further slots belong to other parts of the simulation.
     pub(crate) fn slots(&self) -> usize {
         let links = WIRES + self.links.len() + usize::from(self.bottleneck.is_some());
         let users = self.csma.as_ref().map_or(0, |csma| csma.flows.len());
@@ -29,7 +30,7 @@ impl Scenario {
 
     /// Returns the time before which the scenario must end, so that the event queue can store all
     /// pending events. Timers may expire a few minutes after the end of the run; events after the
-    /// horizon never occur.
+    /// returned time never occur.
     pub(crate) fn horizon(&self) -> Time {
         let medium = self.csma.as_ref().map_or(Time::NEVER, conflict::horizon);
         Agenda::horizon_of(self.slots()).min(medium)

@@ -10,8 +10,8 @@
 //! ```
 //!
 //! With `Each`, an ACK covers either marked or unmarked segments, but not both. If a marked segment
-//! follows unmarked segments whose ACK is delayed, or vice versa, this ACK is sent before the
-//! segment is processed.
+//! arrives while the ACK of unmarked segments is delayed, the delayed ACK is sent before the
+//! segment is processed. The same rule applies if an unmarked segment follows marked segments.
 //!
 //! Differs from RFC 9768 in:
 //! - The number of marks is sent modulo 64, not modulo 8 as in the ACE field. Therefore the sender

@@ -21,7 +21,7 @@ pub(super) struct RateReduction {
     delivered: u32,
     /// prr_out: number of segments sent since the recovery began.
     out: u32,
-    /// RecoverFS: number of segments that could still arrive when the recovery began.
+    /// RecoverFS: number of segments that were outstanding and not SACKed when the recovery began.
     recover_fs: u32,
     /// SndCnt: number of segments that may be sent now.
     sndcnt: u32,
@@ -124,7 +124,8 @@ mod tests {
     #[test]
     fn one_segment_leaves_for_two_that_arrive() {
         let mut prr = RateReduction::new(22);
-        // 22 segments sent, 1 lost, 2 SACKed before the recovery
+        // 22 segments were sent, of which 1 was lost and 2 were SACKed before the recovery, so 19
+        // are in the network
         let sent = play(&mut prr, 11, 17, |ack, sent| 19 - ack + sent);
         let expected = [1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 0, 1, 1];
         assert_eq!(sent, expected);

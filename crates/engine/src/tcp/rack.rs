@@ -20,9 +20,9 @@
 //!   RFC compares their sequence numbers, because clocks may be coarse. Here a retransmission and a
 //!   new segment are often sent at the same time.
 //! - An echoed time shows which transmission of a segment arrived only if the ACK acknowledges the
-//!   segment cumulatively. An ACK that leaves a gap echoes the time of a segment below the gap (RFC
-//!   7323, section 4.3), and therefore proves nothing about the segments that it SACKs. Linux does
-//!   not use the echo.
+//!   segment cumulatively. While a segment is missing, ACKs echo the time of a segment below the
+//!   missing segment (RFC 7323, section 4.3), and therefore prove nothing about the segments that
+//!   they SACK. Linux does not use the echo.
 //! - RACK.min_RTT includes the sample of an ACK of new data before the ACK is processed. After the
 //!   ACK is processed, RACK.min_RTT includes a second sample. Among the segments that the ACK
 //!   reports and that were sent only once, the segment sent last gives this sample.
@@ -81,8 +81,8 @@ pub(super) struct Step<'a> {
 /// The latest transmissions of the segments that an ACK reports for the first time.
 #[derive(Clone, Copy, Debug, Default)]
 struct Arrived {
-    /// Latest transmission of those segments for which it is known which transmission arrived;
-    /// `None` if there are no such segments.
+    /// Latest transmission that is known to have arrived; `None` if there is no such transmission.
+    /// The ACK of a retransmitted segment may not show which transmission of the segment arrived.
     latest: Option<Sent>,
     /// Latest transmission time of the segments that were sent only once; `None` if there are no
     /// such segments.

@@ -96,8 +96,9 @@ impl Receiver {
 
     /// Processes the ECN flags of a segment before [`on_segment`](Receiver::on_segment) processes
     /// the segment itself. With feedback that reports each mark, the call is also required for a
-    /// segment without CWR and CE. Returns a delayed ACK that must be sent before the ACK of this
-    /// segment, unless the ACK of this segment is immediate.
+    /// segment without CWR and CE. Returns the delayed ACK of earlier segments, if its echo differs
+    /// from the echo for this segment. The caller sends the returned ACK only if
+    /// [`on_segment`](Receiver::on_segment) returns no ACK.
     #[cold]
     pub fn on_marks(&mut self, cwr: bool, ce: bool) -> Option<Ack> {
         let early = self.echoes.hastens(ce, self.deadline).then(|| self.ack());

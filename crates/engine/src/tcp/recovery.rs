@@ -48,8 +48,8 @@ pub(super) enum Recovery {
     Open { dupacks: u8 },
     /// Fast recovery. `partial` is true after its first partial ACK.
     Fast { recover: u32, partial: bool },
-    /// After a loss. Duplicate ACKs are ignored, because segments that were sent twice may cause
-    /// them.
+    /// The state after a loss. Duplicate ACKs are ignored, because segments that were sent twice
+    /// may cause duplicate ACKs.
     Careful { recover: u32 },
 }
 
@@ -60,8 +60,8 @@ pub(super) enum Reaction {
     Ignore,
     /// Grow the window.
     Grow,
-    /// Grow the window by at most the growth for one delayed ACK. The ACK may also cover segments
-    /// that arrived earlier, above a missing segment.
+    /// Grow the window by at most the growth for one delayed ACK, because the ACK may also cover
+    /// segments that arrived earlier, above a missing segment.
     GrowAfterLoss,
     /// A loss was detected: reduce the window and retransmit.
     Loss,

@@ -113,7 +113,8 @@ impl Scoreboard {
             self.sacked.remove_range(before, now + 1);
         }
         Update {
-            // without the newly acknowledged segments that were SACKed before
+            // the acknowledged segments, plus the newly SACKed segments, minus those acknowledged
+            // segments that were SACKed before
             delivered: now - before + self.sacked.held - sacked_before,
             sacked,
             outstanding: snd_max - before - sacked_before,

@@ -90,9 +90,9 @@ pub struct Sender {
     congestion: Congestion,
     /// Scoreboard of segments that are known to have arrived; `None` without SACK.
     scoreboard: Option<Box<Board>>,
-    /// Whether ACKs and departures are processed with the scoreboard or the state of each segment,
-    /// not only by sequence numbers. With a scoreboard the value is true from the first sign of a
-    /// loss until the loss is repaired. The value is always true with RACK-TLP, or if the
+    /// Whether ACKs and transmissions are processed with the scoreboard or the state of each
+    /// segment, not only by sequence numbers. With a scoreboard the value is true from the first
+    /// sign of a loss until the loss is repaired. The value is always true with RACK-TLP, or if the
     /// congestion control attaches a state to each segment.
     in_detail: bool,
     /// Whether a timeout in fast recovery halves ssthresh again.
@@ -181,7 +181,7 @@ impl Sender {
         self.take_ack(now, ack, ack.ece.is_set());
     }
 
-    /// Processes an ACK apart from its ECN echo. If `holds`, the window does not grow.
+    /// Processes an ACK apart from its ECN echo. The window does not grow if `holds` is true.
     #[inline(always)]
     fn take_ack(&mut self, now: Time, ack: Ack, holds: bool) {
         if ack.next > self.snd_una {
@@ -189,7 +189,7 @@ impl Sender {
         } else if ack.next == self.snd_una && self.snd_una < self.snd_max {
             self.on_dup_ack(now);
         }
-        // an ACK below `snd_una` is old: a later ACK has overtaken it
+        // an ACK below `snd_una` is ignored, because a later ACK has overtaken it
     }
 
     /// Returns the next segment to send. The segment is then considered sent. Poll until the result
@@ -207,8 +207,8 @@ impl Sender {
         Some(self.segment(number, is_retransmission))
     }
 
-    /// Chooses the next segment by sequence numbers only. If the segment may leave, marks it as
-    /// sent, and returns its number and whether it is a retransmission.
+    /// Chooses the next segment by sequence numbers only. If the segment may be sent now, marks it
+    /// as sent, and returns its number and whether it is a retransmission.
     #[inline(always)]
     fn next_in_order(
         &mut self,
@@ -262,7 +262,8 @@ impl Sender {
         next
     }
 
-    /// Reports a departure to the congestion control, if a segment leaves.
+    /// Reports the transmission of the segment `next` to the congestion control. With `None`
+    /// nothing is sent, and this function does nothing.
     #[cold]
     fn report_departure(&mut self, now: Time, next: Option<(u32, bool)>, is_probe: bool) {
         if let Some((number, _)) = next {
@@ -276,8 +277,8 @@ impl Sender {
         }
     }
 
-    /// Returns whether the congestion control lets a segment leave now. If not, stores the
-    /// departure time.
+    /// Returns whether the congestion control permits the transmission of a segment now. If not,
+    /// stores the time from which it is permitted.
     #[cold]
     fn may_depart(&mut self, now: Time) -> bool {
         let departure = self.congestion.earliest_departure(now);
@@ -316,15 +317,15 @@ impl Sender {
 
     /// Returns the time of the next [`on_timer`](Sender::on_timer): the expiry of the armed timer,
     /// or the departure of a segment that the congestion control delays. Before this time the
-    /// sender does nothing without an event. [`Time::NEVER`] means that there is neither a timer
-    /// nor a delayed segment.
+    /// sender acts only on ACKs and on data from the application. [`Time::NEVER`] means that there
+    /// is neither a timer nor a delayed segment.
     #[inline]
     pub fn deadline(&self) -> Time {
         self.timer.min(self.departure)
     }
 
-    /// Returns whether an ACK that arrives at `at` may be processed now, ahead of its time. This is
-    /// the case if the sender has no deadline before `at`.
+    /// Returns whether the simulation may process an ACK now, although the ACK arrives later, at
+    /// the time `at`. This is the case if the sender has no deadline before `at`.
     #[inline]
     pub fn may_act_at(&self, at: Time) -> bool {
         at <= self.deadline()
@@ -392,8 +393,8 @@ impl Sender {
         u64::from(self.rtt.timeouts())
     }
 
-    /// Returns the number of fast recoveries so far. Further holes in the same recovery are not
-    /// counted.
+    /// Returns the number of fast recoveries so far. Further lost segments in the same recovery are
+    /// not counted.
     pub fn fast_retransmits(&self) -> u64 {
         u64::from(self.fast_retransmits)
     }
@@ -433,7 +434,8 @@ impl Sender {
                 restart = first;
             }
             Reaction::Recovered => self.congestion.on_recovery_ack(RecoveryAck::Full),
-            _ if holds => {} // the window does not grow (RFC 3168, section 6.1.2)
+            // the window does not grow on an ACK with the echo of a mark (RFC 3168, section 6.1.2)
+            _ if holds => {}
             Reaction::GrowAfterLoss => self.grow(now, acked, acked.min(DELAYED_ACK)),
             Reaction::Grow => self.grow(now, acked, acked),
             // these reactions occur only after duplicate ACKs

@@ -156,7 +156,8 @@ impl TcpSettings {
             );
             problems.add(ecn.origin, &ecn.path, message);
         }
-        // only values of the file can contradict each other; defaults adapt
+        // only values of the file can contradict each other, because defaults depend on these
+        // values
         let on = |key| {
             let setting = layers.located(key);
             setting.filter(|setting| setting.value && setting.given)

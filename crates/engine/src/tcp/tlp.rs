@@ -178,9 +178,11 @@ mod tests {
         let ack = |next| plain(next, Time::ZERO);
         let mut probe = again();
         assert!(!probe.on_ack(&ack(7), false, None));
-        assert!(!probe.on_ack(&ack(8), false, None)); // the ACK of the original segment or of the probe
+        // the ACK may be that of the original segment or of the probe, so it does not show a loss
+        assert!(!probe.on_ack(&ack(8), false, None));
         assert_eq!(probe.end_seq, Some(8));
-        assert!(!probe.on_ack(&ack(8), true, None)); // a duplicate ACK: both the original segment and the probe arrived
+        // a duplicate ACK: both the original segment and the probe arrived, so no segment was lost
+        assert!(!probe.on_ack(&ack(8), true, None));
         assert_eq!(probe.end_seq, None);
 
         let mut probe = again();

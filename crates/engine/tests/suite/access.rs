@@ -138,8 +138,8 @@ fn voice_wins_internal_collisions_and_best_effort_is_given_up_at_its_limit() {
         station["collision_rate"]["mean"], 0.0,
         "nothing collides on the air"
     );
-    // each datagram of best effort has three internal collisions with voice frames and is then discarded: 1 of 4
-    // packets
+    // each datagram of best effort is discarded after three internal collisions, while three voice frames are sent, so
+    // 1 of 4 packets is discarded
     let given_up = station["discard_probability"]["mean"]
         .as_f64()
         .expect("a mean");
@@ -155,7 +155,9 @@ fn pifs_access_goes_before_every_station() {
     let frames = data_frames(&result(&scenario));
     for (index, frame) in frames.iter().enumerate() {
         let start = index as u64 * (EXCHANGE_NS + 30_000);
-        let from = u32::from(index == 0); // the station's first frame arrives before the access point's
+        // 1 for the frame of the station, which is first because its packet arrives first; 0 for
+        // all other frames, which are from the access point
+        let from = u32::from(index == 0);
         assert_eq!(*frame, (start, from, 1 - from));
     }
     assert!(frames.len() > 10);

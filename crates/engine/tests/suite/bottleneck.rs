@@ -103,8 +103,9 @@ fn the_kinds_of_fairness_share_what_they_say() {
         (5.0..6.0).contains(&ratio),
         "bytes as the rates, 5.5: {ratio}"
     );
-    // A data frame of 1536 bytes and half an ACK of 76 bytes, each with its MAC ACK. Data is sent at 2 and 11 Mb/s,
-    // ACKs at 2 Mb/s: the ratio of air times is (6594 + 810 / 2) / (1567 + 505 / 2) us = 3.8.
+    // Each data frame of 1536 bytes causes half a TCP ACK of 76 bytes (delayed ACKs). Station a sends and receives at 2
+    // Mb/s, station b at 11 Mb/s, and MAC ACKs are sent at 2 Mb/s. With the MAC ACKs, the ratio of air times per
+    // segment is (6594 + 754 / 2) / (1567 + 505 / 2) us = 3.8.
     let ratio = share("airtime");
     assert!((3.6..4.0).contains(&ratio), "air times of both: {ratio}");
 }

@@ -247,7 +247,8 @@ fn links_between_near_nodes_read_each_other() {
             .sum()
     };
     let (near, far) = (used(200), used(700));
-    // half of the exchanges follow an exchange of the other link, and begin 314 us later than after an own exchange
+    // at 700 m a link senses the frames of the other link but cannot decode them, so that it waits EIFS: half of the
+    // exchanges follow an exchange of the other link, and begin 314 us later
     assert!(near > 1.1 * far, "{near} {far}");
     assert_eq!(near, {
         let same = placed(700).replace("eifs = \"364 us\"", "eifs = \"50 us\"");
@@ -308,7 +309,8 @@ fn a_network_of_everything_keeps_its_laws_and_its_bytes() {
         let (single, double) = (result(&scenario, 1), result(&scenario, 2));
         assert_eq!(single.samples_json(), double.samples_json(), "{setting}");
         let goodput = means(&single, "flows", "goodput_bps");
-        // with dummy packets, the hidden node always sends, and the first flow loses seven of ten packets
+        // with dummy packets, the hidden node always sends, and the first flow loses seven of ten packets, so this flow
+        // may have no goodput
         let starves = usize::from(setting.contains("dummy"));
         assert!(
             goodput.iter().skip(starves).all(|&bps| bps > 0.0),

@@ -78,8 +78,9 @@ fn unbroken(scenario: &Scenario) -> String {
     }
 }
 
-/// Checks stepped runs. Steps and readings change no bit of the result, and a change at the start is equivalent to the
-/// changed scenario. The invariants hold after changes during the run.
+/// Checks runs that are executed in steps. Neither the steps nor queries of the state between two steps change a bit of
+/// the result. A change of settings at the start has the same result as the scenario with these settings. The
+/// invariants also hold after changes during the run.
 fn check_stepping(scenario: &Scenario, change: Change) {
     let session = |scenario| match Session::new(scenario, 0, Detail::Tails) {
         Ok(session) => session,

@@ -86,5 +86,6 @@ station.meter.sensor_up = { every = "2 s", transport = "tcp" }
 fn a_handshake_belongs_to_no_limit() {
     let [cwnd, rwnd, app] = limits(PATH, &[("tcp.handshake", "true")], "flow-1");
     let sum = cwnd + rwnd + app;
-    assert!((1.0 - sum - 0.1 / 20.0).abs() < 2e-4, "{sum}"); // 0.1 s of 20 s is one round trip
+    // no limit applies during the handshake, which takes one round trip: 0.1 s of 20 s
+    assert!((1.0 - sum - 0.1 / 20.0).abs() < 2e-4, "{sum}");
 }

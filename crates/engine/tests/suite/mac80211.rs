@@ -72,8 +72,8 @@ fn a_device_that_holds_two_aggregates_sends_whole_ones() {
     let queue = "{ mac80211 = { aql = false, airtime_fairness = false } }, txop_limit = \"none\"";
     let result = three(queue);
     let of = |name| value(&result, "stations", name, "downlink_mpdus_per_ppdu");
-    // 65,535 bytes contain 42 packets, and 5.484 ms at 6.5 Mb/s contain 2 packets. Only the few aggregates that begin
-    // after the station was idle have fewer packets.
+    // an aggregate of at most 65,535 bytes contains 42 packets, and an aggregate of at most 5.484 ms at 6.5 Mb/s
+    // contains 2 packets. Only the few aggregates that begin after the station was idle have fewer packets.
     assert!(
         of("fast-1") > 41.0 && of("slow") > 1.95,
         "{} {}",
@@ -94,7 +94,7 @@ fn who_asks_for_little_hardly_waits() {
         "1000",
     ]
     .map(delay);
-    // `exact`: the driver holds two aggregates; `fair`: the driver holds 24 ms of air time
+    // a packet waits for the frames in the driver: with `exact` two aggregates, with `fair` up to 24 ms of air time
     assert!(
         exact < fair && exact < 0.02 && fair < 0.05,
         "{exact} {fair}"
@@ -173,7 +173,7 @@ fn cell() -> impl Strategy<Value = String> {
     })
 }
 
-/// Draws cells with queue disciplines that drop when packets leave, with one queue per contender.
+/// Draws cells with queue disciplines that drop packets when packets are dequeued, with one queue per contender.
 fn other_disciplines() -> impl Strategy<Value = String> {
     let queues = [
         "codel = \"1 ms\"",

@@ -1,4 +1,4 @@
-//! Stations in power save, and stations that answer pings late or never. Results are compared with theory.
+//! Stations in power save, and stations that reply to pings late or never. Results are compared with theory.
 
 use std::ops::ControlFlow;
 
@@ -41,9 +41,10 @@ fn assert_near(value: f64, expected: f64, tolerance: f64) {
 }
 
 /// Returns statistics of pings to the only station of a cell without other traffic: the mean and the 95th percentile of
-/// the round-trip time, and the fraction of pings without an answer.
+/// the round-trip time, and the fraction of pings without a reply.
 fn pings(station: &str) -> [f64; 3] {
-    // 97.3 ms and 102.4 ms have no small common multiple, so that the pings are spread uniformly between two beacons.
+    // The ping interval of 97.3 ms and the beacon interval of 102.4 ms have no small common multiple. Therefore the
+    // pings are spread uniformly between two beacons.
     let result = simulate(&format!(
         "duration = \"310 s\"\ncell.phy = \"802.11g\"\nvsb.wce = {{ rule = \"paper\", interval = \"97.3 ms\" }}\n\
          [station.a]\ndownload = {{ start = \"309.999 s\" }}\n{station}\n"
@@ -65,11 +66,12 @@ fn a_ping_to_a_station_that_sleeps_is_answered_after_the_next_beacon() {
     assert_near(asleep - awake, BEACON / 2.0, 0.0005);
     assert_near(most - awake, 0.95 * BEACON, 0.001);
     assert!(lost < 0.001, "{lost}");
-    // the next ping arrives within 100 ms of the last answer, so that the station stays awake
+    // the next ping arrives less than 100 ms after the last reply, so that the station stays awake
     let [phone, _, _] = pings("power_save = \"100 ms\"");
     assert_near(phone, awake, 0.0001);
-    // Time-out of 90 ms: after a ping that was answered immediately, the next ping comes 97.3 ms later and finds the
-    // station asleep. If a ping waited for more than 7.3 ms, the next ping finds the station awake.
+    // With a time-out of 90 ms, the station sleeps again 90 ms after its last reply. After an immediate reply, the next
+    // ping arrives 97.3 ms later, when the station sleeps. If a ping waited for more than 7.3 ms, the station is still
+    // awake when the next ping arrives.
     let [drowsy, _, _] = pings("power_save = \"90 ms\"");
     let asleep = 1.0 / (2.0 - 0.0073 / BEACON);
     assert_near(drowsy - awake, asleep * BEACON / 2.0, 0.0005);
@@ -150,7 +152,8 @@ fn a_full_buffer_loses_the_oldest() {
     assert_near(lost, 1.0 - 5.0 / 10.14, 0.002);
     let lost = mean(&result, "flows", "a/udp-down/1", "loss_probability");
     assert_near(lost, 5.14 / 10.24, 0.002);
-    // the waits of the delivered datagrams are uniform between 0 and 50 ms
+    // the 5 delivered datagrams arrived at intervals of 10 ms before the beacon, so their waits are uniform between 0
+    // and 50 ms
     let delay = mean(&result, "flows", "a/udp-down/1", "one_way_delay_s");
     assert_near(delay, 0.025, 0.001);
 }
@@ -183,16 +186,18 @@ fn a_station_that_only_sends_is_not_touched() {
 fn answers_come_as_late_as_is_said_and_not_always() {
     let [awake, _, _] = pings("");
     let [late, most, lost] = pings("ping_delay = \"300 ms\"");
-    // an immediate answer has a backoff of up to 15 slots of 9 us; a late answer finds the medium idle
+    // an immediate reply has a backoff of up to 15 slots of 9 us; a late reply is sent without backoff, because the
+    // medium has been idle
     assert_near(late - awake, 0.3, 0.0002);
     assert!(most < 0.32, "{most}");
-    assert_near(lost, 0.0, 0.002); // three pings are in flight at the end
+    // three of the pings are in flight at the end, and have no reply
+    assert_near(lost, 0.0, 0.002);
     let [rtt, _, lost] = pings("ping_loss = 0.3");
     assert_near(rtt, awake, 0.0001);
     assert_near(lost, 0.3, 0.025); // the tolerance is three standard deviations
     let [_, _, lost] = pings("ping_loss = 1");
     assert_near(lost, 1.0, 0.0);
-    // the station answers late between 110 s and 210 s, which is a third of the measured time
+    // the station replies late between 110 s and 210 s, which is a third of the measured time
     let [flapping, most, _] = pings(
         "pings.late = { at = \"110 s\", ping_delay = \"300 ms\" }\n\
          pings.well = { at = \"210 s\", ping_delay = \"0 s\" }",

@@ -161,7 +161,7 @@ enum Mpdu {
 
 #[test]
 fn mpdus_come_back_until_they_are_received_or_given_up() {
-    // after a failed RTS, MPDUs would be discarded without an entry in the log
+    // no RTS is used, because after a failed RTS MPDUs would be discarded without an entry in the log
     let text = BUSY.replace("rts_threshold = \"8000 B\"", "");
     assert_ne!(text, BUSY);
     let mut ways = BTreeMap::new();

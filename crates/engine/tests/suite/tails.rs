@@ -121,8 +121,8 @@ fn windows_are_those_of_the_series() {
     let mut indices: Vec<f64> = (0..26)
         .map(|k| {
             let mut shares = vec![a[k]];
-            // the windows last 1 s and begin at 5 s: the stop at 20 s ends the 15th window, the start at 9.5 s is
-            // in the 5th window
+            // the windows last 1 s each and begin at 5 s: flow b, which stops at 20 s, is in the first 15 windows; flow
+            // c, which starts at 9.5 s, is in the windows from the sixth on
             shares.extend((k < 15).then_some(b[k]));
             shares.extend((k >= 5).then_some(c[k]));
             let sum: f64 = shares.iter().sum();
@@ -137,7 +137,7 @@ fn windows_are_those_of_the_series() {
         "{found} {:?}",
         &indices[..3]
     );
-    // the phone gets all the data that it demands
+    // the phone gets all the data that it demands, so there is no starvation time
     assert!(result.samples["stations"]["phone"]["longest_starved_s"][0].is_null());
 }
 
@@ -201,7 +201,8 @@ fn round_trip_times_are_those_of_the_mean() {
     }
 }
 
-/// Datagrams every 100 ms after a wire of 30 ms. No datagram waits for another, so that all delays are equal.
+/// Datagrams arrive every 100 ms over a wire with a delay of 30 ms. No datagram waits for another, so that all delays
+/// are equal.
 #[test]
 fn percentiles_of_equal_delays_are_their_mean() {
     let text = "duration = \"20 s\"\nreplications = 1\n[cell]\nphy = \"802.11b\"\n[wire]\n\

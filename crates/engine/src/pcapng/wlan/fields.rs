@@ -80,8 +80,7 @@ pub(in super::super) fn crc32(bytes: &[u8]) -> u32 {
     })
 }
 
-/// Returns the user priority by which frames of an access category are labelled (IEEE 802.11-2020,
-/// table 10-1).
+/// Returns the user priority in the frames of an access category (IEEE 802.11-2020, table 10-1).
 pub(super) fn traffic_identifier(category: Category) -> u8 {
     match category {
         Category::BestEffort => 0,

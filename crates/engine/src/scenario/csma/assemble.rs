@@ -154,7 +154,7 @@ fn links(csma: &Section) -> Result<Vec<CsmaLink>, Refused> {
     let mut links = Vec::with_capacity(tables.len());
     for (name, link) in tables {
         let keys = CsmaLinkTable::read(&Layers(&[link]))?;
-        // the checks have refused unknown names of nodes
+        // the checks have refused unknown names of nodes, so every end of a link has a position
         let places =
             |names: Option<Vec<String>>| names.iter().flatten().filter_map(place).collect();
         links.push(CsmaLink {
@@ -177,8 +177,9 @@ fn links(csma: &Section) -> Result<Vec<CsmaLink>, Refused> {
 }
 
 /// Adds the relations that follow from the positions of nodes: which links conflict, which links
-/// decode each other's frames, and which links cause interference. A link decodes an exchange if
-/// its transmitter is in the transmission range of one end of the exchange.
+/// decode each other's frames, and which links cause interference. A link decodes the exchange of
+/// another link if its transmitter is in the transmission range of the transmitter or receiver of
+/// the other link.
 fn from_positions(csma: &Section, links: &mut [CsmaLink]) -> Result<(), Refused> {
     let range = |key: KeyOf<Millimetres>| Ok(Layers(&[csma]).need(key)?.0 as f64);
     let sensing = range(CsmaTable::sensing_range)?;

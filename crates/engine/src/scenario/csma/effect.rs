@@ -20,7 +20,8 @@ const QUEUES: &[&str] = &keys!(CsmaPrice: r_per_packet, queue_unit, r_max);
 /// Keys of the algorithm that sets a user's number of connections.
 const SEVERAL: &[&str] = &keys!(CsmaTable: k; CsmaUsers: interval, rounding, smoothing);
 
-/// Keys of utility functions: those of `[csma]` for all flows, and those of single flows.
+/// Keys of the utility function: `UTILITIES` are the keys of `[csma]`, which apply to all flows,
+/// and `OF_FLOWS` the keys of a single flow.
 const UTILITIES: &[&str] = &keys!(CsmaTable: fairness, marginal_utility);
 const OF_FLOWS: &[&str] = &keys!(FlowTable: weight, marginal_utility);
 

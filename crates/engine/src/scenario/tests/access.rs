@@ -31,7 +31,8 @@ fn categories_start_from_the_table_of_the_standard() {
 fn categories_follow_the_node_s_own_best_effort() {
     let settings = [("cell.ap.cwmin", "0"), ("station.a.cwmin", "29")];
     let (station, ap) = nodes("", &settings);
-    // `30 / 4` and `30 / 2` slots are rounded down to 7 and 15
+    // the windows of voice and video have 30 / 4 and 30 / 2 slots, rounded down to 7 and 15; CWmin
+    // is one less
     assert_eq!(station.voice, Access::contention(2, 6, 14));
     assert_eq!(station.video, Access::contention(2, 14, 29));
     assert_eq!(ap.voice, Access::contention(2, 0, 0));
@@ -139,8 +140,8 @@ fn windows_of_each_category_are_in_order() {
         "x.toml:5: `station.a.video.cwmax`: 7 is below cwmin; \
          expected a whole number from 15 to 32767"
     );
-    // the cell's own voice category is valid; the voice category of the station inherits a larger
-    // window from best effort
+    // `cwmax = 10` is valid for the voice category of the cell; with `cwmin = 63` of the station,
+    // the CWmin of its voice category is 15, which is larger than 10
     let text = SMALL.replace("802.11b\"", "802.11b\", voice.cwmax = 10");
     assert_eq!(complaints(toml(&text, &[])), "");
     assert_eq!(

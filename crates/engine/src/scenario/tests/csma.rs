@@ -554,7 +554,8 @@ fn one_mistake_is_one_line() {
 fn interference_makes_hidden_nodes_of_those_beyond_sensing() {
     let range = "[csma]\nsensing_range = \"600 m\"\ninterference_range = \"600 m\"\n[csma.node]";
     let network = network(&PLACED.replace("[csma.node]", range));
-    // transmitters at 0, 0.5 and 1.2 km, receivers at 0.2, 0.7 and 1.3 km
+    // the transmitters are at 0, 0.5 and 1.2 km; only the transmitters of links 0 and 1 are within
+    // the sensing range of 0.6 km
     assert_eq!(conflicts(&network), [vec![1], vec![0], vec![]]);
     let disturbs = |link: usize| {
         network.links[link]

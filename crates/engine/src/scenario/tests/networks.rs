@@ -493,7 +493,8 @@ fn jitter_is_that_of_the_sources() {
     assert_eq!(
         jitters(both),
         [
-            named("flow-1/access", 600_000), // the time of 1500 B
+            // transmission time of a full segment of 1500 B at 20 Mb/s
+            named("flow-1/access", 600_000),
             named("call/access", 600_000),
             named("own/access", 1_000_000),
             named("short/access", 200_000),

@@ -161,7 +161,7 @@ fn many_flows_leave_less_time() {
         format!("--set duration=\"70369 s\": {rest}")
     );
     // 18 of the 64 bits are the number of the pending event; the other bits are its time in
-    // nanoseconds
+    // nanoseconds, so 70 368 s is the largest whole number of seconds
     assert_eq!((u64::MAX >> 18) / 1_000_000_000, 70_368);
     assert!(toml(text, &[many, ("duration", "\"70368 s\"")]).is_ok());
 }

@@ -11,10 +11,11 @@
 //! ```
 //!
 //! Choices: the number of packets in the queue is w (RTT - baseRTT)/RTT with the mean RTT of a
-//! round. This number determines the mode of the next round. A connection begins in slow mode. The
-//! increase a(w) and the decrease b(w) are computed by the formulas of the RFC, not by its table of
-//! whole packets. The formulas apply above 38 packets. Up to 38 packets a and b have the values of
-//! Reno, 1 and 1/2. a is never less than 1, although the formula gives 0.955 at 38 packets.
+//! round (one round trip, see `rounds.rs`). This number determines the mode of the next round. A
+//! connection begins in slow mode. The increase a(w) and the decrease b(w) are computed by the
+//! formulas of the RFC, not by its table of whole packets. The formulas apply above 38 packets. Up
+//! to 38 packets a and b have the values of Reno, 1 and 1/2. a is never less than 1, although the
+//! formula gives 0.955 at 38 packets.
 //!
 //! The threshold is a parameter of the algorithm. Its value of 1.641 packets is a choice of this
 //! program. The value in the simulations of the paper is not known, because neither the text of the
@@ -151,7 +152,8 @@ mod tests {
         driver.round(100 * MS);
         let fast = driver.window.cwnd - before;
         assert!((6.9..7.1).contains(&fast), "{fast}");
-        driver.round(101 * MS); // of 858 packets, 858 / 101 = 8.5 are in the queue
+        // w (RTT - baseRTT)/RTT = 858 * 1/101 = 8.5 packets are in the queue
+        driver.round(101 * MS);
         let before = driver.window.cwnd;
         driver.round(101 * MS);
         let slow = driver.window.cwnd - before;

@@ -10,7 +10,7 @@
 //! diff = win (1 - baseRTT/RTT)     once a round trip: packets of the flow in the queue
 //! dwnd + (alpha win^k - 1)^+       if diff < gamma
 //! (dwnd - zeta diff)^+             if diff >= gamma
-//! (win (1 - beta) - cwnd/2)^+      on a loss, with cwnd/2
+//! (win (1 - beta) - cwnd/2)^+      on a loss; cwnd becomes cwnd/2
 //! ```
 //!
 //! win is the window, cwnd the loss window (that of Reno), dwnd the delay window, and (x)^+ =
@@ -182,7 +182,8 @@ mod tests {
         assert!((13.6..14.0).contains(&cwnd), "{cwnd}");
     }
 
-    /// 200 packets, RTT 125 ms against a base of 100 ms: diff = 200 * 25/125 = 40 packets.
+    /// The window is 200 packets, the RTT 125 ms and the minimum RTT 100 ms: diff = 200 * 25/125 =
+    /// 40 packets are in the queue. This exceeds gamma = 30, so dwnd shrinks by zeta diff = 20.
     #[test]
     fn a_queue_of_gamma_packets_reduces_dwnd_by_zeta_times_diff() {
         let mut compound = Compound::new(published());

@@ -25,7 +25,7 @@ use crate::kernel::time::Time;
 /// Constant C, the aggressiveness of the cubic growth (section 5). [packets/s^3]
 const C: f64 = 0.4;
 
-/// Fraction of the window that a loss leaves, section 4.6. [-]
+/// Factor by which a loss multiplies the window (section 4.6). [-]
 const BETA: f64 = 0.7;
 
 /// Growth per round trip of W_est, the window of a Reno flow (section 4.3). With this growth W_est

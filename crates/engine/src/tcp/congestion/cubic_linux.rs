@@ -251,7 +251,8 @@ impl CubicLinux {
     fn recalc_ssthresh(&mut self, cwnd: f64) -> f64 {
         let cwnd = cwnd as u64;
         self.epoch = None;
-        self.credit = 0; // as in `tcp_init_cwnd_reduction`
+        // the count of acknowledged segments starts again, as in `tcp_init_cwnd_reduction`
+        self.credit = 0;
         self.w_max = if cwnd < self.w_max {
             cwnd * (SCALE + BETA) / (2 * SCALE)
         } else {
@@ -336,11 +337,14 @@ mod tests {
     #[test]
     fn losses_leave_seven_tenths_in_whole_packets_and_converge_fast() {
         let mut driver = driver(100.0);
-        assert_eq!(driver.algorithm.decrease(&driver.window, 3), 70.0); // 70.02, rounded down
+        // 100 * 717/1024 = 70.02, rounded down
+        assert_eq!(driver.algorithm.decrease(&driver.window, 3), 70.0);
         assert_eq!(driver.algorithm.w_max, 100);
         driver.window.cwnd = 81.0;
-        assert_eq!(driver.algorithm.decrease(&driver.window, 3), 56.0); // 56.7, rounded down
-        assert_eq!(driver.algorithm.w_max, 68); // 81 * 1741/2048 = 68.9
+        // 81 * 717/1024 = 56.7, rounded down
+        assert_eq!(driver.algorithm.decrease(&driver.window, 3), 56.0);
+        // fast convergence: 81 * 1741/2048 = 68.9, rounded down
+        assert_eq!(driver.algorithm.w_max, 68);
         driver.window.cwnd = 2.0;
         assert_eq!(driver.algorithm.decrease(&driver.window, 3), 2.0);
     }
@@ -408,7 +412,7 @@ mod tests {
         assert_eq!(driver.algorithm.cnt, 2);
         let before = driver.window.cwnd;
         driver.round(100 * MS);
-        // one counted segment may remain from the previous round
+        // one counted segment may remain from the previous round, so the growth is rounded up
         assert_eq!(driver.window.cwnd, before + (before / 2.0).ceil());
     }
 
@@ -501,8 +505,8 @@ mod tests {
             prop_assert!((target - expected).abs() <= 1.0 + expected / 50.0, "{} {}", target, expected);
         }
 
-        /// On a long path, far above Reno's window, the window approaches the value of the cubic
-        /// function one round trip later. The window lags by at most one round trip and two
+        /// On a long path, far above Reno's window, the window approaches the value that the cubic
+        /// function has one round trip later. The window lags by at most one round trip and two
         /// packets.
         #[test]
         fn the_window_follows_its_target(w_max in 400..4_000_u64, seconds in 1..12_u64) {

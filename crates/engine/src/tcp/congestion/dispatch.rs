@@ -14,8 +14,9 @@ macro_rules! controls {
     ) => {
         controls! { @control $algorithms $tracked }
 
-        /// [`Control::segment_events`] processes the events of single segments, so these functions
-        /// do nothing.
+        /// Passes the events to the congestion control. `on_sent`, `on_delivered` and `on_lost` do
+        /// nothing, because the sender passes events of single segments to
+        /// [`Control::segment_events`].
         impl CongestionControl for Control {
             type PacketInfo = ();
 

@@ -14,8 +14,8 @@ use crate::notation::table::AddedWord;
 
 /// A congestion control from another crate.
 pub trait ExternalControl: WindowAlgorithm + Clone + fmt::Debug + Send + 'static {
-    /// Name of the congestion control. The key `congestion` has this value, and the settings of the
-    /// control have this key in TCP tables.
+    /// Name of the congestion control. In a file, the name is the value of the key `congestion`. It
+    /// is also the key under which a TCP table contains the settings of the congestion control.
     const NAME: &'static str;
 
     /// Settings of the congestion control in a scenario file.
@@ -41,7 +41,7 @@ struct Configured {
     maker: Box<Maker>,
 }
 
-/// The plugin of a congestion control from another crate.
+/// A plugin, which adds a congestion control from another crate.
 pub(crate) struct ControlPlugin {
     pub(crate) name: &'static str,
     read: fn(&Layers) -> Result<Box<Maker>, Refused>,

@@ -92,7 +92,9 @@ pub(super) fn grow_by_segments(window: &mut Window, counted: &mut u32, acked: u3
     }
     let packets = window.cwnd.max(1.0) as u32;
     if *counted >= packets {
-        *counted = 0; // these segments were counted for a larger window
+        // the window has been reduced: the segments that were counted for the larger window
+        // increase the smaller window by one packet
+        *counted = 0;
         window.add(1.0);
     }
     *counted += left;

@@ -126,7 +126,8 @@ mod tests {
     use super::*;
     use crate::tcp::congestion::tests::{Driver, MS};
 
-    /// A window in slow start with HyStart++.
+    /// A congestion control that is in slow start with HyStart++; `None` after the end of slow
+    /// start.
     #[derive(Clone, Debug)]
     struct Watched(Option<HyStart>);
 
@@ -154,7 +155,8 @@ mod tests {
         driver.round(112 * MS);
         assert_eq!(driver.window.cwnd, 40.0); // doubled twice: an increase of 12 ms is below the threshold
         driver.round(130 * MS);
-        // seven ACKs add 1 packet each, then 33 add 1/4 each
+        // the eighth sample of the round begins conservative slow start: seven ACKs add 1 packet
+        // each, and 33 ACKs add 1/4 packet each
         assert_eq!(driver.window.cwnd, 40.0 + 7.0 + 33.0 / 4.0);
         let mut cwnd = driver.window.cwnd;
         for _ in 0..4 {
@@ -178,7 +180,8 @@ mod tests {
         assert!(driver.window.cwnd < 35.0);
         let before = driver.window.cwnd;
         driver.round(100 * MS);
-        // the eighth sample of the round ends conservative slow start
+        // the eighth sample of the round ends conservative slow start: seven ACKs add 1/4 packet
+        // each, and all other ACKs add 1 packet each
         let acks = before.floor();
         assert_eq!(driver.window.cwnd, before + 7.0 / 4.0 + (acks - 7.0));
         assert_eq!(driver.window.ssthresh, driver.window.receive);

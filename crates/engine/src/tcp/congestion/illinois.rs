@@ -45,8 +45,8 @@ pub(super) const THETA: u32 = 5;
 pub(super) struct Illinois {
     alpha: f64,
     beta: f64,
-    /// Number of consecutive rounds with a queueing delay up to d_1, since alpha fell below its
-    /// maximum.
+    /// Number of consecutive rounds in which the queueing delay did not exceed d_1 (see [`ETA`]).
+    /// Only rounds after alpha fell below its maximum are counted.
     quiet_rounds: u32,
     rounds: Rounds,
 }
@@ -157,7 +157,7 @@ mod tests {
         near(
             increase(0.05, 0.1),
             (297.0 / 9.7) / (29.7 / 9.7 - 1.0 + 50.0),
-        ); // the value is 0.588
+        ); // alpha is 0.588 at a delay of 50 ms
         near(increase(0.1, 0.1), 0.3);
         near(beta(0.0, 0.1), 0.125);
         near(beta(0.01, 0.1), 0.125);

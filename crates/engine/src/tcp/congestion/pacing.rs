@@ -7,7 +7,7 @@
 //! ```text
 //! rate = 2   max(cwnd, flight) / SRTT     cwnd < ssthresh / 2
 //!      = 1.2 max(cwnd, flight) / SRTT     otherwise
-//! a segment leaves no earlier than 1 / rate after the segment before it
+//! a segment is sent no earlier than 1 / rate after the segment before it
 //! ```
 //!
 //! Retransmissions and probes are paced as well. The number of segments in flight is still limited
@@ -31,7 +31,8 @@ use crate::tcp::recovery::RecoveryMode;
 /// ssthresh. [-]
 const SLOW_START_FACTOR: f64 = 2.0;
 
-/// `net.ipv4.tcp_pacing_ca_ratio`: pacing rate divided by cwnd/SRTT, in all other cases. [-]
+/// `net.ipv4.tcp_pacing_ca_ratio`: pacing rate divided by cwnd/SRTT, while cwnd is at least half of
+/// ssthresh. [-]
 const FACTOR: f64 = 1.2;
 
 /// A congestion control with pacing.

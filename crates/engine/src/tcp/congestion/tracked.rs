@@ -13,7 +13,7 @@ use crate::kernel::time::Time;
 use crate::tcp::ring::Ring;
 use crate::tcp::sack::Blocks;
 
-/// The events of single segments, for any tracked congestion control.
+/// The events of single segments, which the sender passes to a tracked congestion control.
 pub(super) trait SegmentEvents {
     /// Processes the transmission of a segment.
     fn on_sent(&mut self, window: &mut Window, sent: &Sent);

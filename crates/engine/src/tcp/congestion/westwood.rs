@@ -20,8 +20,9 @@
 //! halves the window; the segments of a recovery belong to one sample, which ends with the first
 //! ACK after the recovery, whereas the paper counts duplicate ACKs. Differs from Linux in: one
 //! filter of gain 1/10, not two consecutive filters of 1/8; a round trip is delimited by sequence
-//! numbers, and not by the last sample, at least 50 ms; packets are counted, not bytes; RTTmin
-//! remains after a timeout, whereas Linux measures it again.
+//! numbers, whereas in Linux it lasts as long as the last round-trip time sample, but at least 50
+//! ms; packets are counted, not bytes; RTTmin remains after a timeout, whereas Linux measures it
+//! again.
 
 use super::control::NewAck;
 use super::window::{MIN_SSTHRESH, Window, half};

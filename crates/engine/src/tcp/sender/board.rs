@@ -7,9 +7,10 @@ use crate::tcp::scoreboard::Scoreboard;
 /// The scoreboard of a sender with SACK, for either method of loss detection.
 #[derive(Clone, Debug)]
 pub(super) enum Board {
-    /// A segment is lost if three segments above it are SACKed.
+    /// Loss detection by counting: a segment is lost if three segments above it are SACKed.
     Counted(Scoreboard),
-    /// A segment is lost if it is late by more than the reordering window.
+    /// Loss detection by time (RACK): a segment is lost if it is late by more than the reordering
+    /// window.
     Timed(Box<RackTlp>),
 }
 

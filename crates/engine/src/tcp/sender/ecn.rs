@@ -114,7 +114,8 @@ impl Sender {
         let cwr = !segment.retransmission && std::mem::take(&mut self.marks.cwr);
         let echo = match self.marks.feedback {
             Feedback::None | Feedback::Flag => EcnEcho::flag(cwr),
-            // the receiver reports every mark, so it must also process unmarked segments
+            // the receiver reports every mark, so it must also process the flags of segments
+            // without CWR and CE
             Feedback::Each | Feedback::Count => EcnEcho::of_each(cwr),
         };
         let ecn = match segment.retransmission {

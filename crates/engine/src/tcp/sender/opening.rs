@@ -35,7 +35,7 @@ impl Sender {
         }
     }
 
-    /// Permits segments before `limit`. They may leave as soon as the connection is open.
+    /// Permits the transmission of segments before `limit`, as soon as the connection is open.
     pub(super) fn grant(&mut self, limit: u32) {
         self.granted = limit;
         if self.handshake.stage == Stage::Open {
@@ -43,8 +43,8 @@ impl Sender {
         }
     }
 
-    /// Returns whether a SYN must leave. To be called after [`next_segment`](Sender::next_segment)
-    /// has returned `None`.
+    /// Returns whether a SYN must be sent. Call this function after
+    /// [`next_segment`](Sender::next_segment) has returned `None`.
     #[inline(always)]
     pub fn has_to_open(&self) -> bool {
         self.handshake.stage == Stage::Due
@@ -55,8 +55,8 @@ impl Sender {
         self.handshake.stage == Stage::Open
     }
 
-    /// Returns the SYN that must leave; `None` if no SYN must leave. The SYN is then considered
-    /// sent.
+    /// Returns the SYN that must be sent; `None` if there is no such SYN. The SYN is then
+    /// considered sent.
     #[cold]
     pub fn next_opening(&mut self, now: Time) -> Option<Syn> {
         if !self.has_to_open() {

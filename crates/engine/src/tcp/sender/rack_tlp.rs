@@ -15,10 +15,10 @@ use crate::tcp::tlp::LossProbe;
 pub(super) struct RackTlp {
     pub(super) rack: Rack,
     pub(super) probe: LossProbe,
-    /// Whether the next segment to leave is a probe.
+    /// Whether the next segment to send is a probe.
     pub(super) probes: bool,
-    /// Whether the first lost segment of the recovery has not been retransmitted yet. This
-    /// retransmission leaves regardless of the number of segments in the network.
+    /// Whether the first lost segment of the recovery has not been retransmitted yet. This segment
+    /// is retransmitted regardless of the number of segments in the network.
     pub(super) first: bool,
     /// Number of segments sent by limited transmit since `snd_una` last moved. FlightSize excludes
     /// these segments (RFC 5681, section 3.2).
@@ -29,8 +29,8 @@ pub(super) struct RackTlp {
     pub(super) reduction: Option<Reduction>,
     /// Whether the sender undoes a recovery in which no segment was lost.
     pub(super) undoes: bool,
-    /// Window before the current recovery, until an ACK shows whether a segment was lost; then
-    /// `None`.
+    /// Window before the current recovery. The value is `None` as soon as an ACK has shown whether
+    /// a segment was really lost.
     pub(super) undo: Option<Undo>,
     /// Whether the ACK that ends fast recovery also increases the window. In Linux this ACK
     /// increases the window, because `tcp_cong_control` runs after the recovery has ended.
@@ -90,7 +90,7 @@ impl RackTlp {
         }
     }
 
-    /// Returns whether a segment may leave with the window `cwnd`.
+    /// Returns whether a segment may be sent with the window `cwnd`.
     #[inline]
     pub(super) fn has_room(&self, cwnd: u32) -> bool {
         let cwnd = self.reduction.map_or(cwnd, |reduction| reduction.cwnd);

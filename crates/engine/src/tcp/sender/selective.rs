@@ -3,10 +3,10 @@
 //! Reference: RFC 6675, section 5. The comments name its steps.
 //!
 //! Outside recovery the window limits the number of outstanding segments that are not SACKed.
-//! Therefore new segments leave on the first two duplicate ACKs (limited transmit, step 3). In
-//! recovery the number of segments that may leave is given by the window minus the pipe, or by
-//! proportional rate reduction. Each ACK of new data restarts the retransmission timer (RFC 6298,
-//! rule 5.3), unlike in NewReno.
+//! Therefore new segments are sent on the first two duplicate ACKs (limited transmit, step 3). In
+//! recovery the number of segments that may be sent is the window minus the pipe, or it is computed
+//! by proportional rate reduction. Each ACK of new data restarts the retransmission timer (RFC
+//! 6298, rule 5.3), unlike in NewReno.
 //!
 //! The recovery mode of the congestion control has no effect here. Therefore Reno and NewReno are
 //! equal.
@@ -48,7 +48,7 @@ impl Sender {
         self.scoreboard = Some(board);
     }
 
-    /// Processes an ACK after its ECN echo.
+    /// Processes an ACK whose ECN echo has already been processed.
     #[inline]
     fn on_counted_ack(&mut self, now: Time, ack: Ack, blocks: &Blocks, board: &mut Scoreboard) {
         if ack.next >= self.snd_una && self.snd_una < self.snd_max {
@@ -80,10 +80,10 @@ impl Sender {
         match self.recovery {
             Recovery::Fast { recover, .. } => {
                 if self.snd_una >= recover {
-                    self.recovery = Recovery::START; // step A
+                    self.recovery = Recovery::START; // RFC 6675, section 5, step A
                     self.congestion.on_recovery_ack(RecoveryAck::Full);
                 } else {
-                    self.count_in_recovery(acked, update, board); // steps B and C
+                    self.count_in_recovery(acked, update, board); // RFC 6675, section 5, steps B and C
                 }
             }
             // section 5.1: no recovery until all segments sent before the timeout have arrived
@@ -97,7 +97,7 @@ impl Sender {
                 if dupacks == 0 {
                     board.limited = 0;
                 }
-                let dupacks = dupacks + 1; // steps 1 and 2
+                let dupacks = dupacks + 1; // RFC 6675, section 5, steps 1 and 2
                 if dupacks < DUPACK_THRESHOLD && !board.first_is_lost() {
                     self.recovery = Recovery::Open { dupacks };
                 } else {
@@ -131,7 +131,7 @@ impl Sender {
         board.on_ack_in_recovery(self.snd_una, self.snd_max, update, acked > 0, cwnd);
     }
 
-    /// Chooses the next segment by the scoreboard, and marks it as sent if it may leave.
+    /// Chooses the next segment by the scoreboard, and marks it as sent if it may be sent now.
     #[inline]
     pub(super) fn next_by_count(
         &mut self,
@@ -154,8 +154,8 @@ impl Sender {
         edge.min(self.limit)
     }
 
-    /// Records that `next` is the [`right_edge`](Sender::right_edge): the end of the data or of the
-    /// receive window.
+    /// Records which limit the last poll met, if `next` is the [`right_edge`](Sender::right_edge):
+    /// the end of the data or the end of the receive window.
     #[inline]
     pub(super) fn meet_right_edge(&mut self, next: u32) {
         if next >= self.limit {
@@ -217,7 +217,7 @@ impl Sender {
             return None;
         }
         if let Recovery::Open { dupacks: 1.. } = self.recovery {
-            board.limited += 1; // step 3
+            board.limited += 1; // RFC 6675, section 5, step 3
         }
         let number = self.snd_nxt;
         self.snd_nxt += 1;

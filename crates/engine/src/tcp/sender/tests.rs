@@ -75,8 +75,8 @@ fn again(segment: &Segment) -> &str {
     if segment.retransmission { "'" } else { "" }
 }
 
-/// Returns settings with which ten segments leave together, so that losses occur in a window of
-/// about ten.
+/// Returns settings with which ten segments are sent simultaneously, so that losses occur in a
+/// window of about ten segments.
 fn from_ten(congestion: CongestionAlgorithm) -> TcpSettings {
     TcpSettings {
         initial_cwnd_packets: 10,
@@ -84,7 +84,7 @@ fn from_ten(congestion: CongestionAlgorithm) -> TcpSettings {
     }
 }
 
-/// The window is halved once for both losses. The repair of each hole takes one round trip.
+/// The window is halved once for two losses. The repair of each loss takes one round trip.
 #[test]
 fn newreno_repairs_two_losses_of_a_window_and_halves_once() {
     let sender = check(
@@ -116,8 +116,8 @@ fn newreno_repairs_two_losses_of_a_window_and_halves_once() {
     assert_eq!((sender.fast_retransmits(), sender.timeouts()), (1, 0));
 }
 
-/// Reno leaves recovery at the first hole. It detects the second hole by three more duplicate ACKs
-/// and halves the window again.
+/// Reno ends fast recovery with the ACK of the first retransmission. It detects the second loss by
+/// three more duplicate ACKs, and halves the window again.
 #[test]
 fn reno_halves_twice_for_two_losses_of_a_window() {
     let sender = check(

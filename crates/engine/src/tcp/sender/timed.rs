@@ -2,15 +2,15 @@
 //!
 //! Reference: RFC 8985. Choices that the RFC leaves open are as in [`super::selective`].
 //!
-//! In recovery, lost segments leave before new segments, as long as fewer than cwnd segments are in
-//! the network or as proportional rate reduction permits. A timeout declares `snd_una` lost, and
-//! also the segments that RACK would declare lost (section 6.3). Segments that may still be in the
-//! network are not retransmitted, so that `snd_nxt` never decreases.
+//! In recovery, lost segments are sent before new segments. A segment is sent if fewer than cwnd
+//! segments are in the network, or if proportional rate reduction permits it. A timeout declares
+//! `snd_una` lost, and also the segments that RACK would declare lost (section 6.3). Segments that
+//! may still be in the network are not retransmitted, so that `snd_nxt` never decreases.
 //!
 //! As in Linux, ACKs without new data also give round-trip samples, from SACKed segments that were
 //! sent once. Such an ACK restarts the retransmission timer if it SACKs a segment that was sent
-//! before the retransmission of the first hole. The reason is that the retransmission is behind
-//! this segment in the queue.
+//! before the retransmission of the first lost segment. The reason is that the retransmission is
+//! behind this segment in the queue.
 //!
 //! Only one timer is armed at a time (section 8): for reordering, for a probe, or for
 //! retransmission. The retransmission timer keeps its deadline while another timer is armed, and
@@ -43,7 +43,7 @@ struct AckUpdate {
 }
 
 impl Sender {
-    /// Processes an ACK after its ECN echo.
+    /// Processes an ACK whose ECN echo has already been processed.
     pub(super) fn on_timed_ack(
         &mut self,
         now: Time,
@@ -117,7 +117,9 @@ impl Sender {
                 if self.snd_una >= recover =>
             {
                 self.end_recovery(timed);
-                begins = timed.rack.has_repeated(); // segments were lost during this recovery
+                // segments above `recover` were lost and retransmitted, which begins the next
+                // recovery
+                begins = timed.rack.has_repeated();
             }
             Recovery::Fast { .. } | Recovery::Careful { .. } => {}
             Recovery::Open { .. } if acked > 0 => self.recovery = Recovery::START,
@@ -288,7 +290,7 @@ impl Sender {
         timed.rto = now + self.rtt.rto();
     }
 
-    /// Chooses the next segment by RACK-TLP, and marks it as sent if it may leave.
+    /// Chooses the next segment by RACK-TLP, and marks it as sent if it may be sent now.
     #[inline]
     pub(super) fn next_by_time(
         &mut self,

@@ -3,7 +3,7 @@
 //! References: RFC 3522 (Eifel detection), RFC 4015 (its response); Linux's `tcp_try_undo_recovery`.
 //!
 //! The first ACK of new data after the first retransmission of a recovery echoes the time of the
-//! segment that caused this ACK. If that segment left before the retransmission, the original
+//! segment that caused this ACK. If that segment was sent before the retransmission, the original
 //! segment has arrived: it was late, not lost. In this case the window is restored, no further
 //! segment is retransmitted, and RACK records reordering.
 //!

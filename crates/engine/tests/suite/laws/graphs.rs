@@ -146,7 +146,8 @@ fn flow(links: usize, wires: usize) -> impl Strategy<Value = CsmaFlow> {
     let most = hops.len().min(4);
     let route = prop::sample::subsequence(hops, 1..=most).prop_shuffle();
     let tcp = tcp_settings().prop_map(|tcp| {
-        let segments = None; // a flow over a route has no limited length
+        // the number of segments of a flow over a route cannot be limited
+        let segments = None;
         Transport::Tcp(TcpSettings { segments, ..tcp })
     });
     let transport = prop_oneof![3 => tcp, 1 => udp().prop_map(Transport::Udp)];
@@ -323,7 +324,9 @@ proptest! {
             CsmaAccess::Dcf { .. } => true,
         };
         if collides {
-            return Ok(()); // neighbours may begin to send in the same slot
+            // neighbours may begin to send in the same slot, so that the following check of their
+            // air times does not apply
+            return Ok(());
         }
         let is_double = csma.acks == CsmaAcks::Contend;
         for (one, link) in csma.links.iter().enumerate() {

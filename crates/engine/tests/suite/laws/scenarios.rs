@@ -347,7 +347,8 @@ fn groups() -> impl Strategy<Value = Vec<BottleneckGroup>> {
     })
 }
 
-/// Draws a bottleneck, in most cases none, that starts late or immediately, with a given or an estimated rate.
+/// Draws a bottleneck that starts immediately or later, with a given or an estimated rate. Most draws have no
+/// bottleneck.
 fn bottleneck() -> impl Strategy<Value = Option<BottleneckSettings>> {
     let fairness = prop::sample::select(vec![
         BottleneckFairness::Station,
@@ -528,7 +529,7 @@ pub(super) fn scenario() -> impl Strategy<Value = Scenario> {
                 {
                     // the simulation of small datagrams over a fast wire is slow
                     udp.payload_bytes = udp.payload_bytes.max(1_000);
-                    // the check of scenarios refuses power save in this case
+                    // the check of scenarios refuses power save at a station to which a greedy source sends
                     scenario.stations[station].power_save = None;
                 }
             }

@@ -140,7 +140,8 @@ impl Contender {
         true
     }
 
-    /// Returns whether a CF-End frame may end the TXOP. The frame would end at `end`; there is nothing more to send.
+    /// Returns whether a CF-End frame that would end at `end` may end the TXOP, after the node has sent all its
+    /// packets.
     pub fn closes(&self, end: Time) -> bool {
         self.access.txop_limit.is_some() && end <= self.opportunity_ends
     }
@@ -163,7 +164,8 @@ impl Contender {
             } => {
                 *slots = Some(draws.backoff(self.who, self.cw));
             }
-            // Post-backoff continues as the packet's backoff. In the remaining states the node had a packet before.
+            // Nothing changes: a running post-backoff continues as the packet's backoff. In all other states the node
+            // had a packet before.
             _ => {}
         }
         false

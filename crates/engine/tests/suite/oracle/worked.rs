@@ -451,8 +451,7 @@ fn only_the_first_frame_of_an_opportunity_has_rts_and_cts() {
 #[test]
 fn a_category_that_yields_counts_a_failure_but_is_not_on_the_air() {
     // Both categories of node 1 get a packet during the AP's exchange (100..1350 us) and are ready at 1440. Voice sends
-    // until
-    // 2690. Best effort doubles its contention window and has 1 slot from 2740.
+    // until 2690 us. Best effort doubles its contention window and has 1 slot from 2740.
     let voice = |mut arrival: Arrival| {
         arrival.who.1 = Category::Voice;
         arrival

@@ -34,12 +34,13 @@ fn growth_counts_what_was_not_marked() {
     driver.algorithm.on_marks(&report(10, 10, 3));
     driver.acked(100 * MS, 10);
     near(driver.window.cwnd, 20.0 + 7.0 / 20.0);
-    // the report has more marks than the number of segments that this ACK acknowledges
+    // the ACK reports four marks, but acknowledges only one segment, so the window does not grow
     let before = driver.window.cwnd;
     driver.algorithm.on_marks(&report(11, 1, 4));
     driver.acked(100 * MS, 1);
     near(driver.window.cwnd, before);
-    // slow start ends at ssthresh
+    // three of the ten segments increase the window in slow start from 5 to ssthresh = 8; the other
+    // seven increase it in congestion avoidance by 7/8
     driver.window.cwnd = 5.0;
     driver.window.ssthresh = 8.0;
     driver.algorithm.on_marks(&report(21, 10, 0));

@@ -92,7 +92,8 @@ fn each_transmission_is_returned_once() {
     (0..6).for_each(|number| bench.send(number, false));
     assert_eq!(bench.ack(1, &[]), Some((1, 1)));
     assert_eq!(bench.ack(1, &[(3, 5)]), Some((2, 5)));
-    assert_eq!(bench.ack(1, &[(2, 5)]), Some((1, 3))); // segments 3 and 4 have been reported before
+    // segments 3 and 4 have been reported before, so only segment 2 (transmission 3) is new
+    assert_eq!(bench.ack(1, &[(2, 5)]), Some((1, 3)));
     bench.send(1, false);
     assert_eq!(bench.tracked.control.lost, [2]);
     assert_eq!(bench.ack(1, &[(2, 6)]), Some((1, 6)));

@@ -115,7 +115,7 @@ syn-ack|                    | 2.000 | 42.0 |  0
 }
 
 /// Ten segments at a round-trip time of 100 ms: one round trip for the handshake, then windows of 2
-/// and 4, then the rest.
+/// and 4 segments, then the remaining 4 segments.
 #[test]
 fn ten_segments_take_four_round_trips() {
     let ten = TcpSettings {

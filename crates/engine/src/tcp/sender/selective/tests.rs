@@ -66,7 +66,7 @@ impl Sender {
         }
     }
 
-    /// Returns the maximum number of segments in the network when the next segment leaves. Returns
+    /// Returns the maximum number of segments in the network when the next segment is sent. Returns
     /// `None` for the first segment of a recovery, for rate reduction, and without SACK.
     pub(in crate::tcp) fn room(&self) -> Option<u32> {
         let board = match self.scoreboard.as_deref()? {
@@ -81,10 +81,10 @@ impl Sender {
 
 /// Executes the events of a table and compares the sender with each row.
 ///
-/// A row reads `event | segments sent, ' if again | cwnd | ssthresh | pipe  # why`. Events are 10
-/// ms apart. They are `open`, `close`, `ack N`, `ece` for the echo of a mark, and `timeout` at the
-/// deadline of the timer. In `ack N`, N is the next segment expected, and the first and last
-/// segment of each SACK block follow; the echo is 100 ms old.
+/// A row reads `event | segments sent | cwnd | ssthresh | pipe # why`. After a segment, `'` means a
+/// retransmission. Events are 10 ms apart. They are `open`, `close`, `ack N`, `ece` for the echo of
+/// a mark, and `timeout` at the deadline of the timer. In `ack N`, N is the next segment expected,
+/// and the first and last segment of each SACK block follow; the echo is 100 ms old.
 fn check(settings: &TcpSettings, table: &str) -> Sender {
     let mut sender = Sender::new(settings);
     let mut now = Time(1_000 * MS);
@@ -135,7 +135,7 @@ fn check(settings: &TcpSettings, table: &str) -> Sender {
     sender
 }
 
-/// Returns settings with which the first ten segments leave together.
+/// Returns settings with which the first ten segments are sent simultaneously.
 fn from_ten() -> TcpSettings {
     TcpSettings {
         sack: true,
@@ -144,7 +144,8 @@ fn from_ten() -> TcpSettings {
     }
 }
 
-/// Both holes are repaired in the round trip after their loss. The window is halved once.
+/// Two lost segments are both retransmitted in the round trip after their loss. The window is
+/// halved once.
 #[test]
 fn two_losses_of_a_window_are_repaired_in_one_round_trip() {
     let sender = check(
@@ -197,8 +198,9 @@ fn a_burst_of_losses_is_repaired_in_a_burst_within_the_window() {
     );
 }
 
-/// Six of ten segments are lost, and the sender uses proportional rate reduction. One segment
-/// leaves per segment that arrives, and two while the ACKs are safe, up to ssthresh.
+/// Six of ten segments are lost, and the sender uses proportional rate reduction. One segment is
+/// sent per segment that arrives. While the ACKs report no further loss, two segments are sent per
+/// segment that arrives, until ssthresh segments are in the network.
 #[test]
 fn a_burst_of_losses_with_rate_reduction() {
     let prr = TcpSettings {
@@ -222,8 +224,9 @@ fn a_burst_of_losses_with_rate_reduction() {
     );
 }
 
-/// RFC 6937, section 3.1, first figure: the first of 20 segments is lost. The RFC includes limited
-/// transmit in FlightSize (ssthresh 11), although RFC 5681 forbids this (10).
+/// RFC 6937, section 3.1, first figure: the first of 20 segments is lost. The RFC includes the
+/// segments of limited transmit in FlightSize, so that ssthresh is 11. RFC 5681 excludes them, so
+/// that ssthresh is 10 here.
 #[test]
 fn rate_reduction_spreads_the_silence_of_half_a_window() {
     let twenty = TcpSettings {
@@ -253,11 +256,12 @@ fn rate_reduction_spreads_the_silence_of_half_a_window() {
         }
         sent
     };
-    // cwnd is 10: 18 segments are in the network after the retransmission, and 9 segments must
-    // arrive before the next segment leaves
+    // for each ACK, N is a new segment, R a retransmission, and a dot means that no segment is
+    // sent; with a cwnd of 10 and 18 segments in the network after the retransmission, 9 segments
+    // must arrive before the next segment is sent
     assert_eq!(sent_with(false), "NNR.........NNNNNNNNN");
-    // rows of the figure: NNR.........NNNNNNNN (with cwnd 11 from ACK 12 on) and
-    // NNR.N.N.N.N.N.N..NN
+    // the figure has the rows NNR.........NNNNNNNN (a segment is sent from ACK 12 on, because cwnd
+    // is 11) and NNR.N.N.N.N.N.N..NN
     assert_eq!(sent_with(true), "NNR.N.N.N.N.N.N.N..NN");
 }
 
@@ -294,7 +298,8 @@ fn a_lost_retransmission_is_repaired_by_the_timer() {
     assert_eq!((sender.fast_retransmits(), sender.timeouts()), (1, 1));
 }
 
-/// After a timeout the holes are retransmitted in slow start, without the SACKed segments.
+/// After a timeout, the lost segments are retransmitted in slow start, and the SACKed segments are
+/// not.
 #[test]
 fn a_timeout_sends_only_the_holes_again() {
     check(
@@ -419,7 +424,8 @@ fn a_loss_in_recovery_is_another_event() {
 }
 
 /// Segments 12 and 13 are lost, and are retransmitted during the recovery from the loss of segments
-/// 0 and 9. They start the next recovery and halve the window, but are not sent a third time.
+/// 0 and 9. Their loss starts the next recovery and halves the window, but the two segments are not
+/// sent a third time.
 #[test]
 fn a_recovery_that_follows_on_another_repeats_nothing() {
     let sender = check(
@@ -554,7 +560,8 @@ fn the_scoreboard_changes_nothing_without_a_loss() {
         let mut play = |looks| {
             let mut draws = Streams::new(seed, 0).stream("fates");
             let fate = move |_| {
-                let late = 30 * u64::from(draws.chance(0.01)); // overtaken by a few segments
+                // 1 % of the packets are 30 ms late, so that a few later packets overtake them
+                let late = 30 * u64::from(draws.chance(0.01));
                 (!draws.chance(0.02)).then_some(Span((50 + late) * MS))
             };
             let settings = TcpSettings {

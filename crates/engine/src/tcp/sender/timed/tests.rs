@@ -9,11 +9,12 @@ use crate::tcp::pipe::{MS, settings};
 
 /// Executes the events of a table and compares the sender with each row.
 ///
-/// A row reads `time event | segments sent, ' if again | cwnd | in the network | timer  # why`.
-/// Times are in ms. Events are `open`, `more N` (N further segments), `close`, `ack N`, and `timer`
-/// at the deadline of the timer. In `ack N`, N is the next segment expected, and the first and last
-/// segment of each SACK block follow. An ACK echoes the time 100 ms ago, or the time after `@`. The
-/// timer is R for reordering, P for a probe or T for retransmission, with its deadline.
+/// A row reads `time event | segments sent | cwnd | in the network | timer # why`. After a segment,
+/// `'` means a retransmission. Times are in ms. Events are `open`, `more N` (N further segments),
+/// `close`, `ack N`, and `timer` at the deadline of the timer. In `ack N`, N is the next segment
+/// expected, and the first and last segment of each SACK block follow. An ACK echoes the time 100
+/// ms ago, or the time after `@`. The timer is R for reordering, P for a probe or T for
+/// retransmission, with its deadline.
 fn check(settings: &TcpSettings, table: &str) -> Sender {
     let mut sender = Sender::new(settings);
     let mut actual = Vec::new();
@@ -73,7 +74,8 @@ fn check(settings: &TcpSettings, table: &str) -> Sender {
         };
         let timer = match at {
             Time::NEVER => String::new(),
-            at => format!(" {}", (at.0 as f64 / 1e3).round() / 1e3), // SRTT is rounded down to whole ns
+            // rounded to whole us, because SRTT is rounded down to whole ns
+            at => format!(" {}", (at.0 as f64 / 1e3).round() / 1e3),
         };
         actual.push(format!(
             "{event}|{}|{:.3}|{}|{letter}{timer}",
@@ -94,7 +96,7 @@ fn squeezed(row: &str) -> String {
 }
 
 impl RackTlp {
-    /// Returns the maximum number of segments in the network when the next segment leaves, or
+    /// Returns the maximum number of segments in the network when the next segment is sent, or
     /// `None` for a probe and for the first segment of a recovery.
     pub(in crate::tcp) fn room(&self, cwnd: u32) -> Option<u32> {
         let free = self.probes || self.first && self.rack.has_lost();
@@ -102,7 +104,7 @@ impl RackTlp {
     }
 }
 
-/// Returns settings with which the first ten segments leave together.
+/// Returns settings with which the first ten segments are sent simultaneously.
 fn from_ten() -> TcpSettings {
     TcpSettings {
         sack: true,
@@ -230,8 +232,8 @@ fn a_lost_tail_is_probed() {
     assert_eq!((sender.fast_retransmits(), sender.timeouts()), (1, 0));
 }
 
-/// Only the last segment is lost. The probe repairs this loss, and the window is reduced once more
-/// segments have been acknowledged.
+/// Only the last segment is lost. The probe repairs this loss. The window is halved when a later
+/// ACK shows that the original segment did not arrive (there was no D-SACK).
 #[test]
 fn a_repair_by_probe_costs_a_halving() {
     let sender = check(
@@ -299,7 +301,7 @@ fn a_timeout_follows_a_lost_probe() {
     assert_eq!((sender.fast_retransmits(), sender.timeouts()), (0, 1));
 }
 
-/// Section 6.3: after a timeout, segments that left at most one round trip ago are not
+/// Section 6.3: after a timeout, segments that were sent at most one round trip ago are not
 /// retransmitted.
 #[test]
 fn a_timeout_spares_what_was_sent_lately() {
@@ -320,8 +322,8 @@ fn a_timeout_spares_what_was_sent_lately() {
     assert_eq!((sender.fast_retransmits(), sender.timeouts()), (1, 1));
 }
 
-/// With byte counting: of the fifteen segments that the last ACK acknowledges, eleven had been
-/// SACKed.
+/// With byte counting, the last ACK acknowledges fifteen segments. Eleven of these segments had
+/// been SACKed, so only four segments increase the window.
 #[test]
 fn what_was_sacked_does_not_count_again() {
     let counting = TcpSettings {
@@ -344,7 +346,8 @@ fn what_was_sacked_does_not_count_again() {
 }
 
 /// The ACK that ends fast recovery is counted by segments. Of the eleven segments that the last ACK
-/// acknowledges, three had been SACKed. The other eight are more than the window of five.
+/// acknowledges, three had been SACKed. The other eight segments increase the window of five
+/// packets by one packet, and three of them are counted for the next packet.
 #[test]
 fn the_ack_that_ends_recovery_counts_by_segments() {
     let counting = TcpSettings {
@@ -365,7 +368,7 @@ fn the_ack_that_ends_recovery_counts_by_segments() {
 }
 
 /// Six of ten segments are lost. With proportional rate reduction the trace is the same as without
-/// RACK-TLP: one segment leaves per segment that arrives.
+/// RACK-TLP: one segment is sent per segment that arrives.
 #[test]
 fn a_burst_of_losses_with_rate_reduction() {
     let prr = TcpSettings {

@@ -138,7 +138,7 @@ fn all_laws(scenario: &Scenario, arrivals: &[Arrival], seed: u64) -> Result<(), 
 }
 
 /// Runs both oracles on the same cell of legacy stations and returns both traces. The oracle without aggregation has no
-/// PPDU rules.
+/// PPDU rules, so they are removed from its copy of the scenario.
 fn beside_the_older_oracle(
     mut scenario: Scenario,
     arrivals: &[Arrival],

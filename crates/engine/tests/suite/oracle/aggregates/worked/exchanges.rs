@@ -40,9 +40,9 @@ fn collision(aggregation: Aggregation, rts: bool, next: [Vec<(u32, u32)>; 2]) ->
 #[test]
 fn aggregates_that_collide() {
     // Times in us (slots are those of the backoff):
-    // 420   Station 1 sends two MPDUs until 828, station 2 sends one MPDU until 644. After 64-QAM, EIFS is SIFS and
-    //       32 us longer than AIFS, and ends at 828 + 48 + 34 = 910. Station 1 must send a BlockAckReq and draws
-    //       0 slots, station 2 draws 5 slots.
+    // 420   Station 1 sends two MPDUs until 828, station 2 sends one MPDU until 644. After a frame with 64-QAM,
+    //       EIFS is SIFS and 32 us longer than AIFS, and ends at 828 + 48 + 34 = 910. Station 1 must send a
+    //       BlockAckReq and draws 0 slots, station 2 draws 5 slots.
     // 910   BlockAckReq of station 1 until 942, BlockAck 958..990, AIFS until 1024.
     // 1069  Station 2 sends after 5 slots, until 1293. MAC ACK 1309..1337, AIFS until 1371. Station 1 has 4 of its
     //       9 slots left, and sends at 1407.
@@ -67,9 +67,9 @@ fn aggregates_that_collide() {
 fn an_attempt_counts_though_only_its_rts_failed() {
     // The access point's packet also has RTS and CTS, 28 + 16 + 28 + 16 = 88 us more. Times in us (slots are those of
     // the backoff):
-    // 508   Both stations send RTS until 536. After 24 Mb/s, EIFS is SIFS and 28 us longer than AIFS, until 614.
-    //       With one attempt all MPDUs are discarded, and each station must send a BlockAckReq because of the
-    //       discard. (A lost aggregate is not the reason, because the aggregate was not sent.)
+    // 508   Both stations send RTS until 536. After a frame at 24 Mb/s, EIFS is SIFS and 28 us longer than AIFS,
+    //       until 614. With one attempt all MPDUs are discarded, and each station must send a BlockAckReq because of
+    //       the discard. (A lost aggregate is not the reason, because the aggregate was not sent.)
     // 614   Station 1, 0 slots: BlockAckReq until 646, BlockAck 662..694, AIFS until 728.
     // 737   Station 2, 1 slot: its BlockAckReq takes as long as the BlockAckReq of station 1.
     let once = Aggregation {
@@ -107,9 +107,9 @@ fn block_ack_reqs_that_collide_are_given_up_like_mpdus() {
     // Times in us (slots are those of the backoff):
     // 420   Both stations send a packet with one attempt, until 644, and discard it. Therefore each station must
     //       send a BlockAckReq. EIFS until 644 + 48 + 34 = 726, 0 slots at both stations.
-    // 726   The two BlockAckReq collide until 758 and are also discarded. After 24 Mb/s, EIFS is SIFS and 28 us
-    //       longer than AIFS, until 836. The access point has drawn 15 slots, counted 2 of them until 420, and
-    //       has a packet since 730. It has 13 slots left.
+    // 726   The two BlockAckReq collide until 758 and are also discarded. After a frame at 24 Mb/s, EIFS is SIFS
+    //       and 28 us longer than AIFS, until 836. The access point has drawn 15 slots, counted 2 of them until
+    //       420, and has a packet since 730. It has 13 slots left.
     // 953   The access point sends.
     let mut scenario = cell(
         2,
@@ -199,7 +199,7 @@ fn eifs_expects_the_response_that_the_modulation_would_have_had() {
 fn everybody_waits_for_the_longest_of_the_responses_to_expect() {
     // Here station 1 has MCS 0 (BPSK), 26 bits per symbol, and a packet of 562 bytes: an MPDU of 600 bytes, 4822 bits,
     // 186 symbols, 780 us. Station 2 sends four MPDUs, which also take 780 us. The two PPDUs collide at 420..1200 us.
-    // After BPSK, EIFS is SIFS and 68 us longer than AIFS, until 1318.
+    // After a frame with BPSK, EIFS is SIFS and 68 us longer than AIFS, until 1318.
     let mut scenario = cell(2, AGGREGATION);
     if let Some(ppdus) = &mut scenario.bss[0].cell.ppdus {
         ppdus.eifs = EifsRule::Expected;
@@ -212,7 +212,7 @@ fn everybody_waits_for_the_longest_of_the_responses_to_expect() {
         packets(160, 2, 2..6),
     ]
     .concat();
-    // The access point sends to station 2, so that its packet takes 224 us at MCS 7.
+    // The access point sends to station 2, which still has MCS 7, so that the packet takes 224 us.
     arrivals[0].packet.to = 2;
     arrivals[1].packet.ip_bytes = 562;
     let script = Script {

@@ -130,8 +130,8 @@ fn rts_goes_ahead_of_what_is_longer_in_bytes_or_in_time() {
         scenario.bss[0].cell.rts_threshold_bytes = Some(bytes);
         assert_eq!(needs(&scenario), expected, "{bytes} bytes");
     }
-    // The PPDU takes 224 us at MCS 7. From a legacy station at 54 Mb/s the frame has 12,022 bits, 56 symbols of 216
-    // bits, and takes 20 + 224 = 244 us.
+    // RTS precedes a frame that is longer than the threshold `us`. The PPDU takes 224 us at MCS 7. From a legacy
+    // station at 54 Mb/s the frame has 12,022 bits, 56 symbols of 216 bits, and takes 20 + 224 = 244 us.
     for (us, expected) in [(223, [true, true]), (224, [false, true]), (244, [false; 2])] {
         if let Some(ppdus) = &mut scenario.bss[0].cell.ppdus {
             ppdus.rts_longer_than = Some(Span(us * 1_000));
@@ -146,8 +146,10 @@ fn rts_goes_ahead_of_what_is_longer_in_bytes_or_in_time() {
 
 #[test]
 fn an_opportunity_goes_on_as_long_as_there_is_time_and_its_ppdus_are_as_long_as_fits() {
-    // A TXOP limit of 1600 us from 402 us on, until 2002, with RTS before PPDUs longer than 500 us. Times in us:
-    // 402   RTS until 430, CTS 446..474, packets 1 to 4 490..1270, BlockAck 1286..1318. Packets 1 to 4 leave.
+    // The TXOP begins at 402 us and has a limit of 1600 us (until 2002). RTS precedes PPDUs longer than 500 us. Times
+    // in us:
+    // 402   RTS until 430, CTS 446..474, packets 1 to 4 490..1270, BlockAck 1286..1318.
+    //       Packets 1 to 4 are acknowledged.
     // 1334  A PPDU of packets 5 and 6 would last until 1742, its BlockAck 1758..1790. With packet 7 the PPDU lasts
     //       until 1926, and its BlockAck 1942..1974 is within the TXOP. It needs no RTS. With packet 8 the PPDU
     //       would last until 2114.

@@ -123,7 +123,7 @@ fn a_receiver_waits_for_what_is_missing_until_its_time_out() {
     );
     assert_eq!(times(&trace.too_late), [(1_623, 2)]);
     assert_eq!(times(&trace.acknowledged).last(), Some(&(1_667, 2)));
-    // With a time-out of 441 us, which ends at 1623 us, the PPDU with MPDU 2 has just ended.
+    // With a time-out of 441 us, which ends at 1623 us, the PPDU with MPDU 2 has just ended, so MPDU 2 is not too late.
     let trace = with(441);
     assert_eq!(attempts(&trace), sent);
     assert_eq!(
