@@ -26,8 +26,9 @@ class Options(Choices):
         false.
     aggregates : mapping of str to float, or None
         Mean number of MPDUs in the PPDUs to each station, or to each station of a group by the
-        group's name. The values are ``downlink_mpdus_per_ppdu`` of a run. None: they follow from
-        the limits of aggregates and the order of a full queue. [MPDUs]
+        group's name. The values are ``downlink_mpdus_per_ppdu`` of a run. If None, the model
+        computes the mean numbers from the limits of aggregates and from the order in which a full
+        queue sends. [MPDUs]
     """
 
     queue: Order | None = None

@@ -133,8 +133,9 @@ def _receivers(scenario: CellScenario) -> list[Receiver]:
 def _solve(
     scenario: CellScenario, receivers: Sequence[Receiver], order: Order, options: Options
 ) -> Shares:
-    """Return the shares of the stations. Aggregate sizes and channel accesses follow from a
-    simulation of the queue's order; the shares have a closed form.
+    """Return the shares of the stations. Aggregate sizes and the number of channel accesses come
+    from a simulation of the order in which the queue sends. The shares are then computed in closed
+    form.
     """
     sending = receivers[0].sending
     cell = scenario.cell
