@@ -58,9 +58,10 @@ DENSE: tuple[tuple[float, ...], ...] = (
 BY_POWER = tuple(zip(*DENSE, strict=True))
 
 LOOKS = 200
-"""Number of steps between two checks of the elapsed time."""
+"""Number of steps between two checks whether the computation exceeds its time limit."""
 BREAKING_ORDER = 5
-"""Number of delays after which the discontinuity at time 0 no longer affects a method of order 5.
+"""Number of delays after which the discontinuity at time 0 has become so smooth that it no longer
+affects a method of order 5.
 """
 MAX_STEPS = 500_000
 """Largest number of steps of an integration, unless `MAX_OVER` times the number of steps that the

@@ -72,7 +72,7 @@ class WindowRule:
         for name, function in (("increase", self.increase), ("decrease", self.decrease)):
             try:
                 function(line, p)
-            except KeyError:  # the test has no value for a parameter of the rule
+            except KeyError:  # the rule reads a parameter for which this test has no value
                 continue
             except (TypeError, ValueError, AttributeError) as error:
                 raise ParameterError(

@@ -139,8 +139,8 @@ class Response:
         in_all = direct + back * won.sum(axis=0)
 
         def following(weights: Floats) -> Spectrum:
-            """Return the transform of the later attempts at each stage. `weights` has the
-            probability of each stage at which the previous attempt may have been made.
+            """Return the transform of the attempts that follow a failed attempt, by their stage.
+            `weights` has the probability of each stage of the failed attempt.
             """
             behind = np.concatenate([[0.0], weights[:-1]])
             result: Spectrum = reach * _passed(fail, behind) + (weights @ back[1:]) * won

@@ -55,6 +55,6 @@ class Options(Choices):
 
 
 PAPER = Options(mean_backoff="CW/2", attempts="unlimited", collision="eifs", ap_queue="mixed")
-"""Options for the model of the paper itself, as far as it is known: no attempt limit, and a mixed
-AP queue.
+"""Options that reproduce the model of the paper itself, as far as the paper describes it: no
+attempt limit, and a mixed AP queue.
 """

@@ -21,7 +21,8 @@ from lasthop.models.edca.contention import Contention
 from lasthop.models.edca.occupancy import Occupancy
 
 CONSTANT = 1e-9
-"""Relative spread of the odds between situations, up to which the odds are constant. [-]
+"""Relative difference of the AP's odds between situations (numbers of active stations), up to which
+the odds are considered constant. [-]
 """
 
 NEGLIGIBLE = 40.0

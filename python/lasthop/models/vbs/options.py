@@ -37,7 +37,8 @@ class Options(Choices):
     slots : "scenario" or "bianchi"
         Whether backoff counters fall in busy slots: as set by `cell.countdown`, or always.
     ack_balance : "served" or "printed"
-        Quantities that are equal in Eq. (12): packets that leave a queue, or attempts as printed.
+        Quantities that Eq. (12) equates. ``"served"``: packets that leave a queue. ``"printed"``:
+        attempts, as in the printed equation.
     goodput : "segments" or "acks"
         Segments that count as goodput: delivered segments, as in a simulation, or segments whose
         acknowledgement returns, :math:`\Theta_i` in Eq. (5).
@@ -53,6 +54,6 @@ class Options(Choices):
 
 
 PAPER = Options(losses="chain", mean="jumps", collisions="mean", slots="bianchi")
-"""Options for the model of paper 000 itself, with corrections: the Markov chain of Eq. (3) and the
-averages of Eqs. (4) to (16).
+"""Options that reproduce the model of paper 000 itself, with corrections. They select the Markov
+chain of Eq. (3) and the averages of Eqs. (4) to (16).
 """
