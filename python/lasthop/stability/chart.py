@@ -242,9 +242,9 @@ def split(
         same = (case.pieces(**values(middle)) == first)[:, None]
         low, high = np.where(same, middle, low), np.where(same, high, middle)
     differ = stable(low) != stable(high)
-    # A pair of a stable and an unstable point needs no Hopf point between them if stability changes
-    # at a corner. If stability is equal on both sides of the corner, a Hopf point is close to the
-    # corner.
+    # If stability changes at a corner, there need not be a Hopf point between the stable and the
+    # unstable point of the pair. If stability is equal on both sides of the corner, a Hopf point is
+    # close to the corner.
     known = {pair.tobytes() for pair in cornered[differ]}
     smooth = np.array([pair.tobytes() not in known for pair in pairs], dtype=np.bool_)
     jumps = low[differ]

@@ -5,9 +5,8 @@ matrix as :math:`\Delta = i\omega I - M(\omega)`. Above a frequency that follows
 :math:`M` there are no roots, and the change of the argument of :math:`\det \Delta` has a closed
 form. Below this frequency, the line is divided into short steps, within which the argument must
 change by less than :math:`\pi`. This property follows from a bound, not from sampling: each
-eigenvalue of
-:math:`\Delta(\omega_0)^{-1} \Delta(\omega)` is near 1. The number of roots is therefore exact
-except for rounding errors.
+eigenvalue of :math:`\Delta(\omega_0)^{-1} \Delta(\omega)` is close to 1. The number of roots is
+therefore exact except for rounding errors.
 """
 
 from dataclasses import dataclass

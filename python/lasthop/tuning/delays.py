@@ -68,8 +68,8 @@ class Elsewhere:
 
 @dataclass(frozen=True)
 class CallDelay:
-    """Delay of the calls of the scenario file in one direction. The values are those of the call
-    with the longest delay.
+    """Delay of the calls of the scenario file in one direction. Each value is the largest value of
+    all calls.
 
     Attributes
     ----------

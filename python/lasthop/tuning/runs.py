@@ -26,9 +26,9 @@ def shortened(scenario: Scenario) -> list[tuple[str, object]]:
     """Return settings for a short simulation: fewer replications, and a shorter duration if the
     scenario is steady.
 
-    The scenario is steady if all flows start during the warm-up and none of them ends. For other
-    scenarios the duration does not change. The seed differs from that of the scenario, so that the
-    full simulations, which confirm settings, are independent of the short simulations.
+    A scenario is steady if all flows start before the end of the warm-up and no flow ends. For
+    other scenarios the duration does not change. The seed differs from that of the scenario, so
+    that the full simulations, which confirm settings, are independent of the short simulations.
     """
     known = scenario.typed
     seed = known.seed

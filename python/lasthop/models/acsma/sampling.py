@@ -24,8 +24,8 @@ CHAINS = 128
 """Number of independent chains."""
 
 FIRST_SWEEPS, MAX_SWEEPS = 256, 1 << 16
-"""Number of sweeps over all links in the first estimate, and largest number of sweeps in total.
-Each further estimate doubles the number of sweeps.
+"""Number of sweeps over all links in the first estimate, and largest number of sweeps in an
+estimate. Each estimate has twice as many sweeps as the previous estimate.
 """
 
 BURN_IN = 0.25

@@ -1,8 +1,8 @@
 r"""Durations of PPDUs of 802.11n, ac and ax, and of control frames such as BlockAck.
 
 .. math:: T = T_{pre} + T_{sym} N_{sym} + T_{PE}, \qquad
-          N_{sym} = \lceil (16 + 8 L + 6 N_{ES}) / N_{DBPS} \rceil \quad\text{(BCC; LDPC has no tail
-          bits and may need one more symbol)}
+          N_{sym} = \lceil (16 + 8 L + 6 N_{ES}) / N_{DBPS} \rceil
+          \quad\text{(BCC; LDPC has no tail bits and may need one more symbol)}
 
 :math:`L` is the length of the PSDU in bytes, :math:`N_{ES}` the number of BCC encoders, and
 :math:`N_{DBPS}` the number of data bits per symbol. All times are whole nanoseconds, as in the

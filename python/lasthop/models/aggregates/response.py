@@ -13,9 +13,8 @@ with time counted in slots.
 later attempts after a failure, less the transform after a success. :math:`\varepsilon_i` is the
 noise of the contender's own renewal process, with the spectrum :math:`K_i`. A collision of
 contenders :math:`i` and :math:`k` adds :math:`\tau_i \tau_k (1 - \gamma_i)(1 - \gamma_k) R_i R_k^*`
-to the cross spectrum of their noise. The system is solved in closed form: if the sum over
-:math:`k`, the field, includes contender
-:math:`i`, it is equal for all contenders.
+to the cross spectrum of their noise. The system is solved in closed form. For this purpose, the sum
+over :math:`k` (the field) is extended to all contenders; it is then equal for every contender.
 
 The method is the linear noise approximation around a mean field (van Kampen's system size
 expansion). Neglected terms are of second order in the inverse of the number of contenders.

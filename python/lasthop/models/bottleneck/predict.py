@@ -141,8 +141,8 @@ def _rates(scenario: CellScenario, vsb: SharedBottleneck) -> dict[str, float]:
 def _parties(
     vsb: SharedBottleneck, stations: Sequence[str], demand: dict[str, float]
 ) -> tuple[list[list[str]], list[Party]]:
-    """Return the parties that share the rate, and before them the names of each party's stations. A
-    party is a group, or a single station that belongs to no group.
+    """Return two lists: the names of the stations of each party, and the parties. A party is a
+    group, or a single station that belongs to no group.
     """
     groups = vsb.groups
     members = [[name for name in group.stations if name in demand] for group in groups]

@@ -104,7 +104,7 @@ class _State:
     replies: Floats
     overflow: Floats
     occupancy: float
-    swing: float  # Amplitude of the queue's oscillation, which increases RTOs. [packets]
+    swing: float  # Size of the queue's oscillation, which increases RTOs. [packets]
     own: Floats  # Losses in an overflow episode, per packet by which the flow's window grows.
     spread: Floats  # Other losses in an overflow episode, per arriving packet.
     rates: Floats  # Loss rates, by group.
