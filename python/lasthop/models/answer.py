@@ -10,7 +10,7 @@ from lasthop.models.errors import Doubt, warning_text
 from lasthop.scenario.typed import CellScenario, Flow, Scenario
 
 FORMAT = 1
-"""Format of a saved prediction, which is the format of the engine's results."""
+"""Version number of the format of saved predictions. The engine's results have the same format."""
 
 Quantities: TypeAlias = dict[str, Any]
 """Quantities of a node, flow or other item, by the names of the quantities."""

@@ -1,4 +1,6 @@
-"""Common checks of the models of a WLAN cell and its wire: which scenarios they support."""
+"""Checks that are common to the models of a WLAN cell and its wire. The checks decide which
+scenarios the models support.
+"""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import compress

@@ -1,4 +1,4 @@
-"""Errors of the predictions of each model that the documentation states."""
+"""Stated errors: the errors that the documentation states for the predictions of each model."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

@@ -81,8 +81,8 @@ def check_cost(what: str, linear: Linear, resolved: np.ndarray, copies: float = 
 
 
 def _lines(points: float) -> float:
-    """Return the estimated number of points of all lines for a system, from the number of points of
-    one line.
+    """Return the estimated number of points on all vertical lines for a system, computed from the
+    number of points on one line.
     """
     if points <= EASY:
         return points

@@ -120,8 +120,8 @@ def _passes(curve: Vector, point: Vector) -> bool:
 
 @dataclass(frozen=True)
 class _Tracer:
-    """Tracer of Hopf curves. The unknowns of a point are log omega and the relative positions on x
-    and y.
+    """Tracer of Hopf curves. The unknowns of a point are the logarithm of the frequency omega, and
+    the relative positions on x and y.
     """
 
     case: Case

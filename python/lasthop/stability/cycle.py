@@ -339,7 +339,7 @@ def corrected(case: Case, mesh: Mesh, values: Array, period: float) -> Cycle:
         If Newton's method does not converge, or converges to the equilibrium.
     """
     values = values.copy()
-    flow = values @ mesh.matrix(mesh.points[:-1], derivative=True).T  # for the phase condition
+    flow = values @ mesh.matrix(mesh.points[:-1], derivative=True).T  # used in the phase condition
     swing = np.ptp(values, axis=1)
     for _ in range(NEWTON_STEPS):
         result = system(case, mesh, values, period)

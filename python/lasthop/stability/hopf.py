@@ -189,7 +189,7 @@ def scan(case: Case, axis: Axis) -> Scan:
     _check_cost(case, axis, places)
     scanned = _scanned(case, axis, places)
     if not np.isfinite(scanned).any():
-        _ = case.with_(**{parameter: axis.low}).equilibrium  # raises the error
+        _ = case.with_(**{parameter: axis.low}).equilibrium  # raises NoEquilibriumError
         raise NoEquilibriumError(f"{case.model.name}: no equilibrium for any {parameter}")
     for _ in range(REFINED):
         more = _between(places, scanned)

@@ -244,7 +244,9 @@ def integrate(
 
 
 class _Integration:
-    """Integration of one case: the steps so far, and the current constraints."""
+    """Integration of one case: the steps so far, and the states that are currently fixed at an end
+    of their range.
+    """
 
     def __init__(
         self,
@@ -265,7 +267,8 @@ class _Integration:
         bounds = self.model.bounds(self.p) if constrained else {}
         self.history = start if callable(start) else _constant(case, rest, start, bounds)
         self.bounds = {names.index(name): ends for name, ends in bounds.items()}
-        # Indices of states that are at an end of their range, with the value of this end.
+        # States that are fixed at an end of their range: the value of this end, by the index of the
+        # state.
         self.held: dict[int, float] = {}
         self.times = [0.0]
         self.states = [[float(x) for x in self.history(0.0)]]

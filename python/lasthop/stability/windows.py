@@ -59,8 +59,8 @@ class WindowRule:
         return np.inf
 
     def need_series(self) -> None:
-        """Raise an error if a function does not accept `Series`, with which derivatives are
-        computed.
+        """Raise an error if a function of the rule does not accept `Series`. Derivatives are
+        computed with `Series`.
 
         Raises
         ------

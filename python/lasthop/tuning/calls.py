@@ -37,7 +37,7 @@ class Calls:
     own: bool
 
     def of(self, scenario: Scenario, count: int) -> Scenario:
-        """Return the scenario with its calls replaced by `count` calls, at least one call."""
+        """Return the scenario with its calls replaced by `count` calls. `count` is at least 1."""
         return Scenario(scenario, [(f"station.{self.group}.count", count)])
 
     def alongside(self, scenario: Scenario) -> Scenario:

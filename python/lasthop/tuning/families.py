@@ -15,8 +15,7 @@ BURST_BASES = 3
 """Number of candidates per access method (backoff or PIFS) for which TXOP limits are tried."""
 
 ALIKE = 3e-3
-"""Relative difference up to which the values of two short simulations are equal. [-]
-"""
+"""Relative difference up to which the values of two short simulations are considered equal. [-]"""
 
 
 def grouped(trials: Iterable[Trial]) -> list[list[Trial]]:

@@ -244,8 +244,8 @@ class Search:
             self._each("predicting", new, self._predict)
 
     def _screen_best(self, new: Sequence[Trial]) -> None:
-        """Run short simulations (screening) of the best trials of each family by the model, and of
-        the trials that the model refuses.
+        """Run short simulations (screening) of the trials that the model ranks best in each family,
+        and of the trials that the model refuses.
 
         The model does not predict starvation. If fewer than `BURST_BASES` of the simulated trials
         of a family are acceptable, the next trials of the family are simulated.

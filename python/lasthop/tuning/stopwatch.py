@@ -6,11 +6,12 @@ from lasthop.errors import UserError
 from lasthop.scenario.scenario import Scenario
 
 LONGEST_S = 1200.0
-"""Longest accepted expected duration of a search whose objective is the number of calls. [s]"""
+"""A search for the number of calls is refused if its expected duration exceeds this value. [s]"""
 
 
 class Stopwatch:
-    """Stopwatch for the first setting, which estimates the duration of the search.
+    """Stopwatch that measures the duration of the first setting and estimates the duration of the
+    search.
 
     Parameters
     ----------

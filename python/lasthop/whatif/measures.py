@@ -28,7 +28,7 @@ direction.
 """
 
 CALL_QUANTITIES = ("one_way_delay_p99_s", "loss_probability")
-"""Quantities of calls. The value of a call is that of its worst flow in either direction."""
+"""Quantities of calls. A call has flows in both directions; its value is that of the worst flow."""
 
 Items = Mapping[str, Mapping[str, Sequence[float | None]]]
 """Values per replication, by the name of the item (such as a flow) and by quantity."""
@@ -173,7 +173,8 @@ def over_common_stations(
     ]
 
     def stations_of(measure: Measure | None, of: Mapping[str, str]) -> set[str]:
-        # In a CSMA network each user is a flow of the result, which is treated as a station.
+        # In a CSMA network the result has one flow per user. This flow is treated as a station
+        # here.
         return {of.get(name, name) for name in measure.items} if measure else set()
 
     results = [dict(columns) for columns in by_case]

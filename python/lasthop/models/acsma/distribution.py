@@ -18,7 +18,7 @@ FEW_LINKS = 12
 """Number of links up to which all independent sets are listed: at most 4096 sets."""
 
 ROUNDING = 1e-12
-"""Error of the exact methods, which is a rounding error. [-]"""
+"""Error that is reported for the exact methods, due to rounding. [-]"""
 
 
 @dataclass(frozen=True)

@@ -49,8 +49,9 @@ MAX_STEPS = 200
 """Largest number of Newton steps for each weight of the entropy."""
 
 FIRST_EXPONENT, FACTOR = 4.0, 8.0
-"""Largest exponent beta r at the first weight of the entropy, and factor between successive
-weights.
+"""The problem is solved for increasing values of beta, the inverse weight of the entropy. At the
+first value, the largest exponent beta r is `FIRST_EXPONENT`. Each further value is larger by
+`FACTOR`.
 """
 
 ROUNDED = 0.1

@@ -82,8 +82,8 @@ def requests_of(
     # received.
     unreceived = lost / (1.0 - lost * (1.0 - loss) / loss)
     held_failed = failed * (old + before - 1.0 - after * unreceived)
-    # The number of last attempts per round follows from the number of MPDUs given up per round,
-    # which is exact.
+    # The number of MPDUs given up per round is known exactly. The number of last attempts per round
+    # is computed from it.
     rounds = lost / hold_rounds / (weight @ given_up)
     return Requests(
         per_round=float(rounds * (weight @ (1.0 - none))),

@@ -31,7 +31,7 @@ from lasthop.models.aggregates.blocks import Floats
 from lasthop.progress.cost_limits import check_time
 
 Spectrum = npt.NDArray[Any]
-"""Complex values; the last dimension is the frequency."""
+"""Array of the complex values of spectra. Its last dimension is the frequency."""
 
 FREQUENCIES = 2048
 """Number of frequencies between 0 and half a cycle per slot."""

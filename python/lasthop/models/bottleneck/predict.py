@@ -20,7 +20,7 @@ from lasthop.scenario.typed import (
 )
 
 MAX_AIRTIME = 0.8
-"""Air time fraction, without backoff, above which the WLAN may not carry the rate of the
+"""Air time fraction, without backoff, above which the WLAN may be unable to carry the rate of the
 bottleneck. [-]
 """
 

@@ -103,8 +103,8 @@ def senders_of(scenario: CellScenario) -> list[Sender]:
 
 
 def solve(scenario: CellScenario, categories: Sequence[Category]) -> Saturation:
-    """Return the throughput of the senders, by the model with freezing counters or by the model of
-    802.11e.
+    """Return the throughput of the senders. The scenario decides between the model with freezing
+    counters and the model of 802.11e.
     """
     cell = scenario.cell
     lead_s = airtime.eifs_lead_s(cell)

@@ -253,7 +253,7 @@ def _given_up(cell: Cell, performance: Performance) -> Iterator[Finding]:
 
 def _small_windows(cell: Cell, performance: Performance) -> Iterator[Finding]:
     nodes = [cell.station_access]
-    if performance.solver != "pifs":  # else the AP's backoff does not matter
+    if performance.solver != "pifs":  # with PIFS access the AP has no backoff
         nodes.append(cell.ap_access)
     smallest = min(access.cwmin for access in nodes)
     if smallest < SMALL_WINDOW:

@@ -119,8 +119,8 @@ class _Sweep:
         self.chain = chain
         self.parts = [slice(a, b) for a, b in pairwise(chain.first.tolist())]
         ap, station = _stored(chain.one_packet), _stored(chain.station_burst)
-        self.up = [ap[above, here] for here, above in pairwise(self.parts)]  # to the next level
-        self.down: list[Any] = []  # to a level from higher levels within a burst
+        self.up = [ap[above, here] for here, above in pairwise(self.parts)]  # one level up
+        self.down: list[Any] = []  # steps to a level, by a burst from a higher level
         self.reach: list[slice] = []
         for level, here in enumerate(self.parts):
             last = min(level + chain.station_packets, chain.levels - 1)
@@ -190,7 +190,7 @@ class _Sweep:
         band[level, down + np.minimum(up, levels - 1 - level)] = wins[:-1]
         np.divide(band, masses[:, None], out=band, where=reached[:, None])
         band[~reached] = 0.0
-        band[~reached, down - 1] = 1.0  # level is practically never reached
+        band[~reached, down - 1] = 1.0  # such a level is practically never reached
         new = np.zeros(levels)
         new[lowest:] = eliminate(band[lowest:], down)
         remaining = reached & (new > LEAST)

@@ -188,8 +188,9 @@ class _Chain:
         """Add the visits at which ``node`` starts to wait with the remainder of its draw, because
         the other node has sent first.
 
-        ``beaten[due]`` is the number of visits for each draw above ``due``, the slots after which
-        the other node sends. If ``due`` is negative, the draw is not reduced.
+        ``due`` is the number of slots after which the other node sends. ``beaten[due]`` is the
+        number of visits for each possible draw above ``due``. If ``due`` is negative, the draw is
+        not reduced.
         """
         steps = [0.0] * (draws + 1)
         for due, visits in beaten.items():

@@ -33,7 +33,7 @@ limit, the model warns that the buffer may not be small. Above the second limit,
 the scenario. [-]
 """
 MAX_NAMED = 2
-"""Number of further classes of flows that a refusal names."""
+"""Largest number of further classes of flows that the message of an error names."""
 MIN_REST = {"red": 2.0, "red-instant": 2.0, "pi": 2.0, "threshold": 4.0}
 """Window at equilibrium that must be exceeded, by queue discipline; the fluid model does not apply
 to smaller windows. `ssthresh` is at least 2 packets (RFC 5681, eq. 4). With a small buffer
@@ -239,7 +239,7 @@ def model_of(queue_model: QueueModel, groups: list[Group]) -> Model[Any]:
 
 
 def rate_of(link: Link) -> float:
-    """Return the rate of a link, or infinity if it has none. [bit/s]"""
+    """Return the rate of a link, or infinity if the link has no rate. [bit/s]"""
     return inf if link.rate_bps is None else link.rate_bps
 
 

@@ -86,8 +86,8 @@ def reno_loss(fluid: Fluid, tcp: Tcp) -> float | None:
 
     def surplus(loss: float) -> float:
         if isinstance(p, RedDerived):
-            # Above max_th, RED's drop function is replaced by that of gentle RED, as for the
-            # equilibrium.
+            # Above max_th, RED's drop function is replaced by that of gentle RED, as in the
+            # computation of the equilibrium.
             waiting = float(p.drop_curve.smooth().queue_at(loss))
         else:
             waiting = 0.5 * case.values["q_th"] / fluid.flows

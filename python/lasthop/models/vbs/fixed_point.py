@@ -309,8 +309,8 @@ class _Components:
             queued = np.where(rates > 0.0, queued, np.clip(natural, 1e-3, self.buffers))
             occupancy = float(queued.sum())
         elif not self.cell.targets and rates[0] == 0.0:
-            # Without overflow, the packets of the windows that are not on the wire or at stations
-            # are in the queue.
+            # If the queue does not overflow, it contains all packets of the windows except those on
+            # the wire and at stations.
             offered = float(counts @ accepted) / mac.service_rate
             occupancy = min(max(at.occupancy * offered, 1e-3), float(self.cell.buffer_packets))
         return _State(

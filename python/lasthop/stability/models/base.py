@@ -50,7 +50,7 @@ class Derived:
         return self.rule.balance(windows, self.values)
 
     def change(self, window: Any, loss: Any) -> Any:
-        """Return the mean change of a window per packet for a loss probability. [packets]"""
+        """Return the mean change of a window per packet at a given loss probability. [packets]"""
         rule, values = self.rule, self.values
         return rule.increase(window, values) * (1.0 - loss) - rule.decrease(window, values) * loss
 
