@@ -21,8 +21,8 @@ then moves away.
 PIECES = 8
 """Number of parts into which a refinement divides an interval of the scan."""
 ON_AXIS = 1e-9
-"""Ratio of the real part of a root to its modulus, up to which the root is on the imaginary axis.
-[-]
+"""A root is considered to be on the imaginary axis if its real part, divided by its modulus, is at
+most this value. [-]
 """
 
 

@@ -97,7 +97,7 @@ Progress = Callable[[float, float], None]
 
 
 class _OutsideError(Exception):
-    """Error in a stage of a step at which the equations are undefined."""
+    """Exception: the equations are undefined in a stage of a step."""
 
 
 @dataclass(frozen=True)

@@ -253,8 +253,9 @@ def agreed(linear: Linear, centre: complex, points: int, most: int) -> tuple[Val
 
 
 def united(fine: Values, raw: Values, more: Values, more_raw: Values) -> tuple[Values, Values]:
-    """Return the roots `fine` with their eigenvalues `raw`, and the new roots of a search, `more`,
-    with their eigenvalues `more_raw`. The order is from right to left.
+    """Return the roots `fine` and those roots of a search, `more`, that are not among them. Also
+    return the eigenvalues of these roots, from `raw` and `more_raw`. The order is from right to
+    left.
     """
     scale = 1e-7 * np.abs(more)
     new = np.all(np.abs(more[:, None] - fine) > scale[:, None], axis=1)

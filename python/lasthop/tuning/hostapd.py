@@ -151,7 +151,7 @@ def _in_units(
     least_exponent: int,
 ) -> HostapdValues:
     packets = access.txop_packets or 1
-    # In hostapd, 0 also means one exchange per channel access.
+    # In hostapd, a TXOP limit of 0 means one exchange per channel access.
     limit_s = None if access.txop_packets == 1 else access.txop_limit_s
     if limit_s is None and packets > 1:
         sifs_s = scenario.cell.sifs_s

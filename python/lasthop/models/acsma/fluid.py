@@ -26,15 +26,17 @@ from lasthop.models.acsma.reno import (
 from lasthop.models.acsma.sets import Floats
 
 STILL = 1e-8
-"""Largest relative change of the state over the last half of the integrated time for which the
-system is considered to be at equilibrium. [-]
+"""A system is considered to be at equilibrium if its state changes by at most this fraction over
+the last half of the integrated time. [-]
 """
 
 LONGEST_S = 1e6
 """Time after which a system that still changes is reported as not converging. [s]"""
 
 MAX_PIECES = 10_000
-"""Largest number of times that the state reaches or leaves a bound in one interval."""
+"""Largest number of times that the state reaches or leaves a bound in one interval of the
+integration.
+"""
 
 EDGE = 1e-9
 """Tolerance for the bounds of the components of the state, relative to the size of a component. A

@@ -280,7 +280,7 @@ def _restriction(
 
 
 def _keys(members: NDArray[np.bool_]) -> NDArray[np.bytes_]:
-    """Return each row of bits as one sortable value of any length."""
+    """Return one sortable value per row of bits. Rows may have any length."""
     packed = np.ascontiguousarray(np.packbits(members, axis=1))
     return packed.view(f"S{packed.shape[1]}")[:, 0]
 

@@ -157,7 +157,7 @@ class _Kind:
 
     part: float  # Fraction of the contender's accesses.
     exchange: Exchange
-    lost: float  # Probability that nothing of the PPDU is received.
+    lost: float  # Probability that no MPDU of the PPDU is received.
     sizes: tuple[int, ...]  # Number of MPDUs in each PPDU.
     payload_bytes: float
 

@@ -35,7 +35,9 @@ RARE = 1e-8
 MAX_STEPS = 200
 """Largest number of Newton steps for the adjustment of a distribution of PPDU sizes."""
 WHOLE = 1e-9
-"""Fraction of an MPDU by which a number of MPDUs may differ from a whole number. [-]"""
+"""A number of MPDUs is considered whole if it differs from a whole number by at most this value.
+[-]
+"""
 
 
 def places(length: float) -> tuple[Floats, Floats]:

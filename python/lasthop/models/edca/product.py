@@ -26,8 +26,8 @@ the odds are considered constant. [-]
 """
 
 NEGLIGIBLE = 40.0
-"""Estimated logarithm of the ratio of the largest state probability to the probability of a state,
-above which the state is left out.
+"""A state is left out if the largest state probability is estimated to be more than
+exp(`NEGLIGIBLE`) times the probability of the state.
 """
 
 MAX_ODDS = 1e18

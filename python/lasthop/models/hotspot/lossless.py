@@ -55,8 +55,8 @@ def station_queues(of: StationLoad, ap_queue: float, pipe: float = 0.0) -> tuple
 
 
 def ap_queue(stations: Sequence[StationLoad], queue: float, pipe: float = 0.0) -> float:
-    r"""Return the packets in the AP's buffer that remain for given station buffers, the right side
-    of Eq. (13). [packets]
+    r"""Return the right side of Eq. (13): the number of packets that remain for the AP's buffer
+    after those in the station buffers are subtracted. [packets]
 
     .. math:: \sum_i \frac{N^{up}_i W_i - Q^{up}_i}2 + (N^{dw}_i W_i - 2 Q^{dw}_i)
 

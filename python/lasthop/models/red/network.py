@@ -160,7 +160,8 @@ def bottleneck(tcp: Sequence[TcpPath], udp: Sequence[Path[UdpFlow]]) -> Link:
 def shared(
     tcp: Sequence[TcpPath], load: dict[str, float]
 ) -> tuple[dict[str, float], dict[str, str]]:
-    """Fill links max-min fairly; return each flow's rate [bit/s] and the link that limits it.
+    """Share the links by max-min fairness. Return each flow's rate [bit/s] and the link that limits
+    the flow.
 
     On entry `load` contains the load of other traffic on each link [bit/s], and on return the total
     load.

@@ -29,7 +29,7 @@ factor 0.5 and converges with 0.2. [-]
 """
 
 SAME = 1e-4
-"""Difference of shares up to which two solutions are the same. [-]"""
+"""Largest difference of shares up to which two solutions are considered equal. [-]"""
 
 DOMINANT = 0.9
 """Share of the AP's queue that the dominant class has at a starting point. [-]"""

@@ -142,8 +142,8 @@ class DropCurve:
     def probability(self, average: Any, constrained: bool) -> Any:
         """Return the drop probability for an average queue per flow. [-]
 
-        The probability is that of the linear piece at the equilibrium; if `constrained`, it is the
-        whole function of Eq. (6).
+        If `constrained`, the whole drop function of Eq. (6) is used. If not, only its linear piece
+        at the equilibrium is used.
         """
         if not constrained:
             return self.slope * average - self.offset
