@@ -211,9 +211,9 @@ def integrate(
         Constant past states by name, or past states as a function of time. States that are not
         given are at equilibrium. By default windows are 5 % above the equilibrium.
     constrained : bool
-        Whether queues are limited to 0 to the buffer size, and probabilities to 0 to 1 (paper 004,
-        Eqs. (4) and (6)). If not, the equations are those of the stability analysis, without
-        limits.
+        Whether queues are limited to the range from 0 to the buffer size, and probabilities to the
+        range from 0 to 1 (paper 004, Eqs. (4) and (6)). If not, the equations are those of the
+        stability analysis, without limits.
     tolerance : float
         Relative error of each state in a step, from 1e-13 to 0.1. [-]
     progress : callable, optional

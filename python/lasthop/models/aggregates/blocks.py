@@ -90,7 +90,8 @@ def unsettled_probs(
         Probability that a PPDU collides, :math:`c`. A collision counts as an attempt of each of its
         MPDUs. [-]
     never : float
-        Probability of consecutive losses below which the result is set to 0. [-]
+        The result for :math:`a` rounds is set to 0 if the probability of :math:`a` consecutive
+        losses is below this value. [-]
     """
     if loss == 0:
         return np.array([1.0, 0.0])

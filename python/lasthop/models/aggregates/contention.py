@@ -86,7 +86,8 @@ class Access:
     lone_in_slots : float
         Mean attempts per slot that neither collide nor are immediate. [-]
     collided_at_once : float
-        Mean collisions per slot that are immediate attempts in the slot after a collision. [-]
+        Mean number per slot of attempts that are made immediately in the slot after a collision,
+        and that collide again. [-]
     collides : tuple of float
         Probability that an attempt collides, by the number of failures in a row before the attempt,
         modulo `attempts_short`. [-]

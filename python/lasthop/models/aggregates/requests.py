@@ -28,7 +28,8 @@ class Requests:
     per_round : float
         BlockAckReqs per round.
     failures : tuple of float
-        BlockAckReqs after 0, 1, ... failed rounds in a row, per round; the first value is unused.
+        Mean number of BlockAckReqs per round that follow 0, 1, ... failed rounds in a row. The
+        first value is unused.
     held : float
         Number of MPDUs that the receiver buffers when a BlockAckReq follows a successful round,
         divided by the number of all rounds.

@@ -45,7 +45,7 @@ class Stages:
     Attributes
     ----------
     windows : array of int
-        Number of possible values of the uniform backoff. [slots]
+        Number of possible values of the uniform backoff at each stage. [slots]
     seen : bool
         Whether the backoff counter also falls in slots in which other contenders send (``edca``).
         If it does not (``dcf``), a backoff of 0 is an immediate attempt, outside the slots.
@@ -100,8 +100,8 @@ class Response:
     ----------
     stages : Stages
     gain : array of complex
-        Gain of a contender's attempts from attempts of other contenders, :math:`h`, by backoff
-        stage of the later attempt.
+        Gain :math:`h`: effect of other contenders' attempts on the contender's later attempts, by
+        backoff stage of the later attempt.
     noise : array of complex
         Noise spectrum :math:`K`: the cross spectrum of the attempts at each backoff stage with all
         attempts of the contender.

@@ -84,8 +84,8 @@ class Aggregator:
     attempts_short : int
         Number of failed accesses in a row after which the contention window returns to CWmin.
     mpdus : int
-        Without losses, the number of MPDUs in a PPDU. With losses, the size of the BlockAck window,
-        which fits into a PPDU.
+        Without losses, the number of MPDUs in a PPDU. With losses, the size of the BlockAck window;
+        all its MPDUs must fit into a PPDU.
     exchange : callable
         Function that returns the `Exchange` of a PPDU with a given number of MPDUs.
     payload_bytes : float

@@ -40,7 +40,7 @@ class Timing:
     cwmin, cwmax : int
         Contention window. [slots]
     attempts_short : int
-        Failures in a row after which the contention window returns to CWmin.
+        Number of failures in a row after which the contention window returns to CWmin.
     request_s : float
         Duration of a BlockAckReq. [s]
     ahead_s : callable

@@ -78,7 +78,7 @@ class Fifo:
     Parameters
     ----------
     room : int
-        Number of packets that the queue can hold, including packets on the air.
+        Largest number of packets in the queue, including packets on the air.
     comes : iterator of int
         Index of the station of each packet that enters the queue.
     rate_pps : float
@@ -215,8 +215,8 @@ class Counters:
     Attributes
     ----------
     exchanges, packets, mpdus, exchange_ns, ppdu_ns : list of int
-        Number of exchanges, of their packets and of their MPDUs, duration of exchanges, and air
-        time of PPDUs. [-, -, -, ns, ns]
+        Totals per station: number of exchanges, number of packets and number of MPDUs in these
+        exchanges, duration of the exchanges, and air time of the PPDUs. [-, -, -, ns, ns]
     accesses : int
         Number of times that the access point contended for the medium.
     """

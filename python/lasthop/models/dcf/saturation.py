@@ -37,8 +37,9 @@ class Contender:
     error_prob : float
         Probability that a frame without collision is lost to channel errors. [-]
     attempts_long : int, optional
-        Number of attempts lost to channel errors after which a packet is discarded, with RTS and
-        CTS; collisions are counted separately. None: all failures are counted together. [-]
+        With RTS and CTS, the number of attempts lost to channel errors after which a packet is
+        discarded; collisions are then counted separately. None if all failures are counted
+        together. [-]
     lost_s : float
         Additional time of a frame that is lost to channel errors, compared with a collision: the
         time after RTS and CTS. [s]

@@ -225,7 +225,7 @@ def backlog(stations: Sequence[StationLoad], index: int) -> float:
     Parameters
     ----------
     stations : sequence of StationLoad
-        All stations, with delayed ACKs and one window each.
+        All stations, with delayed ACKs. All connections of a station have the same window.
     index : int
         A station with more uploads than downloads.
 

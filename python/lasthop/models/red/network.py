@@ -63,8 +63,8 @@ class TcpPath(Path[TcpFlow]):
         queue : str
             Link whose queue the model contains.
         counted : bool
-            Whether the transmission time of this link is included. Without `counted`, the queue of
-            the model includes this time.
+            Whether the result includes the transmission time of the link `queue`. If false, the
+            queue of the model includes this time.
         """
         data = sum(
             sent_s(link, self.packet_bytes)

@@ -105,7 +105,7 @@ def ewma_gain(weight: Any, flows: Any, capacity: Any) -> Any:
     Parameters
     ----------
     weight : float
-        Weight of one arrival, :math:`w_q`; negative for ns-2's automatic
+        Weight of one arrival, :math:`w_q`. A negative value selects the automatic weight of ns-2,
         :math:`1 - e^{-1/C_{total}}`. [-]
     flows : float
         Number of flows, :math:`N`. [-]
