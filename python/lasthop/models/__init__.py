@@ -20,7 +20,7 @@ __all__ = ["MODELS", "ConvergenceError", "Model", "ModelError", "choose", "predi
 
 @dataclass(frozen=True)
 class Model:
-    """A model: the name of its package, which is imported when the model is first used."""
+    """A model, with the name of its package, which is imported at the first use of the model."""
 
     name: str
 

@@ -10,7 +10,7 @@ from lasthop.models.errors import Doubt, warning_text
 from lasthop.scenario.typed import CellScenario, Flow, Scenario
 
 FORMAT = 1
-"""Format of a saved prediction, which is the format of the engine's results."""
+"""Version number of the format of saved predictions. The engine's results have the same format."""
 
 Quantities: TypeAlias = dict[str, Any]
 """Quantities of a node, flow or other item, by the names of the quantities."""
@@ -28,8 +28,8 @@ def estimate(mean: float) -> Quantities:
 
 
 def item(name: str, **values: float | str | None) -> Quantities:
-    """Return an item of a result's list, with its labels and quantities; values that are None are
-    left out.
+    """Return an item of a list in a result: the item's name, its labels (texts) and its quantities.
+    Values that are None are left out.
     """
     known = {key: value for key, value in values.items() if value is not None}
     quantities = {
@@ -47,8 +47,8 @@ def cell_item(
     """Return the result of a cell: its goodput, its mean number of active stations, and its
     fairness.
 
-    Every flow in a model of a cell sends as fast as it can. All stations with flows therefore count
-    as competing.
+    The models of cells assume that every flow sends as fast as it can. For the fairness, all
+    stations with flows therefore count as competing.
 
     Parameters
     ----------
@@ -138,7 +138,8 @@ def prediction(
     scenario : Scenario
         Scenario of the prediction.
     lists : mapping of str to list
-        Predictions, in the lists of a simulation's result.
+        Predicted values, in lists with the names and the form of the lists in a simulation's
+        result.
     warnings : iterable of str or (str, str)
         Warnings about the prediction, each with the number of the assumption if it has one.
     **more

@@ -1,4 +1,6 @@
-"""Common checks of the models of a WLAN cell and its wire: which scenarios they support."""
+"""Checks that are common to the models of a WLAN cell and its wire. The checks decide which
+scenarios the models support.
+"""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import compress
@@ -95,8 +97,8 @@ def _beyond(scenario: Scenario, *, aggregates: bool = False) -> str | None:
 
 
 def manages(table: str, discipline: str) -> str:
-    """Return a message about a queue that is managed by a queue discipline. `table` is the key path
-    of the table that describes the queue's node.
+    """Return a message that a queue discipline other than drop-tail manages a queue. `table` is the
+    key path of the scenario table that describes the queue's node.
     """
     key = "cell.ap_queue" if table == "cell.ap" else f"{table}.queue"
     return f"`{key}.{discipline}` manages the queue"
@@ -137,7 +139,9 @@ def station_flows(scenario: CellScenario) -> Iterator[StationFlow]:
 
 
 def any_connection(test: Callable[[Tcp], object]) -> Callable[[CellScenario], bool]:
-    """Return a test of a scenario: whether `test` holds for at least one of its TCP connections."""
+    """Return a function that checks a scenario: whether `test` is true for at least one of the
+    scenario's TCP connections.
+    """
     return lambda scenario: any(test(flow.tcp) for flow in scenario.tcp_flows)
 
 
@@ -189,7 +193,9 @@ def managed(scenario: CellScenario) -> Iterator[str]:
 
 
 def disturbing(stations: Sequence[Station]) -> Iterator[str]:
-    """Yield messages about settings that cause lost frames, for models of an ideal channel."""
+    """Yield messages about settings that cause lost frames. Models that assume an ideal channel use
+    this check.
+    """
     for station in stations:
         for key, error in (("error_up", station.error_up), ("error_down", station.error_down)):
             if error > 0.0:

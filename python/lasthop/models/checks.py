@@ -13,15 +13,15 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Check(Generic[T]):
-    """Row of a table of checks: an assumption, and the test whether a subject breaks it. The
-    subject is a scenario, a station or a flow.
+    """Row of a table of checks: an assumption, and a test whether a subject (a scenario, a station
+    or a flow) breaks the assumption.
 
     Attributes
     ----------
     assumption : str
         Number of the assumption; `lasthop.models.assumptions` has its text.
     is_broken : callable
-        Test whether a subject breaks the assumption.
+        Function that returns whether a given subject breaks the assumption.
     message : str
         Message about a subject that breaks the assumption, with fields such as ``{0.name}``.
     """

@@ -1,4 +1,4 @@
-"""Options of a model: keywords, or numbers that replace values of the scenario."""
+"""Options of a model. An option is a keyword, or a number that replaces a value of the scenario."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import suppress

@@ -15,7 +15,9 @@ breaks the assumption.
 
 
 def warning_text(model: str, doubt: Doubt | str) -> str:
-    """Return a warning as text, with the section or page that states the assumption."""
+    """Return a warning as text, with the paper section or the documentation page that states the
+    assumption.
+    """
     if isinstance(doubt, str):
         return doubt
     number, what = doubt
@@ -24,8 +26,8 @@ def warning_text(model: str, doubt: Doubt | str) -> str:
 
 @contextmanager
 def in_words(model: str, assumptions: Mapping[str, str]) -> Iterator[None]:
-    """Replace the numbers of assumptions by their texts in any `ModelError` that the body of the
-    `with` statement raises.
+    """Context manager. If the body of the `with` statement raises a `ModelError`, the numbers of
+    assumptions in its message are replaced by the texts of the assumptions.
 
     Parameters
     ----------

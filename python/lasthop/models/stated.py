@@ -1,4 +1,4 @@
-"""Errors of the predictions of each model that the documentation states."""
+"""Stated errors: the errors that the documentation states for the predictions of each model."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -25,8 +25,8 @@ class StatedError:
     is_absolute: bool = False
 
     def of(self, difference: float, simulated: float) -> float:
-        """Return a difference as an error: divided by the simulated value, or unchanged if
-        `is_absolute`. [-]
+        """Return a difference between prediction and simulation as an error. The error is the
+        difference divided by the simulated value, or the difference itself if `is_absolute`. [-]
         """
         return difference if self.is_absolute else difference / simulated
 
@@ -49,7 +49,9 @@ def stated_errors(model: str, scenario: Scenario) -> Mapping[str, StatedError]:
 
 
 def _acsma(scenario: CsmaScenario) -> Mapping[str, StatedError]:
-    """Return the error that ``docs/reference/claims.md`` states for h-ACK or for n-ACK."""
+    """Return the error that ``docs/reference/claims.md`` states, which differs between h-ACK and
+    n-ACK.
+    """
     error = 0.18 if scenario.csma.acks == "priority" else 0.33
     return {"goodput_bps": StatedError(error, ("flows",))}
 
@@ -60,8 +62,8 @@ def _aggregates(_: CellScenario) -> Mapping[str, StatedError]:
 
 
 def _airtime(_: CellScenario) -> Mapping[str, StatedError]:
-    """Return the larger of the errors that ``docs/papers/airtime.md`` states: the error for
-    stations that a FIFO serves.
+    """Return an error that ``docs/papers/airtime.md`` states: the error for stations that a FIFO
+    serves, which is the largest of the stated errors.
     """
     return {"goodput_bps": StatedError(0.06, ("stations",))}
 

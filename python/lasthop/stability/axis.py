@@ -15,7 +15,9 @@ MOST = 100_000
 """Largest number of values of an axis."""
 
 LOOKED_AT = 9
-"""Number of values at which a parameter is tested for an effect on the equilibrium."""
+"""Number of values of a parameter that are compared to find out whether the parameter affects the
+equilibrium.
+"""
 
 
 @dataclass(frozen=True)
@@ -99,8 +101,9 @@ def axis_of(
     ratios : int, optional
         Number of values, with equal ratios between successive values, instead of `step`.
     of_rest : bool
-        Whether parameters are refused that change neither the equilibrium nor its linearisation.
-        Such parameters are limits of windows and queues, which change only solutions over time.
+        Whether to raise an error if the parameter changes neither the equilibrium nor the
+        linearised system. Limits of windows and queues are such parameters: they change only
+        solutions over time.
 
     Raises
     ------

@@ -29,11 +29,13 @@ FINEST = 192
 SMALL = 0.02
 """Amplitude of the window on the first cycle, divided by the window at equilibrium. [-]"""
 SLOWEST, FASTEST = 1e-4, 0.3
-"""Shortest and longest step of the continuation, divided by the length of the branch so far. [-]"""
+"""Shortest and longest step of the continuation, in scaled unknowns. The shortest step is divided
+by the distance of the last cycle from the equilibrium. [-]
+"""
 NEWTON_STEPS = 8
 EDGE = 1e-3
-"""Ratio of a window to its equilibrium below which the cycle is considered to reach a window of 0.
-[-]
+"""A cycle is considered to reach a window of 0 if its smallest window, divided by the window at
+equilibrium, is below this value. [-]
 """
 
 Progress = Callable[[int, int], None]

@@ -17,7 +17,9 @@ from lasthop.stability.series import Series, unit_lines
 SCENARIOS = "lasthop.fluid(scenario).case is a scenario's case"
 """Hint in error messages about an unknown model: how to get the case of a scenario."""
 WHY = {"least_rest": ", too small for congestion avoidance without timeouts"}
-"""Ends of error messages, by the name of the parameter that sets the exceeded limit."""
+"""Last part of the error message if a limit is exceeded, by the name of the parameter that sets the
+limit.
+"""
 
 
 @dataclass(frozen=True)
@@ -60,7 +62,7 @@ class Linear:
         return np.asarray(np.eye(self.now.shape[-1]) + np.sum(decay * self.lagged, axis=-3))
 
     def __getitem__(self, index: Any) -> "Linear":
-        """Return the linearised systems of some of the cases."""
+        """Return the linearised systems of the cases that `index` selects."""
         return Linear(self.now[index], self.lagged[index], self.delays[index])
 
 

@@ -80,7 +80,9 @@ _CORNERS = ((0, 0), (0, 1), (1, 0), (1, 1))
 def _passed(
     x: Axis, y: Axis, curves: Sequence[HopfCurve], shape: NDArray[np.int64]
 ) -> set[tuple[int, int]]:
-    """Return the cells through which Hopf curves pass, where the curves bound the stable region."""
+    """Return the cells through which Hopf curves pass, for the pieces of the curves that bound the
+    stable region.
+    """
     results: set[tuple[int, int]] = set()
     for curve in curves:
         places = np.stack([_places(x, curve.x), _places(y, curve.y)], axis=-1) * shape
@@ -93,8 +95,8 @@ def _passed(
 
 
 def _neighbours(x: Axis, y: Axis, jumps: Array, shape: NDArray[np.int64]) -> set[tuple[int, int]]:
-    """Return the two cells next to each jump. A jump is a point on a line of the grid at which the
-    equations change.
+    """Return the two grid cells next to each jump. A jump is a point on a grid line at which the
+    derivatives of the equations change abruptly.
     """
     places = np.stack([_places(x, jumps[:, 0]), _places(y, jumps[:, 1])], axis=-1) * shape
     ends = [np.clip(np.floor(places + s).astype(int), 0, shape - 1) for s in (-1e-5, 1e-5)]

@@ -19,8 +19,8 @@ from lasthop.stability.errors import ConvergenceError, NoEquilibriumError, Param
 from lasthop.stability.spectrum import leading, resolved_by
 
 HALVINGS = 24
-"""Number of bisections of a grid cell that locate a corner of the equations, where their
-derivatives jump.
+"""Number of bisections between two grid points that locate a corner of the equations: a point at
+which their derivatives jump.
 """
 
 SEEN = 14
@@ -28,7 +28,7 @@ SEEN = 14
 """
 
 Part = tuple[slice, slice]
-"""Slice of a grid: rows and columns."""
+"""Part of a grid: a slice of its rows and a slice of its columns."""
 
 Progress = Callable[[int, int], None]
 """Function that is called with the number of finished rows and the number of all rows."""
@@ -140,7 +140,7 @@ def chart(case: Case, x: Axis, y: Axis, size: int = 100, progress: Progress | No
             if progress is not None:
                 progress(row + 1, high)
     if not np.isfinite(result).any():
-        # This line raises the error with the reason.
+        # The case has no equilibrium; this line raises the error that contains the reason.
         _ = case.with_(**{x.name: x.low, y.name: y.low}).equilibrium
         raise NoEquilibriumError(f"{case.model.name}: no equilibrium anywhere in the chart")
     with step("looking for edges of stability") as edges:
@@ -242,8 +242,9 @@ def split(
         same = (case.pieces(**values(middle)) == first)[:, None]
         low, high = np.where(same, middle, low), np.where(same, high, middle)
     differ = stable(low) != stable(high)
-    # Only corners at which stability changes explain a pair. Both sides of a corner may have the
-    # same stability if a Hopf point is close to the corner.
+    # If stability changes at a corner, there need not be a Hopf point between the stable and the
+    # unstable point of the pair. If stability is equal on both sides of the corner, a Hopf point is
+    # close to the corner.
     known = {pair.tobytes() for pair in cornered[differ]}
     smooth = np.array([pair.tobytes() not in known for pair in pairs], dtype=np.bool_)
     jumps = low[differ]

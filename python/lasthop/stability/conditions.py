@@ -148,7 +148,7 @@ def largest_gain(case: Case) -> float:
     unstable roots. Because of a resonance, the gain may be larger at a higher frequency.
     """
     a1, a2, a3, a4 = loop_coefficients(case)
-    # Above this frequency the gain is less than 1.
+    # Above the frequency `last` the gain is less than 1.
     last = 2.0 * max(a1, sqrt(a2), (a3 + a4) ** (1.0 / 3.0))
     most = 0.0
     for turns in count():

@@ -19,20 +19,24 @@ ENTRY_S = 0.2e-6
 
 SYSTEM_S = 5e-3
 """Computation time to verify the rightmost root of a system, divided by the number of states. The
-time for the points of lines, `POINT_S`, is not included. [s]
+time for the points on vertical lines is not included; `POINT_S` has this time. [s]
 """
 
 POINT_S, POINT_BYTES = 1.2e-6, 150.0
-"""Computation time of a point of a line, divided by the number of states, and memory of a point,
-divided by the squared number of states. [s, bytes]
+"""Cost of a point on a vertical line in the complex plane: its computation time divided by the
+number of states, and its memory divided by the square of this number. [s, bytes]
 """
 
 EASY = 2000
-"""Number of points of a line up to which a search for further roots is not expected. [-]"""
+"""Limit for the number of points on a vertical line in the complex plane (see the module). If the
+roots to the right of a line can be counted with at most this number of points, no further lines are
+expected. [-]
+"""
 
 LINES, HARD_LINES = 40, 100
-"""Expected number of vertical lines in a search for roots, see the module. The second value applies
-if counting the roots on the right of a line would need more than `MAX_POINTS` points.
+"""Expected number of vertical lines in the complex plane (see the module) in a search for roots.
+The second value applies if counting the roots to the right of a line would need more than
+`MAX_POINTS` points.
 """
 
 LOOKED_AT = 200
@@ -77,8 +81,8 @@ def check_cost(what: str, linear: Linear, resolved: np.ndarray, copies: float = 
 
 
 def _lines(points: float) -> float:
-    """Return the estimated number of points of all lines for a system, from the number of points of
-    one line.
+    """Return the estimated number of points on all vertical lines for a system, computed from the
+    number of points on one line.
     """
     if points <= EASY:
         return points

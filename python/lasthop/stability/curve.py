@@ -22,14 +22,16 @@ ASTRAY = 0.5
 larger distance the point may belong to another branch. [-]
 """
 CLOSED = 1e-8
-"""Ratio of the crossing gap to omega up to which a point is on the Hopf curve. [-]"""
+"""A point is on the Hopf curve if its crossing gap, divided by the frequency omega, is at most this
+value. [-]
+"""
 MAX_POINTS = 2000
 """Largest number of points of a Hopf curve; charts need far fewer points."""
 STARTS = 5
 """Number of lines in each direction across the chart on which Hopf points are searched."""
 RIGHTMOST = 1e-6
-"""Ratio of the real part of the rightmost root to omega, up to which the imaginary pair is the
-rightmost pair.
+"""An imaginary pair of roots with frequency omega is the rightmost pair if the real part of the
+rightmost root, divided by omega, is at most this value.
 """
 
 
@@ -97,15 +99,17 @@ def hopf_curves(case: Case, x: Axis, y: Axis, pairs: Vector | None = None) -> li
 
 
 def _oriented(points: Vector) -> Vector:
-    """Return a curve in a defined direction, from its smaller end. Otherwise the direction would
-    depend on the arbitrary sign of a null vector.
+    """Return the points of a curve in an order that begins at the smaller end. Without this rule,
+    the order would depend on the arbitrary sign of a null vector.
     """
     ends = [np.round(points[order, 1:], 6).ravel().tolist() for order in ([0, 1], [-1, -2])]
     return points if ends[0] <= ends[1] else points[::-1]
 
 
 def _near(curve: Vector, place: Vector) -> bool:
-    """Return whether a traced curve has a point close to a relative position on x and y."""
+    """Return whether a traced curve has a point close to `place`, a pair of relative positions on x
+    and y.
+    """
     return bool(np.min(np.linalg.norm(curve[:, 1:] - place, axis=1)) < LONGEST_STEP)
 
 
@@ -116,8 +120,8 @@ def _passes(curve: Vector, point: Vector) -> bool:
 
 @dataclass(frozen=True)
 class _Tracer:
-    """Tracer of Hopf curves. The unknowns of a point are log omega and the relative positions on x
-    and y.
+    """Tracer of Hopf curves. The unknowns of a point are the logarithm of the frequency omega, and
+    the relative positions on x and y.
     """
 
     case: Case

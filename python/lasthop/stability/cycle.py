@@ -34,7 +34,10 @@ unknown. [-]
 ACCURATE = 1e-5
 """Relative error of amplitude and period below which the mesh is not refined further. [-]"""
 GAIN = 15.0
-"""Least factor by which the error decreases if the intervals are halved, less a small margin."""
+"""Divisor that converts a difference of two results to the error of the finer result. The results
+are those on a mesh and on a mesh of half as many intervals. If intervals are halved, the error
+decreases at least by a factor of 16. [-]
+"""
 SAME = 0.1
 """Largest relative change of the amplitude with which a cycle on a finer mesh is considered to be
 the cycle of the coarser mesh. [-]
@@ -115,7 +118,7 @@ class Mesh:
         rough = np.abs(np.diff(values[:, index] / scale, n=DEGREE, axis=-1)[..., 0])
         length = np.diff(self.edges)
         high = (rough.max(axis=0) / length**DEGREE) ** (1.0 / (DEGREE + 1))
-        # The constant term ensures that every part of the period has points of the mesh.
+        # Because of the constant term, smooth parts of the period also have points of the mesh.
         density = high + 0.3 * np.sum(high * length)
         reached = np.append(0.0, np.cumsum(density * length))
         edges = np.interp(np.linspace(0.0, reached[-1], len(self.edges)), reached, self.edges)
@@ -291,7 +294,7 @@ def system(case: Case, mesh: Mesh, values: Array, period: float) -> System:
     for k, velocity in enumerate(moving):
         drag = np.einsum("gij,jg->ig", jacobians[k + 1], velocity)
         by_period -= drag * delays[k] / period
-        for j in range(states):  # nonzero if delays depend on the state
+        for j in range(states):  # the slopes are nonzero only if delays depend on the state
             derivative[:, :, j, :] += (drag * by_delay[k][j])[:, :, None] * here
     return System(residual, derivative, by_period, jacobians[0], np.stack(jacobians[1:]), delays)
 
@@ -336,7 +339,7 @@ def corrected(case: Case, mesh: Mesh, values: Array, period: float) -> Cycle:
         If Newton's method does not converge, or converges to the equilibrium.
     """
     values = values.copy()
-    flow = values @ mesh.matrix(mesh.points[:-1], derivative=True).T  # for the phase condition
+    flow = values @ mesh.matrix(mesh.points[:-1], derivative=True).T  # used in the phase condition
     swing = np.ptp(values, axis=1)
     for _ in range(NEWTON_STEPS):
         result = system(case, mesh, values, period)
@@ -379,7 +382,7 @@ def refined(cycle: Cycle, most: int) -> Cycle:
         except (ConvergenceError, np.linalg.LinAlgError):
             break
         if abs(finer.amplitude - cycle.amplitude) > SAME * cycle.amplitude:
-            break  # another cycle, beyond a fold
+            break  # Newton's method has found another cycle, beyond a fold
         best = compared(finer, best)
     return best
 

@@ -15,13 +15,14 @@ from lasthop.stability.spectrum import leading, polished, resolved_by, rightmost
 SCAN = 160
 """Number of parameter values at which a scan computes the rightmost root."""
 REFINED = 3
-"""Number of refinements of a scan where the root approaches the imaginary axis and recedes.
+"""Number of times that a scan is refined at values where the root approaches the imaginary axis and
+then moves away.
 """
 PIECES = 8
 """Number of parts into which a refinement divides an interval of the scan."""
 ON_AXIS = 1e-9
-"""Ratio of the real part of a root to its modulus, up to which the root is on the imaginary axis.
-[-]
+"""A root is considered to be on the imaginary axis if its real part, divided by its modulus, is at
+most this value. [-]
 """
 
 
@@ -182,14 +183,13 @@ def scan(case: Case, axis: Axis) -> Scan:
     -----
     The rightmost root is computed at `SCAN` values unless the axis has its own values. Further
     values are added next to values at which the root is much closer to the imaginary axis than at a
-    neighbouring value. Two changes of stability that are closer together than these values may not
-    be found.
+    neighbouring value. Two changes of stability between neighbouring values may not be found.
     """
     parameter, places = axis.name, axis.places(SCAN)
     _check_cost(case, axis, places)
     scanned = _scanned(case, axis, places)
     if not np.isfinite(scanned).any():
-        _ = case.with_(**{parameter: axis.low}).equilibrium  # raises the error
+        _ = case.with_(**{parameter: axis.low}).equilibrium  # raises NoEquilibriumError
         raise NoEquilibriumError(f"{case.model.name}: no equilibrium for any {parameter}")
     for _ in range(REFINED):
         more = _between(places, scanned)
@@ -249,7 +249,8 @@ def _between(places: NDArray[np.float64], scanned: NDArray[np.complex128]) -> ND
     height = scanned.real / (np.abs(scanned) + 1e-300)
     here, near = height[1:-1], np.stack([height[:-2], height[2:]])
     turns = np.all((np.sign(near) == np.sign(here)) & (np.abs(near) > np.abs(here)), axis=0)
-    # If the root continued to move with the same slope, it would cross the axis.
+    # The condition means: if the root continued to move with the same slope, it would cross the
+    # axis.
     turns &= 2.0 * np.abs(here) <= np.abs(near).max(axis=0)
     cut = np.flatnonzero(turns)
     cut = np.unique(np.concatenate([cut, cut + 1]))

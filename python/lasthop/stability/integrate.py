@@ -58,9 +58,10 @@ DENSE: tuple[tuple[float, ...], ...] = (
 BY_POWER = tuple(zip(*DENSE, strict=True))
 
 LOOKS = 200
-"""Number of steps between two checks of the elapsed time."""
+"""Number of steps between two checks whether the computation exceeds its time limit."""
 BREAKING_ORDER = 5
-"""Number of delays after which the discontinuity at time 0 no longer affects a method of order 5.
+"""Number of delays after which the discontinuity at time 0 has become so smooth that it no longer
+affects a method of order 5.
 """
 MAX_STEPS = 500_000
 """Largest number of steps of an integration, unless `MAX_OVER` times the number of steps that the
@@ -96,7 +97,7 @@ Progress = Callable[[float, float], None]
 
 
 class _OutsideError(Exception):
-    """Error in a stage of a step at which the equations are undefined."""
+    """Exception: the equations are undefined in a stage of a step."""
 
 
 @dataclass(frozen=True)
@@ -210,9 +211,9 @@ def integrate(
         Constant past states by name, or past states as a function of time. States that are not
         given are at equilibrium. By default windows are 5 % above the equilibrium.
     constrained : bool
-        Whether queues are limited to 0 to the buffer size, and probabilities to 0 to 1 (paper 004,
-        Eqs. (4) and (6)). If not, the equations are those of the stability analysis, without
-        limits.
+        Whether queues are limited to the range from 0 to the buffer size, and probabilities to the
+        range from 0 to 1 (paper 004, Eqs. (4) and (6)). If not, the equations are those of the
+        stability analysis, without limits.
     tolerance : float
         Relative error of each state in a step, from 1e-13 to 0.1. [-]
     progress : callable, optional
@@ -243,7 +244,9 @@ def integrate(
 
 
 class _Integration:
-    """Integration of one case: the steps so far, and the current constraints."""
+    """Integration of one case: the steps so far, and the states that are currently fixed at an end
+    of their range.
+    """
 
     def __init__(
         self,
@@ -264,7 +267,8 @@ class _Integration:
         bounds = self.model.bounds(self.p) if constrained else {}
         self.history = start if callable(start) else _constant(case, rest, start, bounds)
         self.bounds = {names.index(name): ends for name, ends in bounds.items()}
-        # Indices of states that are at an end of their range, with the value of this end.
+        # States that are fixed at an end of their range: the value of this end, by the index of the
+        # state.
         self.held: dict[int, float] = {}
         self.times = [0.0]
         self.states = [[float(x) for x in self.history(0.0)]]

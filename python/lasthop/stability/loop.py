@@ -43,7 +43,7 @@ class Loop:
         Zero of the controller. [rad/s]
     crossover : float or None
         Frequency at which the loop's gain is 1; None if the gain is 1 at no frequency above
-        `LOWEST` over the delay. [rad/s]
+        `LOWEST` divided by the delay. [rad/s]
     phase_margin_degrees : float or None
         Additional phase lag at the crossover frequency up to which the loop is stable; negative if
         the loop is unstable. None without a crossover frequency. [degrees]

@@ -1,4 +1,5 @@
-r"""Hopf normal form: whether the oscillation at a Hopf point is small and stable, or large.
+r"""Hopf normal form. It shows whether a small stable oscillation begins at a Hopf point, or whether
+the oscillation is large from its beginning.
 
 Near a Hopf point the dynamics are those of a complex amplitude z: :math:`\dot z = \lambda(\mu) z +
 c_1 z |z|^2 + \dots`, with the root :math:`\lambda` at the parameter value :math:`\mu`. The
@@ -51,9 +52,9 @@ class NormalForm:
         Coefficient of :math:`z|z|^2`, Hassard's :math:`c_1(0)`. [1/s per packet squared]
     mu2 : float
         Change of the parameter divided by the squared amplitude, :math:`-\\Re c_1 / \\alpha'(0)`.
-        :math:`\\alpha'(0)` is the derivative of the real part of the root. If roots cross to the
-        right, the value is positive if the cycle exists on the unstable side. [parameter per packet
-        squared]
+        :math:`\\alpha'(0)` is the derivative of the real part of the root. If the roots cross from
+        left to right as the parameter increases, a positive value means that the cycle exists on
+        the unstable side. [parameter per packet squared]
     beta2 : float
         Floquet coefficient, :math:`2 \\Re c_1`, which is negative if the cycle is stable. [1/s per
         packet squared]
@@ -92,7 +93,7 @@ class NormalForm:
         return 2.0 * float(np.sqrt(ratio)) if ratio >= 0.0 else None
 
     def mu2_of(self, parameter: str) -> float:
-        """Return the coefficient `mu2` for another parameter at the same Hopf point, such as
+        """Return the coefficient `mu2` at this Hopf point for another varied parameter, such as
         ``"kappa"``.
 
         Raises

@@ -10,7 +10,7 @@ from lasthop.stability.errors import ParameterError
 from lasthop.stability.windows import RULES, WindowRule
 
 LONGEST = 40
-"""Largest number of characters of an invalid value in a message."""
+"""Largest number of characters with which an error message prints an invalid value."""
 TIME_UNITS = {"s": 1.0, "ms": 1e-3, "us": 1e-6}
 TIME = re.compile(r"(.*?[\d.])\s*(s|ms|us)")
 
@@ -34,8 +34,9 @@ class Number:
     closed : bool
         Whether `low` is included in the range.
     plain_above : float or None
-        Largest value with a special meaning, such as 0 for "no effect". The range of an axis must
-        be above this value. None if no value has a special meaning.
+        Largest value with a special meaning, such as 0 for "no effect"; None if no value has a
+        special meaning. If the parameter is varied along an axis, all values must be larger than
+        this value.
     """
 
     name: str
@@ -73,7 +74,7 @@ class Number:
 
 
 def switched(name: str, unit: str, meaning: str, *, low: float = 0.0, high: float = inf) -> Number:
-    """Return a parameter that has no effect with its default value 0."""
+    """Return a parameter whose default value 0 means that the parameter has no effect."""
     return Number(name, 0.0, unit, meaning, low, high, closed=True, plain_above=0.0)
 
 

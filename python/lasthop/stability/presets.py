@@ -1,4 +1,4 @@
-"""Cases of the papers, by name."""
+"""Presets: the cases of the papers, by name."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -22,7 +22,8 @@ class Series:
         Coefficient of power k at index k of the first axis.
     """
 
-    # With None, the methods of `Series` compute operations of a numpy array and a series.
+    # The value None makes numpy leave operations between an array and a series to the methods of
+    # `Series`.
     __array_ufunc__ = None
 
     def __init__(self, coefficients: Any) -> None:
@@ -134,8 +135,8 @@ def exp(x: Any) -> Any:
 def larger(x: Any, least: float) -> Any:
     """Return the maximum of a value (a number, an array or a series) and a constant.
 
-    A series is compared by its value at s = 0, so that its derivatives jump where its value is
-    `least`.
+    A series is compared by its value at s = 0. The derivatives of the result therefore jump where
+    this value equals `least`.
     """
     if not isinstance(x, Series):
         return np.maximum(x, least) if isinstance(x, np.ndarray) else max(x, least)

@@ -29,24 +29,24 @@ SAME = 1e-4
 solution is considered to be on the cycle. [-]
 """
 NOISE = 100.0
-"""Largest distance of two points of the return map that the errors of integration steps may cause.
-The distance is divided by the range of each state and by the relative error of a step. [-]
+"""Largest distance between two points of the return map that integration errors can explain. The
+distance is divided by the range of each state, and by the relative error of a step. [-]
 """
 QUIET = 1e-3
 """Ratio of the oscillation of the window to its equilibrium, below which the solution has reached a
 stable equilibrium. [-]
 """
 RETURNS = 1e-5
-"""Distance of two points of the return map, divided by the range of each state, up to which a
-solution of unknown error is considered a cycle. [-]
+"""Used for solutions whose integration error is unknown. Such a solution is considered a cycle if
+two points of the return map differ by at most this value, divided by the range of each state. [-]
 """
 APART = 1e-3
-"""Distance of two points of the return map, divided by the range of each state, above which the
-cycle may have several oscillations. [-]
+"""Smallest difference between two points of the return map, divided by the range of each state, at
+which the cycle may consist of several different oscillations. [-]
 """
 EARLY = 4
-"""Number of chunks of the integration after which the error of steps is reduced, since it may hide
-a slow approach to a cycle.
+"""Number of chunks of the integration that use the given tolerance. Later chunks use a smaller
+error per step, since a larger error may hide a slow approach to a cycle.
 """
 SLOW = 1e-9
 """Tolerated error per step after `EARLY` chunks, relative to the size of each state. [-]"""
@@ -58,7 +58,7 @@ the integration ends. [-]
 """
 MAX_STRETCHES = 12
 TURNS = 5.5
-"""Length of a stretch of integration with the step error `FINE`, in periods of the cycle. [-]"""
+"""Length of one further integration with the step error `FINE`, in periods of the cycle. [-]"""
 MAX_TURNS = 6
 """Largest number of oscillations in the period of a cycle."""
 CHUNK = 12.0
@@ -70,8 +70,7 @@ SAMPLES = 6000
 """Number of points in time at which the solution is evaluated in a chunk."""
 
 LATE = 5000
-"""Number of points in time at which `manner` evaluates each third of the last part of a
-solution.
+"""Number of points in time at which `manner` evaluates the solution in each third of its last part.
 """
 AT_REST = 1e-6
 """Relative distance from the equilibrium up to which a solution is considered to be at equilibrium.
@@ -207,8 +206,8 @@ def settled(case: Case, start: History | None = None, tolerance: float = 1e-7) -
 
 
 def _followed(result: Settled) -> Settled:
-    """Return a cycle with an error of at most `ACCURATE`, by further integration. After
-    `MAX_STRETCHES` stretches the error may be larger.
+    """Return a cycle with an error of at most `ACCURATE`, by further integration. The error may be
+    larger if `MAX_STRETCHES` further integrations do not suffice.
     """
     assert result.period is not None
     case, last = result.case, result
@@ -255,7 +254,9 @@ def _passages(case: Case, trajectory: Trajectory) -> Array:
 
 
 def _periodic(case: Case, trajectory: Trajectory, noise: float) -> Settled | None:
-    """Return the cycle if the last points of the return map recur; None if they change."""
+    """Return the cycle if the last points of the return map recur. The result is None if the points
+    still change.
+    """
     passed = _passages(case, trajectory)
     amplitude = np.ptp(trajectory.values, axis=1)
     if len(passed) < 2 or amplitude[0] <= QUIET * case.equilibrium[0]:
@@ -275,7 +276,7 @@ def _periodic(case: Case, trajectory: Trajectory, noise: float) -> Settled | Non
         if left <= SAME:
             return Settled(case, trajectory, float(passed[-1] - passed[-1 - turns]), left)
         if turns == 1 and moved.max() < APART:
-            return None  # still approaches a cycle
+            return None  # the solution still approaches a cycle
     return None
 
 

@@ -9,8 +9,8 @@ The matrix is small, since only states with a delay have a history.
 
 Chebyshev points resolve roots only up to a limited distance from 0. A system with short and long
 delays may have its rightmost roots at a larger distance. Therefore each result is verified by a
-count of all roots to the right of a vertical line. For many systems, a bound on the distance of
-roots from 0 is used instead.
+count of all roots to the right of a vertical line. If many systems are computed together, a bound
+on the distance of roots from 0 is used instead.
 """
 
 from dataclasses import dataclass
@@ -44,13 +44,13 @@ tau is then below 1e-6 to the right of the imaginary axis, and below 1.4 elsewhe
 """
 OVERSHOOT = 1.4
 BESIDE = 1e-6
-"""Distance from the line on which roots are counted to the root just right of it. The distance is
-divided by the sum of the root's modulus and the inverse of the longest delay. [-]
+"""The line on which roots are counted is just left of a root. This value is the distance between
+line and root, divided by the sum of the root's modulus and the inverse of the longest delay. [-]
 """
 SEARCHES = 60
-"""Largest number of lines on which a missing root is searched."""
+"""Largest number of vertical lines on which missing roots are searched."""
 PEAKS = 6
-"""Number of frequencies on a line near which roots are searched."""
+"""Largest number of frequencies on a vertical line near which roots are searched."""
 
 NEWTON_STEPS = 12
 
@@ -177,7 +177,7 @@ def roots(case: Case, count: int = 6) -> Roots:
 
     A root is accepted if Newton's method changes the eigenvalue by at most `AGREEMENT`. In
     addition, the argument principle must find no missing root to the right of the root. The result
-    has fewer than `count` roots if 120 points do not resolve the roots far to the left.
+    has fewer than `count` roots if 120 Chebyshev points do not resolve roots far to the left.
 
     Parameters
     ----------
@@ -211,7 +211,7 @@ def verified(linear: Linear, count: int) -> Roots:
     uncertain.
     """
     best = Roots(np.empty(0, np.complex128), np.empty(0, np.complex128), 0)
-    # `missed`: roots and eigenvalues that only a search finds.
+    # `missed` has the roots that only a search finds, and their eigenvalues.
     missed = [best.values, best.values]
     for points in POINTS:
         check_time("the rightmost root")
@@ -253,8 +253,9 @@ def agreed(linear: Linear, centre: complex, points: int, most: int) -> tuple[Val
 
 
 def united(fine: Values, raw: Values, more: Values, more_raw: Values) -> tuple[Values, Values]:
-    """Return the roots `fine` with their eigenvalues `raw`, and the new roots of a search, `more`,
-    with their eigenvalues `more_raw`. The order is from right to left.
+    """Return the roots `fine` and those roots of a search, `more`, that are not among them. Also
+    return the eigenvalues of these roots, from `raw` and `more_raw`. The order is from right to
+    left.
     """
     scale = 1e-7 * np.abs(more)
     new = np.all(np.abs(more[:, None] - fine) > scale[:, None], axis=1)
@@ -265,8 +266,8 @@ def united(fine: Values, raw: Values, more: Values, more_raw: Values) -> tuple[V
 
 
 def sure(linear: Linear, values: Values, count: int) -> int:
-    """Return the number of roots, counted from the right, for which no root to the right is
-    missing.
+    """Return how many of the roots, counted from the right, are certain to be complete: no further
+    root is to the right of the last of them. The result is 0 if this is uncertain.
     """
     tried = set()
     for most in (count, 1):
@@ -366,7 +367,7 @@ def resolved_by(linear: Linear) -> NDArray[np.int64]:
 
 
 def pair_is_cut(values: NDArray[np.complex128]) -> bool:
-    """Return whether the conjugate of the last root is missing."""
+    """Return whether a list of roots ends with only one root of a complex pair."""
     if len(values) == 0 or abs(values[-1].imag) < 1e-12 * abs(values[-1]):
         return False
     return not np.any(np.abs(values[:-1] - values[-1].conj()) < 1e-9 * abs(values[-1]))

@@ -1,12 +1,12 @@
 r"""Number of characteristic roots to the right of a vertical line, by the argument principle.
 
 On the line :math:`\Re\lambda = a` write :math:`\lambda = a + i\omega`, and the characteristic
-matrix as :math:`\Delta = i\omega I - M(\omega)`. If :math:`\omega` exceeds a bound on :math:`M`,
-there are no roots, and the change of the argument of :math:`\det \Delta` has a closed form. Below
-this frequency, the line is divided into short steps, within which the argument cannot change by
-:math:`\pi`. This property follows from a bound, not from sampling: each eigenvalue of
-:math:`\Delta(\omega_0)^{-1} \Delta(\omega)` is near 1. The number of roots is therefore exact
-except for rounding errors.
+matrix as :math:`\Delta = i\omega I - M(\omega)`. Above a frequency that follows from a bound on
+:math:`M` there are no roots, and the change of the argument of :math:`\det \Delta` has a closed
+form. Below this frequency, the line is divided into short steps, within which the argument must
+change by less than :math:`\pi`. This property follows from a bound, not from sampling: each
+eigenvalue of :math:`\Delta(\omega_0)^{-1} \Delta(\omega)` is close to 1. The number of roots is
+therefore exact except for rounding errors.
 """
 
 from dataclasses import dataclass
@@ -20,13 +20,17 @@ from lasthop.stability.case import Linear
 Array = NDArray[np.float64]
 
 POWERS = 30
-"""Number of multiplications by a matrix after which a vector is close to the Perron vector."""
+"""Number of multiplications by a matrix after which an arbitrary positive vector is close to the
+Perron vector.
+"""
 FIRST = 48
-"""Initial number of points of a line."""
+"""Initial number of points on a vertical line."""
 MAX_PIECES = 64
 """Largest number of pieces into which a step is divided in one round."""
 MAX_POINTS = 400_000
-"""Largest number of points of a line; with more points the number of roots is uncertain."""
+"""Largest number of points on a vertical line. If a line needs more points, the number of roots to
+its right is considered uncertain.
+"""
 ROUNDS = 80
 CLOSE_TO_WHOLE = 1e-3
 """Largest difference of the computed number of roots from a whole number that rounding errors may
@@ -51,7 +55,7 @@ class Count:
 
 
 def shifted(linear: Linear, centre: complex) -> Linear:
-    """Return the system whose roots are the roots of the given system, less `centre`."""
+    """Return a shifted system: its roots are the roots of the given system minus `centre`."""
     eye = np.eye(linear.now.shape[-1])
     decay = np.exp(-centre * linear.delays)[:, None, None]
     return Linear(linear.now - centre * eye, linear.lagged * decay, linear.delays)
@@ -92,8 +96,8 @@ def right_of(linear: Linear, real: float) -> Count | None:
         if result is None:
             return None
         turn, near = result
-        # Above the frequency `far`, arg det(I - M / i omega) approaches 0 and remains the principal
-        # value.
+        # Above the frequency `far`, arg det(I - M / i omega) approaches 0. It can therefore be
+        # computed as a principal value.
         rest = np.linalg.eigvals(here.characteristic(1j * far) / (1j * far))
         count = 0.5 * states - (turn - float(np.sum(np.angle(rest)))) / np.pi
     if not np.isfinite(count) or abs(count - round(count)) > CLOSE_TO_WHOLE or count < -0.5:

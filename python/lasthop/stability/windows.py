@@ -59,8 +59,8 @@ class WindowRule:
         return np.inf
 
     def need_series(self) -> None:
-        """Raise an error if a function does not accept `Series`, with which derivatives are
-        computed.
+        """Raise an error if a function of the rule does not accept `Series`. Derivatives are
+        computed with `Series`.
 
         Raises
         ------
@@ -72,7 +72,7 @@ class WindowRule:
         for name, function in (("increase", self.increase), ("decrease", self.decrease)):
             try:
                 function(line, p)
-            except KeyError:  # the test has no value for a parameter of the rule
+            except KeyError:  # the rule reads a parameter for which this test has no value
                 continue
             except (TypeError, ValueError, AttributeError) as error:
                 raise ParameterError(

@@ -26,7 +26,7 @@ class Column:
     ``dumbbell.rtt_s``.
     """
     values: dict[str, Value]
-    """Value in the table for each swept value, by the text of the value."""
+    """Values in the table, by the text of the swept value."""
     unit: str = ""
     """SI unit of the numbers, as in the suffix of the column's name."""
 

@@ -1,5 +1,5 @@
-"""Points of a sweep: every combination of values, values combined in order, or a table of
-points.
+"""Points of a sweep. They are every combination of the values, the k-th values of all paths
+together, or the rows of a table.
 """
 
 import csv

@@ -62,7 +62,7 @@ class Point:
 
 
 class Points(Sequence[Point]):
-    """Finished points of a grid, in the order of the grid.
+    """Sequence of the finished points of a grid, in the order of the grid.
 
     Parameters
     ----------

@@ -27,7 +27,9 @@ SERIES = "series"
 TABLES = (*LISTS, SERIES)
 
 ROWS = 8192
-"""Number of rows in a Parquet row group. It is constant, so that equal tables have equal bytes."""
+"""Number of rows in a Parquet row group. The number is constant, so that equal tables give files
+with equal bytes.
+"""
 
 Row = Mapping[str, Any]
 Layout = dict[str, type]
@@ -119,7 +121,8 @@ def write_tables(points: Sequence[Point], columns: Sequence[Column], directory: 
     layouts = _layouts(points[:1], columns)
     try:
         return _write(points, columns, layouts, directory)
-    # Points have different columns: collect the columns of all points, and write again.
+    # The points have different columns. The columns of all points are collected first, and the
+    # table is then written again.
     except NewColumnError:
         return _write(points, columns, _layouts(points, columns), directory)
 
@@ -216,9 +219,9 @@ class Sheet:
             self._flush()
 
     def _plainly(self, at: Row, item: Row) -> list[Any] | None:
-        """Return the row of an item whose structure (names, and which values are estimates) is
-        known, or None. This method is several times faster than the general conversion of an item,
-        and applies to most items.
+        """Return the row of an item whose structure (its names, and which of its values are
+        estimates) is already stored; None if the structure is not stored. This method is several
+        times faster than the general conversion of an item, and applies to most items.
         """
         row = [*at.values()]
         estimates = self._estimates.get(tuple(item))
@@ -234,9 +237,7 @@ class Sheet:
         return row
 
     def _learn(self, at: Row, item: Row) -> None:
-        """Store the structure of an item, if the item has a value for every column: which values
-        are estimates.
-        """
+        """Store which values of an item are estimates, if the item has a value for every column."""
         flat = {**at, **flat_row(item)}
         if [*flat] == self._names:
             is_estimate = [isinstance(value, dict) and "mean" in value for value in item.values()]

@@ -1,5 +1,5 @@
-"""Minimum requirements on every setting of access parameters, whatever the objective: limits on the
-harm to any station.
+"""Limits on the harm that any setting of access parameters may do to stations. They apply to every
+objective.
 """
 
 import math
@@ -12,8 +12,8 @@ MIN_JAIN = 0.9
 """Default lower limit of the 5th percentile of Jain's index over windows of 1 s. [-]"""
 
 GIVE_UP = 0.05
-"""Default fraction of the present goodput and fairness by which both may decrease for another
-objective. [-]
+"""Default fraction of the present goodput, and of the present fairness, that may be lost if the
+objective is another quantity. [-]
 """
 
 
@@ -24,11 +24,11 @@ class Bounds:
     Attributes
     ----------
     give_up : float
-        Fraction of the present goodput, and of Jain's index over the whole run, by which both may
-        decrease for another objective. If the objective does not redistribute goodput, the fraction
-        also limits the harm to single flows and stations. The harm concerns a flow's RTT, the 99th
-        percentile of its RTT or delay, and a station's goodput; see `lasthop.tuning.parts.harm`.
-        [-]
+        Fraction of the present goodput, and of Jain's index over the whole run, that may be lost if
+        the objective is another quantity. If the objective does not redistribute goodput, the
+        fraction also limits the harm to single flows and stations. Harm is an increase of a flow's
+        RTT or of the 99th percentile of its RTT or delay, or a decrease of a station's goodput; see
+        `lasthop.tuning.parts.harm`. [-]
     min_jain : float
         Lower limit of the 5th percentile of Jain's index over windows of 1 s. If the percentile of
         the present setting is lower, the percentile of the present setting is the limit. [-]

@@ -23,7 +23,7 @@ Simulate = Callable[[Scenario], Result]
 
 @dataclass(frozen=True)
 class Calls:
-    """Stations with one call each, whose number the search varies.
+    """Stations with one call each. The search varies the number of these stations.
 
     Attributes
     ----------
@@ -37,7 +37,7 @@ class Calls:
     own: bool
 
     def of(self, scenario: Scenario, count: int) -> Scenario:
-        """Return the scenario with its calls replaced by `count` calls, at least one call."""
+        """Return the scenario with its calls replaced by `count` calls. `count` is at least 1."""
         return Scenario(scenario, [(f"station.{self.group}.count", count)])
 
     def alongside(self, scenario: Scenario) -> Scenario:
@@ -110,7 +110,7 @@ class Capacity:
 
     def check(self, most: Sequence[int]) -> tuple[list[int], list[str]]:
         """Check the result of the search. For each given number n, simulate n - 2 and n - 1 calls,
-        which should be feasible, and n + 2 and n + 3 calls, which should not.
+        which should be feasible, and n + 2 and n + 3 calls, which should not be feasible.
 
         Returns
         -------

@@ -13,8 +13,8 @@ these values.
 """
 
 TXOP_LIMITS = (1, 2, 4, 8)
-"""TXOP limits that a search tries. For stations, limits above W are replaced by W, the largest sum
-of the receive windows of one station. [packets]
+"""TXOP limits that a search tries. For stations, limits above W are replaced by W. W is the sum of
+the receive windows of a station, for the station with the largest sum. [packets]
 """
 
 
@@ -54,8 +54,8 @@ class Candidate:
 
     @property
     def access(self) -> tuple[bool, bool]:
-        """Access method of the AP: whether the tuned category uses PIFS access, and whether every
-        higher category also does.
+        """Access method of the AP. The first value is whether the tuned category uses PIFS access,
+        the second whether every higher category also uses it.
         """
         return self.pifs, self.every_category
 
@@ -100,7 +100,7 @@ def window_pairs(
 
 
 def wider(scenario: Scenario, category: str = BEST_EFFORT) -> Iterator[tuple[str, str]]:
-    """Yield the contention windows that `window_pairs` leaves out, each with the reason."""
+    """Yield a text about the contention windows that `window_pairs` leaves out, with the reason."""
     nodes = ("cell.ap", "cell")
     for who, node, cwmax in zip(
         ("the AP", "the stations"), nodes, largest_windows(scenario, category), strict=True

@@ -10,12 +10,14 @@ NOTICED = 0.01
 """Relative change above which a quantity that gets worse counts as a cost. [-]"""
 
 UNLIKE = ("beside_calls_goodput_bps",)
-"""Quantities that cannot be compared between settings, since they are measured with different
-numbers of calls.
+"""Quantities that cannot be compared between settings, since each setting is measured with another
+number of calls.
 """
 
 LOST = 0.5
-"""Fraction of the present goodput of a flow below which the loss of the flow is reported. [-]"""
+"""A flow is reported if its goodput is below this fraction of its goodput with the present setting.
+[-]
+"""
 
 
 def costs(

@@ -15,8 +15,8 @@ BOTTLENECK = "vsb"
 """Name of the queue of the virtual shared bottleneck, which packets of both directions pass."""
 
 HALF = 0.5
-"""Ratio of the time in queues to the whole delay of a packet, below which queues do not dominate
-the delay. [-]
+"""Queues dominate the delay of a packet if the time in queues, divided by the whole delay, is at
+least this value. [-]
 """
 
 
@@ -31,8 +31,8 @@ class Elsewhere:
     delay_s : float
         Mean RTT of the flow, or its mean one-way delay if it is UDP. [s]
     queue : str
-        Queue on the path of the flow, except for that of the access point, in which packets wait
-        longest.
+        Queue in which the packets of the flow wait longest, among all queues on the path except the
+        queue of the access point.
     queue_s : float
         Mean time in the queue `queue`. [s]
     ap_s : float
@@ -68,7 +68,8 @@ class Elsewhere:
 
 @dataclass(frozen=True)
 class CallDelay:
-    """Delay of the calls of the scenario file in one direction: the largest value of any call.
+    """Delay of the calls of the scenario file in one direction. Each value is the largest value of
+    all calls.
 
     Attributes
     ----------
@@ -164,8 +165,8 @@ def _path(flow: Flow) -> Iterator[str]:
 
 
 def means_of(result: Result, list_name: str, quantity: str) -> Mapping[str, float]:
-    """Return the mean of a quantity by the name of the item, for the items of a result's list that
-    have the quantity.
+    """Return the means of a quantity by the name of the item. Items of the result's list that lack
+    the quantity are left out.
     """
     return {
         item["name"]: item[quantity]["mean"]

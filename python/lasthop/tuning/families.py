@@ -15,12 +15,11 @@ BURST_BASES = 3
 """Number of candidates per access method (backoff or PIFS) for which TXOP limits are tried."""
 
 ALIKE = 3e-3
-"""Relative difference up to which the values of two short simulations are equal. [-]
-"""
+"""Relative difference up to which the values of two short simulations are considered equal. [-]"""
 
 
 def grouped(trials: Iterable[Trial]) -> list[list[Trial]]:
-    """Return the trials in one list per family, each in the given order; the present setting is
+    """Return one list of trials per family, each list in the given order. The present setting is
     left out.
     """
     families = grouped_by(trials, lambda trial: trial.candidate and trial.candidate.family)
@@ -51,8 +50,8 @@ def bases(candidates: Iterable[Candidate]) -> list[Candidate]:
 
 
 def refusals(refused: Sequence[tuple[Candidate, str]]) -> list[LeftOut]:
-    """Return the candidates whose scenario was refused: one entry per family, with the reason for
-    its first candidate.
+    """Return the candidates whose scenario is invalid, as one `LeftOut` per family. Its reason is
+    that of the first candidate of the family.
     """
     return [
         LeftOut(some(candidate.name for candidate, _ in family), family[0][1])

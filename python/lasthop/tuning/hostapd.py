@@ -1,11 +1,11 @@
-"""Access parameters as lines of hostapd.conf, and the settings of a scenario with the values that
-these lines can express.
+"""Access parameters as lines of hostapd.conf, and as settings of a scenario that describe exactly
+these lines.
 
 ``tx_queue_data0`` to ``data3`` are the access point's own queues for voice, video, best effort and
-background. Their contention windows are in slots, 2^k - 1 for k from 1, and their burst lengths in
-milliseconds with one decimal. ``wmm_ac_vo``, ``_vi``, ``_be`` and ``_bk`` are the parameters of the
-stations, which beacons contain. Their contention windows are exponents k, and their TXOP limits are
-in units of 32 us. See the comments of hostapd.conf in hostapd's sources.
+background. Their contention windows are in slots: 2^k - 1 with k of 1 or more. Their burst lengths
+are in milliseconds with one decimal. ``wmm_ac_vo``, ``_vi``, ``_be`` and ``_bk`` are the parameters
+of the stations, which beacons contain. Their contention windows are exponents k, and their TXOP
+limits are in units of 32 us. See the comments of hostapd.conf in hostapd's sources.
 """
 
 import math
@@ -127,8 +127,8 @@ def _in_words(access: AccessCategory) -> str:
 
 
 def _other(access: AccessCategory, values: HostapdValues) -> str:
-    """Return a text about the values that hostapd cannot express; an empty text if it can express
-    all values.
+    """Return a text about the values that hostapd cannot express. The text is empty if hostapd can
+    express all values.
     """
     windows = (2**values.cwmin_exponent - 1, 2**values.cwmax_exponent - 1)
     wanted = (access.cwmin, access.cwmax)
@@ -151,13 +151,13 @@ def _in_units(
     least_exponent: int,
 ) -> HostapdValues:
     packets = access.txop_packets or 1
-    # In hostapd, 0 also means one exchange per channel access.
+    # In hostapd, a TXOP limit of 0 means one exchange per channel access.
     limit_s = None if access.txop_packets == 1 else access.txop_limit_s
     if limit_s is None and packets > 1:
         sifs_s = scenario.cell.sifs_s
         longest_s = max(_exchanges_s(scenario, category, up=up), default=0.0)
         limit_s = packets * longest_s + (packets - 1) * sifs_s
-    # The limit is rounded up, so that the last exchange fits.
+    # The limit is rounded up, so that the last exchange still fits into the TXOP.
     units = 0 if limit_s is None else math.ceil(limit_s / unit_s - 1e-6)
     return HostapdValues(
         access.aifsn,

@@ -218,8 +218,8 @@ def sharing(scenario: Scenario) -> list[Flow]:
 
 
 def _each(items: Collection[Sequence[float]], count: int, over: Any) -> list[float]:
-    """Return one value per replication, which the function `over` computes from the items with a
-    value; NaN if no item has a value.
+    """Return one value per replication. The function `over` computes it from the values of all
+    items that have a value in this replication; it is NaN if no item has a value.
     """
     rows = [[row[index] for row in items if not isnan(row[index])] for index in range(count)]
     return [float(over(row)) if row else nan for row in rows]
@@ -242,8 +242,8 @@ def _spread(levels: Sequence[float]) -> float:
 def _sums(
     goodputs: Mapping[str, Sequence[float]], share: Mapping[str, tuple[str, ...]], count: int
 ) -> list[dict[tuple[str, ...], float]]:
-    """Return the goodput of every share in each replication; `share` is the share to which each
-    flow belongs.
+    """Return the goodput of every share in each replication. A share is a group of flows; `share`
+    names the group of each flow.
     """
     rows = []
     for index in range(count):
@@ -264,8 +264,8 @@ def jain(values: Iterable[float]) -> float:
 
 
 def estimated(samples: Samples) -> dict[str, Estimate]:
-    """Return the mean of each quantity with its confidence interval, over the replications with a
-    value.
+    """Return the mean and the confidence interval of each quantity, computed from the replications
+    that have a value.
     """
     return {name: Estimate.of(values) for name, values in _known(samples)}
 
@@ -313,8 +313,8 @@ def differences(ours: Samples, theirs: Samples, quantity: str) -> list[float]:
 
 
 def favourable(ours: Samples, theirs: Samples) -> Values:
-    """Return the means of `ours`, each shifted to the favourable end of the interval of its paired
-    difference to `theirs`.
+    """Return favourable values of `ours`. Each value is the mean plus or minus the half width of
+    the interval of its paired difference to `theirs`, whichever is better.
     """
     values = dict(means(ours))
     for name, shown in SHOWN.items():

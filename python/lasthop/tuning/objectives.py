@@ -37,8 +37,8 @@ class Criterion:
         Difference up to which two settings are equally good, in addition to the relative difference
         `TOLERANCE`. [unit of the quantity]
     search_tolerance : float
-        Difference up to which predictions and short simulations do not rank settings, since their
-        values are rough. [unit of the quantity]
+        Difference up to which two settings have equal rank by predictions or short simulations,
+        whose values are rough. [unit of the quantity]
     """
 
     quantity: str
@@ -63,7 +63,7 @@ class Evenness(Criterion):
 
     If the standard deviation of the shares is c times their mean, Jain's index is 1 / (1 + c²). An
     index of 0.995 means that stations differ by 7 %, and 0.99998 that they differ by 0.5 %. A
-    tolerance of half a per cent of the index would hide this difference.
+    tolerance of half a per cent of the index would hide the difference between these two cases.
     """
 
     def worth(self, value: float) -> float:
@@ -82,9 +82,9 @@ TOLERANCE = 0.005
 """Relative difference that is too small to justify a change of settings. [-]"""
 
 HELD_BACK_S = 5e-3
-"""Additional mean waiting time that a setting may cause in the slowest queue of a higher category.
-The value is a thirtieth of the 150 ms that ITU-T G.114 permits for the mouth-to-ear delay of a
-call. [s]
+"""Largest increase of the mean waiting time that a setting may cause in a higher category, for the
+queue with the longest waiting time. The value is a thirtieth of the 150 ms that ITU-T G.114 permits
+for the mouth-to-ear delay of a call. [s]
 """
 
 
@@ -117,7 +117,7 @@ class Objective:
         return self.criteria[0]
 
     def objection(self, values: Values, present: Values, give_up: float) -> str | None:
-        """Return the cost that rules out a setting; None if there is no such cost.
+        """Return a text about the cost that rules out a setting; None if no cost rules it out.
 
         Goodput and fairness, unless they are the objective, must not decrease by more than the
         fraction `give_up`. No additional flow may starve; Jain's index hardly shows a starved flow

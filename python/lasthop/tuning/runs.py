@@ -9,8 +9,8 @@ SHORT_S = 20.0
 SHORT_REPLICATIONS = 2
 
 CHECKED_REPLICATIONS = 5
-"""Least number of replications of the check with fresh seeds, since intervals are too wide with
-fewer replications.
+"""Least number of replications with fresh seeds. With fewer replications, confidence intervals are
+too wide.
 """
 
 LARGEST_SEED = 2**53 - 1
@@ -26,9 +26,9 @@ def shortened(scenario: Scenario) -> list[tuple[str, object]]:
     """Return settings for a short simulation: fewer replications, and a shorter duration if the
     scenario is steady.
 
-    If flows start after the warm-up or end, the duration does not change. The seed differs from
-    that of the scenario, so that the full simulations, which confirm settings, are independent of
-    the short simulations.
+    A scenario is steady if all flows start before the end of the warm-up and no flow ends. For
+    other scenarios the duration does not change. The seed differs from that of the scenario, so
+    that the full simulations, which confirm settings, are independent of the short simulations.
     """
     known = scenario.typed
     seed = known.seed

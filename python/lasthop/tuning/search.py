@@ -54,8 +54,8 @@ family require the same features of the access point.
 
 
 MORE_ROUNDS = 2
-"""Largest number of times that further settings are simulated fully because all fully simulated
-settings are ruled out.
+"""Largest number of rounds in which further settings are simulated fully. A further round begins
+only if all settings with a full simulation are ruled out.
 """
 
 MAX_CHECKED = 3
@@ -146,7 +146,8 @@ class Search:
         scenario, category = self.present.scenario, self.category
         pairs = list(window_pairs(scenario, pifs=pifs, txop=txop, category=category))
         tried = list(pairs)
-        # These candidates are not tried; they only determine the expected number of settings.
+        # These candidates are not tried here. They only serve to compute the expected number of
+        # settings.
         if txop:
             tried += opportunities(scenario, bases(pairs), category)
         longer = length_s(scenario) / length_s(Scenario(scenario, self._short))
@@ -243,8 +244,8 @@ class Search:
             self._each("predicting", new, self._predict)
 
     def _screen_best(self, new: Sequence[Trial]) -> None:
-        """Run short simulations (screening) of the best trials of each family by the model, and of
-        the trials that the model refuses.
+        """Run short simulations (screening) of the trials that the model ranks best in each family,
+        and of the trials that the model refuses.
 
         The model does not predict starvation. If fewer than `BURST_BASES` of the simulated trials
         of a family are acceptable, the next trials of the family are simulated.
@@ -265,7 +266,7 @@ class Search:
             chosen = []
 
     def _livable(self, screened: Sequence[Trial]) -> int:
-        """Return the number of settings that are acceptable for every station."""
+        """Return the number of settings that are not ruled out for any station."""
         return sum(
             self.objection(trial) is None and not self._seems_harmful(trial, "screening")
             for trial in screened
@@ -307,7 +308,8 @@ class Search:
         from lasthop import models
 
         try:
-            # Within `step`, a slow Markov chain reports its progress.
+            # The context manager `step` lets the solution of a slow Markov chain report its
+            # progress.
             with step(""):
                 prediction = models.predict(trial.scenario.typed, MODEL)
             trial.predicted = predicted(prediction, trial.scenario)
@@ -426,7 +428,9 @@ class Search:
         work: Callable[[Trial], None],
         needed: Callable[[Trial], Scenario] | None = None,
     ) -> None:
-        """Call `work` for each trial of a stage, after the simulations that `needed` returns."""
+        """Call `work` for each trial of a stage. The simulations that `needed` returns are run
+        before.
+        """
         self._so_far.begin(known(stage, self.present))
         try:
             if needed is not None:

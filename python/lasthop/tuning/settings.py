@@ -49,7 +49,7 @@ def apply(
 
 
 def fewest(scenario: Scenario, changed: Scenario, settings: Sequence[Setting]) -> list[Setting]:
-    """Return the smallest part of `settings` that changes `scenario` to `changed`."""
+    """Return `settings` without those that are not needed to change `scenario` to `changed`."""
     needed = list(settings)
     for setting in settings:
         others = [other for other in needed if other != setting]
@@ -59,7 +59,8 @@ def fewest(scenario: Scenario, changed: Scenario, settings: Sequence[Setting]) -
 
 
 def counts_are_no_times(scenario: Scenario, settings: Sequence[Setting]) -> bool:
-    """Return whether a TXOP limit of `settings` in packets has no equivalent limit in time.
+    """Return whether `settings` contain a TXOP limit in packets that has no equivalent limit in
+    time.
 
     With several rates or packet lengths, no limit in time allows the same number of packets for all
     stations.
@@ -129,8 +130,8 @@ def _preserved(scenario: Scenario, category: str, others: Sequence[str]) -> list
                 settings.append((f"cell.{other}.{key}", next(iter(of_group.values()))))
             else:
                 settings += [(f"station.{name}.{other}.{key}", cw) for name, cw in of_group.items()]
-                # Also set the value for all stations, since the value in the file could be invalid
-                # together with the other windows.
+                # The value of the cell, which applies to all stations, is also set. Together with
+                # the new windows, the value in the file could be invalid.
                 settings.append((f"cell.{other}.{key}", max(of_group.values())))
             settings.append((f"cell.ap.{other}.{key}", getattr(known.cell.ap.access(other), key)))
     return settings
@@ -153,8 +154,8 @@ def _ap_keys(scenario: Scenario, candidate: Candidate, category: str) -> dict[st
 
 
 def _overriding(scenario: Scenario, category: str, key: str, value: int) -> list[str]:
-    """Return the groups of stations whose value of `key` differs from `value`, since they do not
-    use the value of the cell.
+    """Return the groups of stations that have their own value of `key`, different from `value`,
+    instead of the value of the cell.
     """
     return list(
         dict.fromkeys(

@@ -9,8 +9,8 @@ from lasthop.tuning.shown import SHOWN
 
 
 class SoFar:
-    """Best value of the objective so far in a stage of the search. It starts again in each stage,
-    so that predictions are not compared with simulations.
+    """Best value of the objective so far in a stage of the search. Each stage begins with the value
+    of the present setting in this stage, so that predictions are not compared with simulations.
 
     Parameters
     ----------

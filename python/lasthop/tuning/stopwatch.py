@@ -6,11 +6,12 @@ from lasthop.errors import UserError
 from lasthop.scenario.scenario import Scenario
 
 LONGEST_S = 1200.0
-"""Longest accepted duration of a search whose objective is the number of calls. [s]"""
+"""A search for the number of calls is refused if its expected duration exceeds this value. [s]"""
 
 
 class Stopwatch:
-    """Stopwatch for the first setting, which estimates the duration of the search.
+    """Stopwatch that measures the duration of the first setting and estimates the duration of the
+    search.
 
     Parameters
     ----------
@@ -18,7 +19,7 @@ class Stopwatch:
     settings : int
         Number of settings that may be tried after the first setting.
     screened : int
-        Number of these settings that have a short simulation if the model ranks them.
+        Number of these settings that are simulated briefly if the model ranks the settings.
     longer : float
         Duration of all full simulations divided by the duration of a short simulation of one
         setting. [-]
@@ -52,7 +53,8 @@ class Stopwatch:
 
     @property
     def all_s(self) -> float:
-        """Expected duration of the search for all settings, from that of the first setting. [s]
+        """Expected duration of the search for all settings, computed from the duration of the first
+        setting. [s]
 
         The estimate tends to be too long, since later settings start the search for the number of
         calls near the result. It is too short if more settings have short simulations, because the

@@ -55,8 +55,8 @@ def _failed(search: Search) -> str:
 
 
 def _worse(search: Search, trial: Trial) -> float:
-    """Return the change of the objective relative to the present setting, with the sign that makes
-    smaller values better.
+    """Return the change of the objective relative to the present setting. The sign is chosen such
+    that smaller values are better.
     """
     change = search.objective.change(trial.samples, search.present.samples)
     if change is None:
@@ -65,7 +65,9 @@ def _worse(search: Search, trial: Trial) -> float:
 
 
 def _shortfall(search: Search, change: Estimate | None) -> str:
-    """Return a text about a change of the objective that does not suffice, with the reason."""
+    """Return a text about a setting whose change of the objective is too small or too uncertain to
+    recommend it.
+    """
     if change is None:
         return "an unknown amount"
     aim = search.objective.aim

@@ -47,8 +47,8 @@ SHARED = {
     "duration": "--set duration=TIME",
     "warmup": "--set warmup=TIME",
 }
-"""Keys whose values must be equal in the scenario and all cases, with the option that sets each
-key.
+"""Keys whose values must be equal in the scenario and in all cases. The value of each entry is the
+command-line option that sets the key.
 """
 
 
@@ -62,7 +62,7 @@ class Case:
     """Source of the case for messages, such as ``--case "fq"``."""
 
     def has_setting(self, key: str) -> bool:
-        """Return whether a setting of the case has this key, or is in the table with this key."""
+        """Return whether the case sets this key, or a key within the table of this name."""
         return any(path == key or path.startswith(f"{key}.") for path, _ in self.settings)
 
 
@@ -173,7 +173,7 @@ def setting_of(value: Any, where: str) -> str:
     """Return a value of TOML as the text of a setting."""
     try:
         return as_setting(value)
-    except TypeError:  # a date, which JSON does not support
+    except TypeError:  # the value is a date, which JSON does not support
         raise UserError(f"{where}: {value} is not the value of a setting") from None
 
 
@@ -209,7 +209,7 @@ def keys_of(statement: str) -> list[str]:
         if sign == "=":
             try:
                 return chain(tomllib.loads(f"{statement[:at]}= 0"))
-            except tomllib.TOMLDecodeError:  # the equals sign is in quotes
+            except tomllib.TOMLDecodeError:  # this equals sign is within quotes
                 continue
     raise AssertionError("a statement has an equals sign")
 

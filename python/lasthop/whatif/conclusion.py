@@ -21,14 +21,14 @@ FAULTS = {"one_way_delay_p99_s": "delay", "loss_probability": "loss"}
 
 @dataclass(frozen=True)
 class Advice:
-    """Cases that are advised for the calls, or for one column of the comparison."""
+    """Advice: the cases that are advised for the calls, or for one column of the comparison."""
 
     measure: Measure | None
     """Column of the comparison that improves; None for advice by the verdicts of the calls.
     """
     cases: tuple[str, ...]
-    """Names of the advised cases. These cases do not differ significantly from each other, or they
-    have the same call verdicts.
+    """Names of the advised cases. For a column, these cases do not differ significantly from each
+    other. For the calls, they have the same call verdicts.
     """
     is_best: bool
     """Whether each of the cases is also better than all other cases by more than the intervals."""
@@ -72,8 +72,8 @@ def costs(what_if: Differences, names: Sequence[str]) -> dict[Measure, list[str]
 
 
 def undecided(what_if: Differences) -> Iterator[tuple[str, Measure | None]]:
-    """Yield the cases for which more replications may lead to a verdict, each with the column, or
-    None for calls.
+    """Yield the cases whose verdict is open, for which more replications may lead to a verdict.
+    Each case has the column of the open verdict, or None for calls.
 
     In these cases the verdict of a call's direction is uncertain, or a difference exceeds its own
     95 % interval but not its simultaneous interval.
@@ -108,7 +108,7 @@ def _improves_calls(what_if: Differences, base: Run, run: Run) -> bool:
 
     At least one quantity that prevents good calls in the unchanged scenario must improve. No
     quantity that prevents good calls in the case may get worse. A longer delay is therefore
-    accepted while it is within the limit of good calls.
+    accepted if it is still below the limit for good calls.
     """
     if len(run.calls) != len(base.calls) or _badness(run) > _badness(base):
         return False

@@ -18,8 +18,8 @@ from lasthop.simulation.result import Result
 __all__ = ["default_measures", "over_common_stations", "requested_measures"]
 
 MAX_ITEMS = 4
-"""Largest number of items, such as flows, with separate columns. If there are more items, one
-column has the worst item.
+"""Largest number of items, such as flows, for which each item has its own column. If there are more
+items, a single column has the values of the worst item.
 """
 
 DIRECTION_LABELS = {"up": "all uploads", "down": "all downloads", "": "all flows"}
@@ -28,7 +28,7 @@ direction.
 """
 
 CALL_QUANTITIES = ("one_way_delay_p99_s", "loss_probability")
-"""Quantities of calls. The value of a call is that of its worst flow in either direction."""
+"""Quantities of calls. A call has flows in both directions; its value is that of the worst flow."""
 
 Items = Mapping[str, Mapping[str, Sequence[float | None]]]
 """Values per replication, by the name of the item (such as a flow) and by quantity."""
@@ -41,8 +41,8 @@ def default_measures(result: Result, calls: Sequence[Call]) -> list[Measure]:
     Columns for the delivery of reports and the completion times of transfers follow. Without
     datagrams and sensors, the mean RTT of the TCP flows is the delay. The goodput of all other
     flows in each direction and Jain's index follow. With calls, Jain's index is a column only if
-    several stations have other flows, all in one direction. In other cases equal shares are not
-    desired.
+    several stations have other flows, all in one direction. For other scenarios with calls, equal
+    shares are not the aim, so that the column is left out.
     """
     tree: Mapping[str, Items] = result.sample_tree
     flows, classes, cells = (tree.get(name, {}) for name in ("flows", "classes", "cells"))
@@ -147,7 +147,9 @@ def each_or_worst(list_name: str, quantity: str, names: Sequence[str], worst: st
 def measures_of(
     result: Result, requested: Sequence[str], calls: Sequence[Call] = ()
 ) -> Iterator[Measure]:
-    """Yield the requested columns of a result, or the default columns, without duplicate keys."""
+    """Yield the requested columns of a result, or the default columns if none are requested. A
+    column with the key of an earlier column is left out.
+    """
     value = (
         [each for name in requested for each in requested_measures(name, result)]
         if requested
@@ -159,8 +161,8 @@ def measures_of(
 def over_common_stations(
     by_case: Sequence[Mapping[str, Measure]], scenarios: Sequence[Scenario]
 ) -> list[dict[str, Measure]]:
-    """Return the columns of each case, in which sums are restricted to the stations that are in all
-    cases.
+    """Return the columns of each case. Columns that are sums over stations include only the
+    stations that exist in all cases.
 
     Flows between wired nodes are matched by their classes. A sum does not change if all cases have
     the same stations, or if the cases have no station in common.
@@ -171,7 +173,8 @@ def over_common_stations(
     ]
 
     def stations_of(measure: Measure | None, of: Mapping[str, str]) -> set[str]:
-        # In a CSMA network each user is a flow of the result, which is treated as a station.
+        # In a CSMA network the result has one flow per user. This flow is treated as a station
+        # here.
         return {of.get(name, name) for name in measure.items} if measure else set()
 
     results = [dict(columns) for columns in by_case]

@@ -1,5 +1,5 @@
-"""TCP over CSMA networks in which a link senses only some of the other links: legacy CSMA, adaptive
-CSMA (A-CSMA), and multi-connection TCP.
+"""TCP over CSMA networks in which each link senses only some of the other links. The package models
+legacy CSMA, adaptive CSMA (A-CSMA), and multi-connection TCP.
 
 W. Chen, "TCP Reno over Adaptive CSMA", M.Phil. thesis, The Chinese University of Hong Kong, 2010.
 ``docs/papers/acsma.md`` lists the equations, the readings of the paper, and the limits of the

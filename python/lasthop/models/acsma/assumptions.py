@@ -20,26 +20,27 @@ the loss probabilities along a route has an error of 5 %. [-]
 """
 
 MAX_LISTED = 4
-"""Number of links that a warning names; if there is only one more link, the warning also names this
-link.
+"""Largest number of links that a warning lists by name. If one link would be omitted, the warning
+lists all links.
 """
 
 IDLE = 0.01
 """Air time fraction of a link's dummy packets above which a warning is issued. [-]"""
 
 SWING = 0.4
-"""Limit for a warning about oscillating queues. Between two readings of the queues, a mode of their
-dynamics is multiplied by a factor. The warning is issued if the real part of the factor is negative
-and its modulus exceeds this limit. See docs/papers/acsma.md, "How often r is set". [-]
+"""Limit for a warning about oscillating queues. The aggressiveness is set from queue lengths that
+are read at fixed intervals. From one reading to the next, each mode of the queue dynamics is
+multiplied by a factor. The warning is issued if the real part of such a factor is negative and its
+modulus exceeds this limit. See docs/papers/acsma.md, "How often r is set". [-]
 """
 
 MIN_QUEUE = 1e-9
-"""Queue length below which queues are practically empty. The check of prices fails if all queues
-would be shorter than this value. [packets]
+"""Queue length below which a queue is considered empty. `check_prices` raises an error if all
+queues would be shorter than this value. [packets]
 """
 
 FEWEST_CONNECTIONS = 1.0
-"""Number of connections of a flow below which a warning is issued."""
+"""Warnings are issued for flows with fewer TCP connections than this number."""
 
 
 def csma_scenario(scenario: Readable) -> CsmaScenario:
@@ -148,7 +149,7 @@ def check_channel(csma: Csma) -> Iterator[str]:
 
 
 def some(names: Sequence[str]) -> str:
-    """Return the first few names as text."""
+    """Return the first `MAX_LISTED` names as text, with a remark if there are more names."""
     if len(names) > MAX_LISTED + 1:
         return listed(names, MAX_LISTED)
     return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
@@ -159,8 +160,8 @@ def check_prices(csma: Csma, network: Network) -> None:
     negligible.
 
     The price of a flow with rate x and utility U is :math:`k^2 U'(x)`. With AQM the price is the
-    fraction of the flow's packets that are lost. The price decreases with the rate, so that it is
-    least at the largest rate that the links of the flow can carry.
+    fraction of the flow's packets that are lost. The price decreases with the rate. The least price
+    is therefore that at the largest rate that the links of the flow can carry.
 
     Raises
     ------
@@ -194,7 +195,7 @@ def check_prices(csma: Csma, network: Network) -> None:
 
 
 def _worth(utility: Utility, rate: float) -> float:
-    """Return the marginal utility of a rate, or infinity if the result overflows."""
+    """Return the marginal utility at a rate, or infinity if the result overflows."""
     try:
         return utility.derivative(rate)
     except OverflowError:

@@ -68,8 +68,8 @@ def capacity(graph: ConflictGraph, rates: Floats) -> Capacity:
     if not wanted.any():
         raise ValueError("rates: all are 0, which any schedule carries")
     sets = maximal_sets(graph)
-    # The unknowns are the times of the sets. The least sum of these times is the inverse of the
-    # largest factor.
+    # The unknowns are the times for which the independent sets are active. The least sum of these
+    # times is the inverse of the largest factor by which all rates can be multiplied.
     result = linprog(np.ones(len(sets)), A_ub=-sets.T.astype(np.float64), b_ub=-wanted)
     if not result.success or result.fun is None or result.x is None:
         raise ConvergenceError(f"capacity region: {result.message}")

@@ -18,7 +18,7 @@ FEW_LINKS = 12
 """Number of links up to which all independent sets are listed: at most 4096 sets."""
 
 ROUNDING = 1e-12
-"""Error of the exact methods, which is a rounding error. [-]"""
+"""Error that is reported for the exact methods, due to rounding. [-]"""
 
 
 @dataclass(frozen=True)
@@ -36,8 +36,8 @@ class Airtime:
         the half width of a confidence interval that includes the values of all links with 95 %
         probability. [-]
     states : int
-        Number of independent sets (enumeration), of states of the bags (junction tree), or of
-        sweeps of each chain (sampling).
+        Size of the computation. It is the number of independent sets (enumeration), the number of
+        states of all bags (junction tree), or the number of sweeps of each chain (sampling).
     """
 
     airtime: Floats
@@ -47,8 +47,8 @@ class Airtime:
 
 
 def exact(graph: ConflictGraph, method: Method | None = None) -> Exact:
-    """Return the exact method that suits a graph: enumeration for a small graph, or a junction
-    tree.
+    """Return an exact method for a graph: enumeration for a small graph, or a junction tree for a
+    larger graph.
 
     Parameters
     ----------

@@ -20,8 +20,8 @@ from lasthop.models.acsma.sets import Floats
 
 @dataclass(frozen=True)
 class _OneFlowPerLink:
-    """Common part of systems with one connection per link. The state is (x, r): the rates, and the
-    aggressiveness of the links.
+    """Base class of systems with one connection per link. The state is (x, r): the rates of the
+    connections, then the aggressiveness of the links.
     """
 
     problem: Problem

@@ -26,20 +26,23 @@ from lasthop.models.acsma.reno import (
 from lasthop.models.acsma.sets import Floats
 
 STILL = 1e-8
-"""Relative change of the state during the last half of the time, up to which the system is
-considered to be at equilibrium. [-]
+"""A system is considered to be at equilibrium if its state changes by at most this fraction over
+the last half of the integrated time. [-]
 """
 
 LONGEST_S = 1e6
 """Time after which a system that still changes is reported as not converging. [s]"""
 
 MAX_PIECES = 10_000
-"""Largest number of times that the state reaches or leaves a bound in one interval."""
+"""Largest number of times that the state reaches or leaves a bound in one interval of the
+integration.
+"""
 
 EDGE = 1e-9
-"""Tolerance for bounds, relative to the size of a component. A component has reached its bound if
-it exceeds the bound by the tolerance. It remains there while its outward derivative [1/s] exceeds
-the tolerance. The tolerance prevents that a component reaches and leaves its bound repeatedly. [-]
+"""Tolerance for the bounds of the components of the state, relative to the size of a component. A
+component has reached its bound if it exceeds the bound by the tolerance. The component stays at the
+bound while its outward derivative [1/s] exceeds the tolerance. The tolerance prevents that a
+component reaches and leaves its bound repeatedly. [-]
 """
 
 MIN_RATE = 1e-9
@@ -174,8 +177,8 @@ class MultiConnection:
         return np.asarray((waiting + least) @ problem.incidence[: problem.wireless]) + least
 
     def prices(self, state: Floats) -> Floats:
-        """Return the prices of wireless links with flows, then those of wired links, as for
-        `Problem`. [-]
+        """Return the prices of wireless links with flows, then the prices of wired links. `Problem`
+        uses the same order. [-]
         """
         problem = self.problem
         flows = len(problem.network.flows)

@@ -11,9 +11,9 @@ from lasthop.models.acsma.errors import NetworkError
 class ConflictGraph:
     r"""Links of a wireless network, with the pairs of links that sense each other, :math:`G_c`.
 
-    Two links that sense each other are never active simultaneously; other pairs of links can be. A
-    set of links in which no two links sense each other is an independent set. Its links can
-    transmit simultaneously.
+    Two links that sense each other are never active simultaneously. All other pairs of links can be
+    active simultaneously. A set of links in which no two links sense each other is an independent
+    set. Its links can transmit simultaneously.
 
     Attributes
     ----------

@@ -49,8 +49,9 @@ MAX_STEPS = 200
 """Largest number of Newton steps for each weight of the entropy."""
 
 FIRST_EXPONENT, FACTOR = 4.0, 8.0
-"""Largest exponent beta r at the first weight of the entropy, and factor between successive
-weights.
+"""The problem is solved for increasing values of beta, the inverse weight of the entropy. At the
+first value, the largest exponent beta r is `FIRST_EXPONENT`. Each further value is larger by
+`FACTOR`.
 """
 
 ROUNDED = 0.1
@@ -59,7 +60,8 @@ convergence. [-]
 """
 
 STEPS = 8
-"""Expected number of Newton steps. Networks with k = 10 and beta = 200 took 5 to 7 steps.
+"""Number of Newton steps that the cost estimate assumes. Networks with k = 10 and beta = 200 took 5
+to 7 steps.
 """
 
 STATE_S, LINK_S, STATE_BYTES = 50e-9, 30e-6, 60.0
@@ -165,8 +167,8 @@ class Problem:
         return np.asarray(self.exact.airtime(beta * prices[: self.wireless]))
 
     def dual(self, prices: Floats, beta: float) -> float:
-        """Return the value of the dual. `prices` has the prices of wireless links with flows, then
-        those of wired links.
+        """Return the value of the dual function. `prices` has the prices of wireless links with
+        flows, then those of wired links.
         """
         value = 0.0
         for flow, price in zip(self.network.flows, prices @ self.incidence, strict=True):
@@ -213,9 +215,9 @@ class Problem:
         For a flow the violation is :math:`|k^2 U'(x_s) - q_s|` divided by the largest price, where
         :math:`q_s` is the price of its route. For a wireless link with service rate :math:`C y_l`
         and load :math:`X_l` it is :math:`\min(r_l, C y_l - X_l)`. The first term is divided by the
-        largest price, and the second term by C. Thus no link is overloaded, and a link with a price
-        is not idle. For a wired link the violation is the difference between :math:`p_w` and the
-        loss probability of Eq. (5.34).
+        largest price, and the second term by C. A residual of 0 means that no link is overloaded,
+        and that every link with a positive price is fully used. For a wired link the violation is
+        the difference between :math:`p_w` and the loss probability of Eq. (5.34).
 
         Parameters
         ----------
@@ -311,7 +313,8 @@ def _check_cost(problem: Problem) -> None:
     if problem.exact is None:
         return
     links, states = problem.wireless, problem.exact.states
-    # Passes for the Newton steps, and for the eigenvalues at the optimum.
+    # Number of passes over the states: for the Newton steps, and for the eigenvalues at the
+    # optimum.
     passes = STEPS * min(links, DENSE) + links
     need(
         f"the optimum of {links} links in conflict, {states} states,",
@@ -419,7 +422,7 @@ def _search(
     residual: float,
 ) -> Floats | None:
     """Return the prices after a step in the Newton direction. The step is halved until it lowers
-    the dual or the residual; None if no step does.
+    the dual or the residual. The result is None if no step lowers either of them.
     """
     before = problem.dual(prices, beta)
     at = prices @ problem.incidence

@@ -37,7 +37,9 @@ PENTIUM_4 = Costs(open_s=418e-6, close_s=12e-6, packet_s=14e-6)
 
 
 def memory_bytes(connections: float, each_bytes: float = TCB_BYTES) -> float:
-    """Return the memory of a user's connections, :math:`M_c = n_s M`, Eq. (5.44). [bytes]"""
+    """Return the memory of a user's :math:`n_s` connections, :math:`M_c = n_s M`, Eq. (5.44), where
+    :math:`M` is the memory per connection. [bytes]
+    """
     return connections * each_bytes
 
 

@@ -152,8 +152,8 @@ def _utility(csma: Csma, flow: CsmaFlow) -> Utility:
 
 
 def _optimum(scenario: CsmaScenario, network: Network) -> tuple[_Answer, list[str]]:
-    """Return the solution of problem MP or EP, with the number of connections that follows from the
-    round-trip time, the marks or the utility.
+    """Return the solution of problem MP or EP, and warnings. The number of connections of each flow
+    follows from the round-trip time, the marking probability or the utility.
     """
     csma, k = scenario.csma, scenario.csma.k
     check_prices(csma, network)
@@ -214,7 +214,8 @@ def _optimum(scenario: CsmaScenario, network: Network) -> tuple[_Answer, list[st
 
 def _wires_s(scenario: CsmaScenario, network: Network, loss: Mapping[str, float]) -> Floats:
     """Return the delay that wired links add to each flow's round-trip time. The delay is the
-    propagation in both directions and, at links with losses, a full queue (Eq. 5.34). [s]
+    propagation delay in both directions plus, at links with losses, the delay of a full queue (Eq.
+    5.34). [s]
     """
     added = {}
     for link in scenario.links:

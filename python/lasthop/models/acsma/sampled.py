@@ -51,8 +51,8 @@ def queue_modes(network: Network, rates: Floats, aggressiveness: Floats, beta: f
 
 
 def _onward(network: Network, rates: Floats, links: list[str]) -> Floats:
-    """Return the fraction of the packets of each link (column) whose next link is each of the links
-    (row).
+    """Return a matrix of fractions of packets. The value in row i and column j is the fraction of
+    the packets of link j that link i forwards next.
     """
     place = {name: number for number, name in enumerate(links)}
     load, onward = np.zeros(len(links)), np.zeros((len(links), len(links)))

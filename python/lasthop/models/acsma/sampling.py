@@ -24,16 +24,16 @@ CHAINS = 128
 """Number of independent chains."""
 
 FIRST_SWEEPS, MAX_SWEEPS = 256, 1 << 16
-"""Number of sweeps over all links in the first attempt, and largest number of sweeps. Each attempt
-doubles the number of sweeps.
+"""Number of sweeps over all links in the first estimate, and largest number of sweeps in an
+estimate. Each estimate has twice as many sweeps as the previous estimate.
 """
 
 BURN_IN = 0.25
 """Fraction of the sweeps that is discarded as burn-in. [-]"""
 
 GROUP_S, DRAW_S = 40e-6, 2e-9
-"""Computation time of a sweep for each colour, and for each neighbour of each link in each chain.
-The times were measured on one core of an Intel Xeon server with numpy 2. [s]
+"""Computation time of a sweep: per colour, and per neighbour of each link in each chain. The times
+were measured on one core of an Intel Xeon server with numpy 2. [s]
 """
 
 CONFIDENCE = 0.95
@@ -104,15 +104,15 @@ def sample_airtime(
 
 
 class _Chains:
-    """State of all chains; each attempt continues the chains of the previous attempt."""
+    """State of all chains. Each estimate continues the chains of the previous estimate."""
 
     def __init__(self, graph: ConflictGraph, z: Floats, random: np.random.Generator) -> None:
         self._colours = [np.array(group) for group in _colour(graph)]
         self._near = [_neighbour_table(graph, group) for group in self._colours]
         self._chance = 1.0 / (1.0 + np.exp(-np.asarray(z, dtype=np.float64)))
         self._random = random
-        # The additional column is a link that is always silent. It pads the neighbour table of
-        # links with few neighbours.
+        # The additional column is a link that is always silent. In the neighbour table, this link
+        # fills the unused columns of links with few neighbours.
         self._active = np.zeros((CHAINS, len(graph) + 1), dtype=np.bool_)
         self._begin(graph)
 

@@ -1,8 +1,8 @@
 """Stationary distribution by a junction tree, which is exact, and fast for sparse graphs.
 
 Links are eliminated one after the other. When a link is eliminated, its remaining neighbours are
-connected to each other. The neighbour that is eliminated next can then include the weight of the
-eliminated links. The *bag* of a link is the link with its neighbours at its elimination; these
+connected to each other. The weight of the eliminated links is then passed on to the neighbour that
+is eliminated next. The *bag* of a link is the link with its neighbours at its elimination; these
 neighbours are the *separator*. The parent of a bag is the bag of the neighbour that is eliminated
 next. A state of a bag is an independent set within the bag. The next link to be eliminated is the
 link whose elimination connects the fewest new pairs (min-fill), so that bags are small. A chain or
@@ -93,7 +93,9 @@ class _Bag(NamedTuple):
     joins: Indices
     """Indices of the separator states in which the link may be active."""
     into: Indices
-    """Index of the separator state of the bag for each state of the parent bag."""
+    """For each state of the parent bag, the index of the separator state of this bag that the state
+    contains.
+    """
 
 
 class _Odds(NamedTuple):
@@ -278,7 +280,7 @@ def _restriction(
 
 
 def _keys(members: NDArray[np.bool_]) -> NDArray[np.bytes_]:
-    """Return each row of bits as one sortable value of any length."""
+    """Return one sortable value per row of bits. Rows may have any length."""
     packed = np.ascontiguousarray(np.packbits(members, axis=1))
     return packed.view(f"S{packed.shape[1]}")[:, 0]
 

@@ -150,5 +150,7 @@ class ByPoints:
         return int(np.searchsorted(-self._derivatives[1:-1], -np.log(price)))
 
     def rate_slope(self, price: float) -> float:
-        """Return the derivative of `rate` by the price; one-sided at a given point."""
+        """Return the derivative of `rate` by the price. At a given point the derivative is
+        one-sided.
+        """
         return float(self.rate(price) / (self._slopes[self._priced(price)] * price))

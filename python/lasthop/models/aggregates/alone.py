@@ -8,7 +8,8 @@ from lasthop.models.aggregates.sending import Sending
 
 
 def alone(sending: Sending) -> Cell:
-    """Return the throughput of a single sender without collisions; `timing` includes the backoff
+    """Return the throughput of a single sender, which has no collisions. With losses, module
+    `timing` computes the throughput from the mean duration of a round, including longer backoffs
     after failed PPDUs.
     """
     times, loss = timing_of(sending), loss_of(sending)
@@ -29,8 +30,8 @@ def alone(sending: Sending) -> Cell:
             frames=(float(len(sizes)),),
             whole_lost=(0.0,),
         )
-    # Without a BlockAck agreement, the limit of attempts in the access parameters is also the limit
-    # for a packet.
+    # Without a BlockAck agreement, a PPDU has one packet. The limit of attempts in the access
+    # parameters then applies to the packet.
     window = windows.solve(
         sending.most_mpdus, loss, sending.own.attempts if sending.most_mpdus > 1 else None
     )

@@ -9,7 +9,8 @@ from lasthop.models.errors import Doubt, refuse
 from lasthop.scenario.typed import AccessPoint, CellScenario, Flow, Station, UdpFlow
 
 FULL = 2
-"""Least queue limit, in BlockAck windows, if datagrams arrive at a given rate.
+"""Least ratio of a sender's queue limit to its BlockAck window, if datagrams arrive at a given
+rate. [-]
 """
 
 
@@ -109,7 +110,8 @@ def _of_queue(
     """
     node = sending.station if sending.is_up else scenario.cell.ap
     assert isinstance(node, (AccessPoint, Station))
-    # If the wire has a rate, greedy sources fill the queue of the wire instead of the AP's queue.
+    # If the wired link has a rate, greedy sources fill the queue of the wired link instead of the
+    # AP's queue.
     full = sending.is_up or scenario.wire.rate_bps is None
     greedy = full and all(
         isinstance(flow, UdpFlow) and flow.udp.arrivals == "greedy" for flow in flows

@@ -41,9 +41,9 @@ Floats: TypeAlias = npt.NDArray[np.float64]
 Integers: TypeAlias = npt.NDArray[np.int64]
 
 NEVER, HARDLY_EVER = 1e-12, 1e-6
-"""Probabilities below which longer sequences of losses of an MPDU are neglected: for windows that
-are solved MPDU by MPDU, and for blocks. The probability determines the highest level. The mean hold
-is too small by at most this probability. [-]
+"""Limits of the probability of consecutive losses of an MPDU; sequences with a smaller probability
+are neglected. The first limit is for windows that are solved MPDU by MPDU, the second for blocks.
+The limit determines the highest level. The mean hold is too small by at most this probability. [-]
 """
 
 MAX_STATES = 130_000
@@ -52,8 +52,8 @@ second.
 """
 
 FEW_LEVELS = 4
-"""Highest level up to which the chain is solved by elimination, in less than a second. With level 6
-elimination would take a minute. [rounds]
+"""Highest level up to which the chain is solved by elimination, which then takes less than a
+second. If the highest level were 6, elimination would take a minute. [rounds]
 """
 MIN_BLOCKS = 5
 """Least number of blocks in the chain with the shortest blocks, for an accurate result."""
@@ -90,7 +90,8 @@ def unsettled_probs(
         Probability that a PPDU collides, :math:`c`. A collision counts as an attempt of each of its
         MPDUs. [-]
     never : float
-        Probability of consecutive losses below which the result is set to 0. [-]
+        The result for :math:`a` rounds is set to 0 if the probability of :math:`a` consecutive
+        losses is below this value. [-]
     """
     if loss == 0:
         return np.array([1.0, 0.0])
@@ -248,12 +249,13 @@ def solve(window: int, unsettled: Floats, count: int) -> Blocks:
 
 
 def _eliminated(step: csr_array) -> Floats:
-    """Return the stationary distribution of a transition matrix by elimination, which is fast if
-    the matrix has few levels.
+    """Return the stationary distribution of a transition matrix by elimination. This method is fast
+    if the highest level of the states is at most `FEW_LEVELS`.
     """
     size = step.shape[0]
     left = (eye_array(size, format="csc") - step.tocsc()).tocsc()
-    # The probability of a frequent state is set to 1, and its equation is left out.
+    # The probability of one frequent state is set to 1 and its equation is left out. The result is
+    # normalised afterwards.
     prob = np.full(size, 1.0 / size)
     for _ in range(size.bit_length() ** 2):
         prob = step @ prob
@@ -267,7 +269,8 @@ def _eliminated(step: csr_array) -> Floats:
 
 def _balanced(step: csr_array, period: int) -> Floats:
     """Return the stationary distribution of a transition matrix by iteration. Each iterate is the
-    average over `period` steps, since a hold leaves the state after this number of steps.
+    average over `period` steps: a block and its hold are dropped from the state after this number
+    of steps.
     """
     size = step.shape[0]
     prob: Floats = np.full(size, 1.0 / size)

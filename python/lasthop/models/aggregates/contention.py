@@ -14,8 +14,8 @@ attempts together with contender :math:`i` at backoff stage :math:`l` is
 Without the covariances the solution is that of `dcf.bianchi` or `dcf.freezing`. Its error in
 goodput is 0.1 to 0.5 % with CWmin 15, and up to 3 % with CWmin 3. With the covariances the error is
 at most 0.25 %, and 0.9 % for two contenders with CWmin 3 (Monte Carlo in `tests/validation`). If
-counters freeze and most attempts collide, a collision of immediate attempts may have more than the
-two parties that the model assumes. The error is then 2 % for 15 contenders with CWmin 3.
+counters freeze and most attempts collide, a collision of immediate attempts may involve more than
+two contenders. The model assumes two. The error is then 2 % for 15 contenders with CWmin 3.
 """
 
 import math
@@ -36,7 +36,7 @@ TOLERANCE, MAX_STEPS = 1e-9, 500
 [-]
 """
 MAX_MOVED = 0.05
-"""Largest accepted change of a failure probability by the covariances. [-]"""
+"""Largest accepted change of a failure probability when covariances are included. [-]"""
 FAR = "contenders collide too often for this model: a probability of failure moves by {:.2g}"
 ALWAYS = "contenders collide always: `cwmin` leaves them no other slot"
 DOING = "the attempts of contenders"
@@ -53,7 +53,7 @@ class Backoff:
     cwmin, cwmax : int
         Contention window. [slots]
     attempts_short : int
-        Failures in a row after which the contention window returns to CWmin.
+        Number of failures in a row after which the contention window returns to CWmin.
     error_prob : float
         Probability that an attempt fails although no other contender attempts. [-]
     """
@@ -86,7 +86,8 @@ class Access:
     lone_in_slots : float
         Mean attempts per slot that neither collide nor are immediate. [-]
     collided_at_once : float
-        Mean collisions per slot that are immediate attempts in the slot after a collision. [-]
+        Mean number per slot of attempts that are made immediately in the slot after a collision,
+        and that collide again. [-]
     collides : tuple of float
         Probability that an attempt collides, by the number of failures in a row before the attempt,
         modulo `attempts_short`. [-]
@@ -120,8 +121,8 @@ class Contention:
     covariance: Floats
 
     def quiet(self, parts: Sequence[float]) -> float:
-        r"""Return the probability that a slot has no attempt of certain types, such as attempts
-        with a long frame. [-]
+        r"""Return the probability that in a slot no contender makes an attempt of certain types,
+        such as attempts with a long frame. [-]
 
         .. math:: \prod_i (1 - \tau_i q_i) \exp \sum_{i < k}
                   \frac{C_{ik}\, q_i q_k}{(1 - \tau_i q_i)(1 - \tau_k q_k)}
@@ -129,7 +130,9 @@ class Contention:
         Parameters
         ----------
         parts : sequence of float
-            Fraction of each contender's attempts that are of these types, :math:`q_i`. [-]
+            Fraction of each contender's attempts that are of these types, :math:`q_i`. In the
+            formula, :math:`\tau_i` is the attempt probability and :math:`C_{ik}` the covariance of
+            attempts. [-]
         """
         part = np.array(parts)
         silent = 1.0 - np.array([access.attempt_prob for access in self.accesses]) * part
@@ -151,7 +154,8 @@ def solve(
     countdown : {"edca", "dcf"}
         Rule for the countdown of backoff counters. With ``"dcf"`` `cwmin` is at least 1.
     correlated : bool
-        Whether attempts may depend on each other.
+        Whether the covariances of attempts are included; if false, attempts are treated as
+        independent.
 
     Raises
     ------
@@ -195,8 +199,8 @@ def _settled(
         check_time(DOING)
         if correlated:
             covariance = covariances([Response.of(each) for each in now], counts)
-        # If all contenders always attempt, the division by zero is reported as an error after the
-        # loop.
+        # If all contenders always attempt, a division by zero occurs. The code after the loop then
+        # raises the error.
         with np.errstate(divide="ignore", invalid="ignore"):
             after = [_next(kinds, counts, now, covariance, number) for number in range(len(kinds))]
         moved = max(new.distance(old) for new, old in zip(after, now, strict=True))
@@ -225,8 +229,8 @@ def _next(
     covariance: Floats,
     number: int,
 ) -> Stages:
-    """Return the failure probabilities of one kind of contender that follow from the attempts of
-    all contenders.
+    """Return the backoff stages of one kind of contender, with new failure probabilities. They are
+    computed from the attempts of all contenders.
     """
     own, kind = stages[number], kinds[number]
     taus = np.array([each.attempt_prob() for each in stages])
@@ -244,7 +248,8 @@ def _next(
     failure = 1.0 - (1.0 - kind.error_prob) * silent
     if own.seen:
         return Stages(own.windows, True, failure, failure)
-    # Immediate attempts of another contender that also collided and then drew a backoff of 0.
+    # Probability that another contender attempts immediately, because it also collided and then
+    # drew a backoff of 0.
     rivals = np.array([each.attempt_prob() * _zero_after_failure(each) for each in stages])
     mean = float(own.failure @ own.shares())
     rival = (1.0 - np.prod((1.0 - rivals) ** others)) / mean if mean > 0 else 0.0

@@ -2,7 +2,7 @@ r"""Durations of PPDUs of 802.11n, ac and ax, and of control frames such as Bloc
 
 .. math:: T = T_{pre} + T_{sym} N_{sym} + T_{PE}, \qquad
           N_{sym} = \lceil (16 + 8 L + 6 N_{ES}) / N_{DBPS} \rceil
-          \quad\text{(BCC; with LDPC without tail, and a symbol more where needed)}
+          \quad\text{(BCC; LDPC has no tail bits and may need one more symbol)}
 
 :math:`L` is the length of the PSDU in bytes, :math:`N_{ES}` the number of BCC encoders, and
 :math:`N_{DBPS}` the number of data bits per symbol. All times are whole nanoseconds, as in the
@@ -12,8 +12,8 @@ disagreement.
 References: IEEE 802.11-2016, 19.3.9, 19.3.11.7.5, 19.4.3 (HT), 21.3.10.5, 21.4.3 (VHT), 17.4.3
 (OFDM); IEEE 802.11ax-2021, 27.3.12.5, 27.4.3 (HE). ``rules = "ns-3"`` computes as ns-3 3.44 does
 (src/wifi/model/{ht,vht,he}/*-phy.cc). There is no VHT-SIG-B and no packet extension. Durations with
-short GI are not rounded up to 4 us, and HE-LTFs last 8 us. The number of symbols is that of BCC
-whatever the coding.
+short GI are not rounded up to 4 us, and HE-LTFs last 8 us. The number of symbols is always that of
+BCC, also with LDPC.
 """
 
 from dataclasses import dataclass
@@ -80,8 +80,8 @@ _VHT_FORBIDDEN = {(20, streams, 9) for streams in (1, 2, 4, 5, 7, 8)} | {
 21-61.
 """
 _NS3_LACKS = {(160, 8, 5): 7, (160, 8, 8): 11}
-"""Number of BCC encoders by width, streams and MCS, for the exceptions of the standard that ns-3
-lacks.
+"""Number of BCC encoders by width, streams and MCS. The standard lists these combinations as
+exceptions, and ns-3 does not implement them.
 """
 
 

@@ -20,8 +20,8 @@ from lasthop.progress.cost_limits import need
 from lasthop.scenario.typed import CellScenario, Flow, Readable, Scenario
 
 WINDOW_S, FRAMES_S, SENDER_S = 2.5, 0.05, 2e-3
-"""Computation time for each BlockAck window with losses, for the frames of each kind of sender, and
-for each sender. [s]
+"""Computation times: per BlockAck window with losses, per kind of sender (for its frames), and per
+sender. [s]
 """
 OPPORTUNITY_S = 0.05
 """Computation time of the further PPDUs of a TXOP, per second of the TXOP limit. [-]
@@ -33,14 +33,15 @@ STAGE_S, PAIR_S = 0.022, 3.5e-3
 of kinds. [s]
 """
 STAGE_BYTES, MIN_BYTES, PAIR_BYTES = 7e4, 20 * 3.3e4, 32
-"""Memory per backoff stage of each kind of contender, per backoff stage of the kind whose spectra
-are computed, and per pair of senders. [bytes]
+"""Memory of the spectra. The first value is per backoff stage of each kind of contender. The second
+value is per backoff stage of the kind whose spectra are being computed. The third value is per pair
+of senders. [bytes]
 """
 
 WHOLE_LOST = 0.05
-"""Largest fraction of PPDUs without any received MPDU if PPDUs also collide, since the model
-neglects that such failures follow each other. With a fraction of 4.5 %, the simulated goodput of
-two senders was 0.3 % below the prediction; with 8 %, it was 1.4 % below. [-]
+"""Largest fraction of PPDUs of which no MPDU is received, if PPDUs also collide. The model neglects
+that such failures often occur several times in a row. With a fraction of 4.5 %, the simulated
+goodput of two senders was 0.3 % below the prediction; with 8 %, it was 1.4 % below. [-]
 """
 
 SELDOM = 1e-3
@@ -68,8 +69,8 @@ def predict(scenario: Readable) -> Quantities:
     dict
         A result of kind ``"prediction"``: ``goodput_bps`` [bit/s] of cell, stations and flows; of
         stations and the access point ``collision_rate``, ``frame_failure_rate``,
-        ``discard_probability`` [-] and ``mpdus_per_ppdu``, and of a single sender ``reordering_s``
-        [s]. Unknown values are absent.
+        ``discard_probability`` [-] and ``mpdus_per_ppdu``. A single sender also has
+        ``reordering_s`` [s]. Unknown values are absent.
 
     Raises
     ------
@@ -201,11 +202,11 @@ def attempts_of(sending: Sending) -> int:
 
 
 def aggregator(sending: Sending) -> Aggregator:
-    """Return the contender of the model that represents a sender."""
+    """Return the contender, in the form of the model, that represents a sender of the scenario."""
     access = sending.access
     agreed = sending.most_mpdus > 1
-    # Without a BlockAck agreement, the limit of attempts in the access parameters is also the limit
-    # for a packet.
+    # Without a BlockAck agreement, a PPDU has one packet. The limit of attempts in the access
+    # parameters then applies to the packet.
     attempts = sending.own.attempts if agreed else None
     return Aggregator(
         cwmin=access.cwmin,

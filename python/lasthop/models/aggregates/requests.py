@@ -28,11 +28,14 @@ class Requests:
     per_round : float
         BlockAckReqs per round.
     failures : tuple of float
-        BlockAckReqs after 0, 1, ... failed rounds in a row, per round; the first value is unused.
+        Mean number of BlockAckReqs per round that follow 0, 1, ... failed rounds in a row. The
+        first value is unused.
     held : float
-        MPDUs that the receiver buffers when a BlockAckReq follows a successful round, per round.
+        Number of MPDUs that the receiver buffers when a BlockAckReq follows a successful round,
+        divided by the number of all rounds.
     held_failed : float
-        MPDUs that the receiver buffers when a BlockAckReq follows a failed round, per round.
+        Number of MPDUs that the receiver buffers when a BlockAckReq follows a failed round, divided
+        by the number of all rounds.
     """
 
     per_round: float = 0.0
@@ -72,16 +75,16 @@ def requests_of(
     remaining, after = 1.0 - lost, old - 1
     none = (1.0 - loss) * remaining**after
     given_up = loss + after * lost
-    # Mean position of the first MPDU that is given up; earlier MPDUs are delivered at the end of
-    # the PPDU.
+    # Mean position of the first MPDU that is given up. MPDUs before this position are delivered at
+    # the end of the PPDU, so that they do not wait for the BlockAckReq.
     first = (1.0 - loss) * ((1.0 - remaining**after) / lost - after * remaining**after)
     held = (old + settled) * (1.0 - none) - given_up - first
-    # Rounds in which no MPDU is received: the first MPDU and all MPDUs of the same age are given
-    # up.
+    # Probability that another MPDU of the same age is given up, in rounds in which no MPDU is
+    # received.
     unreceived = lost / (1.0 - lost * (1.0 - loss) / loss)
     held_failed = failed * (old + before - 1.0 - after * unreceived)
-    # The number of last attempts per round follows from the number of MPDUs given up per round,
-    # which is exact.
+    # The number of MPDUs given up per round is known exactly. The number of last attempts per round
+    # is computed from it.
     rounds = lost / hold_rounds / (weight @ given_up)
     return Requests(
         per_round=float(rounds * (weight @ (1.0 - none))),
@@ -97,12 +100,12 @@ def _last_attempts(blocks: Blocks, loss: float, attempts: int) -> Iterator[Float
     Yields
     ------
     array of float
-        Rounds with one value of the present block's hold. The array has one column per state and
-        five rows. Row 1 has the frequency of the round. Row 2 has the number of MPDUs as old as the
-        window's first MPDU, including this MPDU. Row 3 has the number of younger MPDUs that are
-        settled (received or given up) at the end of the round. Row 4 has the probability that no
-        MPDU is received. Row 5 has the number of younger MPDUs that are settled if no MPDU is
-        received.
+        Rounds in which the present block (the block of the window's first MPDU) has a certain hold.
+        The array has one column per state and five rows. Row 1 has the frequency of the round. Row
+        2 has the number of MPDUs as old as the window's first MPDU, including this MPDU. Row 3 has
+        the number of younger MPDUs that are settled (received or given up) at the end of the round.
+        Row 4 has the probability that no MPDU is received. Row 5 has the number of younger MPDUs
+        that are settled if no MPDU is received.
     """
     middle = (blocks.length - 1) / 2
     steps = climb(blocks.unsettled, middle)
@@ -119,8 +122,8 @@ def _last_attempts(blocks: Blocks, loss: float, attempts: int) -> Iterator[Float
             groups.append((age, blocks.length / 2))
             age = age + blocks.holds[known, block]
             groups.append((age, blocks.length / 2))
-        # Half an MPDU: the window's first MPDU, less half an MPDU by which the oldest block is too
-        # long.
+        # The value 0.5 is the window's first MPDU, less half an MPDU by which the oldest block is
+        # too long.
         groups.append((age, 0.5))
         counted = _counted(blocks.unsettled, loss, groups, age)
         yield np.stack([blocks.prob[known] * steps[own, own + hold], *counted])

@@ -9,12 +9,12 @@ with time counted in slots.
           h_i = \tau_i (1 - \gamma_i) R_i(\omega), \quad w_k = \frac{1}{1 - \tau_k}
 
 :math:`a_i` is 1 if contender :math:`i` attempts. :math:`\tau_i` is its attempt probability, and
-:math:`\gamma_i` its failure probability. :math:`R_i` is the Fourier transform of its later attempts
-after a failure, less the transform after a success. :math:`\varepsilon_i` is the noise of its own
-renewal process, with the spectrum :math:`K_i`. A collision of contenders :math:`i` and :math:`k`
-adds :math:`\tau_i \tau_k (1 - \gamma_i)(1 - \gamma_k) R_i R_k^*` to the cross spectrum of their
-noise. The system is solved in closed form, since the field (the sum over :math:`k`) includes all
-contenders.
+:math:`\gamma_i` its failure probability. :math:`R_i` is the Fourier transform of the contender's
+later attempts after a failure, less the transform after a success. :math:`\varepsilon_i` is the
+noise of the contender's own renewal process, with the spectrum :math:`K_i`. A collision of
+contenders :math:`i` and :math:`k` adds :math:`\tau_i \tau_k (1 - \gamma_i)(1 - \gamma_k) R_i R_k^*`
+to the cross spectrum of their noise. The system is solved in closed form. For this purpose, the sum
+over :math:`k` (the field) is extended to all contenders; it is then equal for every contender.
 
 The method is the linear noise approximation around a mean field (van Kampen's system size
 expansion). Neglected terms are of second order in the inverse of the number of contenders.
@@ -31,7 +31,7 @@ from lasthop.models.aggregates.blocks import Floats
 from lasthop.progress.cost_limits import check_time
 
 Spectrum = npt.NDArray[Any]
-"""Complex values; the last dimension is the frequency."""
+"""Array of the complex values of spectra. Its last dimension is the frequency."""
 
 FREQUENCIES = 2048
 """Number of frequencies between 0 and half a cycle per slot."""
@@ -45,7 +45,7 @@ class Stages:
     Attributes
     ----------
     windows : array of int
-        Number of possible values of the uniform backoff. [slots]
+        Number of possible values of the uniform backoff at each stage. [slots]
     seen : bool
         Whether the backoff counter also falls in slots in which other contenders send (``edca``).
         If it does not (``dcf``), a backoff of 0 is an immediate attempt, outside the slots.
@@ -66,7 +66,9 @@ class Stages:
         return np.zeros(len(self.windows)) if self.seen else 1.0 / self.windows
 
     def distance(self, other: "Stages") -> float:
-        """Return the largest difference between the failure probabilities of two objects. [-]"""
+        """Return the largest difference between the failure probabilities of this object and
+        another object. [-]
+        """
         in_slots = np.abs(self.failure - other.failure).max()
         return float(max(in_slots, np.abs(self.failure_at_once - other.failure_at_once).max()))
 
@@ -98,8 +100,8 @@ class Response:
     ----------
     stages : Stages
     gain : array of complex
-        Gain of a contender's attempts from attempts of other contenders, :math:`h`, by backoff
-        stage of the later attempt.
+        Gain :math:`h`: effect of other contenders' attempts on the contender's later attempts, by
+        backoff stage of the later attempt.
     noise : array of complex
         Noise spectrum :math:`K`: the cross spectrum of the attempts at each backoff stage with all
         attempts of the contender.
@@ -122,8 +124,9 @@ class Response:
         win = reach * (1 - failure) + at_once * (1 - later)
         shares = stages.shares()
         tau, lost = stages.attempt_prob(), shares * stages.failure
-        # Fourier transforms from a backoff at stage j on: `direct` of the attempts before the next
-        # return to stage 0, and `back` of this return.
+        # Fourier transforms from the start of a backoff at stage j. `direct` is the transform of
+        # the attempts before the next return to stage 0. `back` is the transform of the time of
+        # this return.
         direct = np.zeros((count + 1, FREQUENCIES), dtype=complex)
         back = np.ones((count + 1, FREQUENCIES), dtype=complex)
         for stage in reversed(range(count)):
@@ -135,8 +138,8 @@ class Response:
         in_all = direct + back * won.sum(axis=0)
 
         def following(weights: Floats) -> Spectrum:
-            """Return the transform of the later attempts by stage; `weights` are those of the stage
-            of the previous attempt.
+            """Return the transform of the attempts that follow a failed attempt, by their stage.
+            `weights` has the probability of each stage of the failed attempt.
             """
             behind = np.concatenate([[0.0], weights[:-1]])
             result: Spectrum = reach * _passed(fail, behind) + (weights @ back[1:]) * won
@@ -165,8 +168,8 @@ def covariances(groups: Sequence[Response], counts: Sequence[int]) -> Floats:
     """Return covariances of attempts in the same slot, as an array [first group, second group,
     stage]. [-]
 
-    A covariance concerns an attempt at the backoff stage by a contender of the first group, and an
-    attempt by another contender of the second group.
+    Each covariance is that of two attempts: one by a contender of the first group at the given
+    backoff stage, and one by another contender, of the second group, at any stage.
 
     Parameters
     ----------
@@ -179,8 +182,8 @@ def covariances(groups: Sequence[Response], counts: Sequence[int]) -> Floats:
     gain = [group.gain.sum(axis=0) for group in groups]
     noise = [group.noise.sum(axis=0) for group in groups]
     own = [1.0 / (1.0 + h * w) for h, w in zip(gain, weight, strict=True)]
-    # The field is D P. P is the sum over contenders of c times the noise; the list `share` has c,
-    # and the variable `field` is D.
+    # The field is D P. P is the sum over contenders of c times the noise. The list `share` has the
+    # factors c, and the variable `field` is only the factor D.
     share = [w * e for w, e in zip(weight, own, strict=True)]
     many = list(zip(counts, share, gain, noise, strict=True))
     field = 1.0 / (1.0 - sum(n * c * h for n, c, h, _ in many))

@@ -9,11 +9,12 @@ single frames:
   is random. A collision lasts as long as its longest frame, and EIFS follows this frame.
 - A channel access fails by a collision (probability :math:`c`), or because no MPDU of the PPDU is
   received (probability :math:`E[p^k]`, with :math:`k` MPDUs and loss probability :math:`p`).
-- If MPDUs are sent until they are received, a collision does not change the BlockAck window. The
-  window therefore moves per PPDU without collision as if there were no collisions.
+- If MPDUs are sent until they are received, a collision does not change the BlockAck window. From
+  one PPDU without collision to the next, the window therefore moves as in a cell without
+  collisions.
 - Without losses all MPDUs of a PPDU are given up together after :math:`A` collisions in a row, with
-  probability :math:`g`. A BlockAckReq follows, with equally many attempts, so that :math:`g / (1 +
-  g)` of the attempts are BlockAckReqs.
+  probability :math:`g`. A BlockAckReq then follows. It also has :math:`A` attempts, so that the
+  fraction :math:`g / (1 + g)` of all attempts are BlockAckReqs.
 - A TXOP is one exchange of several PPDUs, of which a collision destroys the first. The model does
   not support TXOPs of several PPDUs with losses.
 - With losses and a limit of attempts, an MPDU is given up with probability :math:`(c + (1 - c)
@@ -81,10 +82,10 @@ class Aggregator:
     cwmin, cwmax : int
         Contention window. [slots]
     attempts_short : int
-        Failed accesses in a row after which the contention window returns to CWmin.
+        Number of failed accesses in a row after which the contention window returns to CWmin.
     mpdus : int
-        Without losses, the number of MPDUs in a PPDU. With losses, the size of the BlockAck window,
-        which fits into a PPDU.
+        Without losses, the number of MPDUs in a PPDU. With losses, the size of the BlockAck window;
+        all its MPDUs must fit into a PPDU.
     exchange : callable
         Function that returns the `Exchange` of a PPDU with a given number of MPDUs.
     payload_bytes : float
@@ -156,13 +157,13 @@ class _Kind:
 
     part: float  # Fraction of the contender's accesses.
     exchange: Exchange
-    lost: float  # Probability that nothing of the PPDU is received.
+    lost: float  # Probability that no MPDU of the PPDU is received.
     sizes: tuple[int, ...]  # Number of MPDUs in each PPDU.
     payload_bytes: float
 
     @property
     def mpdus(self) -> int:
-        """Number of MPDUs in all PPDUs."""
+        """Total number of MPDUs in all PPDUs of the access."""
         return sum(self.sizes)
 
 
@@ -292,8 +293,8 @@ def solve(
     total_s += _longest_s(contention, traffic, idle) + (1 - idle - lone) * aifs_s
     for access, own in zip(accesses, traffic, strict=True):
         total_s += access.lone * (own.lone_s() + aifs_s) - access.lone_in_slots * own.first_s()
-        # A collision of immediate attempts, in the slot after a collision, nearly always has two
-        # parties.
+        # A collision of immediate attempts, in the slot after a collision, nearly always involves
+        # two contenders. Each of them accounts for half of its duration.
         total_s += access.collided_at_once / 2 * (own.first_s() + aifs_s)
     rates = [
         access.lone * own.delivered / total_s for access, own in zip(accesses, traffic, strict=True)
@@ -321,8 +322,8 @@ def solve(
 
 
 def _window(aggregator: Aggregator, solo: bool) -> Window:
-    """Return the equilibrium of a contender's BlockAck window; its rounds are the PPDUs that do not
-    collide.
+    """Return the equilibrium of a contender's BlockAck window. Only PPDUs that do not collide count
+    as rounds.
     """
     if aggregator.loss == 0:
         return windows.solve(aggregator.mpdus, 0.0)

@@ -1,7 +1,7 @@
 """Transmissions of one sender of a scenario: PPDUs, responses, TXOPs, and EIFS.
 
-Frames are formed by the rules of ``docs/concepts/aggregation.md`` for packets of one size that are
-always available. Times are whole nanoseconds, and seconds in an `Exchange`.
+Frames are formed by the rules of ``docs/concepts/aggregation.md``, for packets of one size that are
+always available. Times are whole nanoseconds; only an `Exchange` has times in seconds.
 """
 
 from bisect import bisect_right
@@ -96,7 +96,7 @@ class Sending:
         node = station if flow.is_up else cell.ap
         aggregation = node.aggregates(flow.category)
         assert aggregation is not None
-        # A copy without the name, so that equal senders compare as equal.
+        # The station is copied without its name, so that equal senders compare as equal.
         own = node.access(flow.category)
         access = AccessCategory(
             aifsn=own.aifsn,
@@ -282,7 +282,7 @@ class Sending:
         )
 
     def ppdus(self) -> tuple[Mpdus, ...]:
-        """Return PPDUs of one packet, of two packets, and so on, up to the longest PPDU within the
+        """PPDUs of one packet, of two packets, and so on, up to the longest PPDU within the
         sender's limits.
         """
         held = list[Mpdus]()
@@ -355,7 +355,8 @@ class Sending:
 
     def _exchange(self, mpdus: int) -> Exchange:
         first = self.first
-        # With losses a PPDU may have any number of MPDUs. Its MPDUs are whole A-MSDUs.
+        # If MPDUs are lost, a PPDU may have a number of MPDUs other than `first.count`. Each of its
+        # MPDUs is then a full A-MSDU.
         if mpdus != first.count:
             psdu_bytes = self._whole(mpdus)
             first = Mpdus(mpdus, mpdus * self.packets_per_mpdu, psdu_bytes)

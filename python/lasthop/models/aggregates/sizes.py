@@ -31,11 +31,13 @@ Weights = npt.NDArray[Any]
 MAX_NODES = 8
 """Largest number of quadrature points within a block."""
 RARE = 1e-8
-"""Probability below which the distribution of PPDU sizes is not adjusted. [-]"""
+"""Least value of a required moment that the adjustment of a distribution of PPDU sizes uses. [-]"""
 MAX_STEPS = 200
 """Largest number of Newton steps for the adjustment of a distribution of PPDU sizes."""
 WHOLE = 1e-9
-"""Fraction of an MPDU by which a number of MPDUs may differ from a whole number. [-]"""
+"""A number of MPDUs is considered whole if it differs from a whole number by at most this value.
+[-]
+"""
 
 
 def places(length: float) -> tuple[Floats, Floats]:
@@ -67,7 +69,7 @@ def level_probs(blocks: Blocks) -> Floats:
     """
     unsettled = blocks.unsettled
     settled = 1.0 - unsettled
-    # The mean of P(G <= z)^u over the positions u in a block is a geometric series.
+    # The mean of P(G <= z)^u over the positions u = 0 to b - 1 in a block is a geometric series.
     some = np.where(unsettled > 0, unsettled, 1.0) * blocks.length
     reached = np.where(unsettled > 0, (1.0 - settled**blocks.length) / some, 1.0)
     reached *= np.cumsum(blocks.level_prob)
@@ -167,7 +169,7 @@ def moved(sizes: Floats, loss: float, moments: tuple[float, float, float, float]
 
 
 class _Factors:
-    r"""Weights of MPDUs of each age, for the products of `products`.
+    r"""Powers of the weights of MPDUs by age, which `products` multiplies.
 
     The hold of a block may be caused by any of its :math:`b` MPDUs, number :math:`i`. Let :math:`f`
     be the weight of an MPDU after MPDU :math:`i`, and :math:`g` the weight of an MPDU before it.
@@ -193,8 +195,8 @@ class _Factors:
         weight = np.zeros(len(level), dtype=self.single.dtype)
         behind = self.single[newest]
         for mpdus, often, steps in self.places:
-            # In every round the window has W - 1 MPDUs after its first MPDU. The number of the
-            # oldest MPDUs is adjusted accordingly.
+            # In every round the window has W - 1 MPDUs after its first MPDU. The number of MPDUs of
+            # the oldest block is chosen so that the total is W - 1.
             oldest = self.single[level + newest] ** (self.middle - mpdus - 0.5)
             within = steps[level, level] * behind ** (mpdus + 0.5)
             for hold in range(1, newest + 1 if mpdus > 0 else 1):

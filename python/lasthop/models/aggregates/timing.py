@@ -17,7 +17,7 @@ from lasthop.models.aggregates.window import Window
 
 
 def nothing(_mpdus: int) -> float:
-    """Return 0, the duration of RTS and CTS if no RTS precedes a PPDU. [s]"""
+    """Return 0: without RTS, no time is spent on RTS and CTS before a PPDU. [s]"""
     return 0.0
 
 
@@ -40,7 +40,7 @@ class Timing:
     cwmin, cwmax : int
         Contention window. [slots]
     attempts_short : int
-        Failures in a row after which the contention window returns to CWmin.
+        Number of failures in a row after which the contention window returns to CWmin.
     request_s : float
         Duration of a BlockAckReq. [s]
     ahead_s : callable
@@ -112,10 +112,10 @@ def reordering_s(window: Window, timing: Timing) -> float:
 
     The formula is Little's law. :math:`P(k, f)` is the probability of a PPDU of :math:`k` MPDUs
     after :math:`f` failures in a row. Before this PPDU the receiver buffers :math:`W - k` MPDUs.
-    They wait for the time :math:`T_{k, f}`, from the end of the previous frame to the end of the
-    PPDU. A BlockAckReq follows MPDUs that are given up. Buffered MPDUs after the first MPDU that is
-    given up wait for the end of the BlockAckReq. MPDUs after the new window's first MPDU also wait
-    for the next PPDU.
+    The time :math:`T_{k, f}` for which they wait lasts from the end of the previous frame to the
+    end of the PPDU. A BlockAckReq follows MPDUs that are given up. Buffered MPDUs after the first
+    MPDU that is given up wait for the end of the BlockAckReq. MPDUs after the new window's first
+    MPDU also wait for the next PPDU.
 
     Parameters
     ----------
@@ -124,8 +124,8 @@ def reordering_s(window: Window, timing: Timing) -> float:
     """
     if window.loss == 0:
         return 0.0
-    # After a PPDU of one MPDU the receiver buffers nothing. The relevant response is therefore a
-    # BlockAck.
+    # An ACK responds to a PPDU of one MPDU, after which the receiver buffers nothing. The response
+    # before a wait is therefore a BlockAck.
     response_s = timing.response_s(window.window)
     held = 0.0
     for failures, row in enumerate(window.rows):

@@ -18,13 +18,13 @@ reception. The level :math:`Y` is the sum of the preceding :math:`W - 1` holds, 
 number of rounds in which the MPDU was sent.
 
 The result is exact if the chain is solved MPDU by MPDU. This is possible for windows of up to 9
-MPDUs with :math:`p = 0.3`, 18 MPDUs with 0.1, 40 with 0.02, and 64 with 0.01. For other windows the
-extrapolation by a cubic has an error in the MPDUs delivered per round. With :math:`p \le 0.3` the
-error is 0.03 % for 256 MPDUs and 0.01 % for 64 MPDUs (Monte Carlo in `tests/validation`). The
-distribution of PPDU sizes is then computed from the chain with the shortest blocks that has a
-moderate cost. The distribution is adjusted by least relative entropy to the mean, the second moment
-and the failure probability that the cubic yields. The error of its distribution function is at most
-0.01.
+MPDUs if :math:`p = 0.3`, 18 MPDUs if :math:`p = 0.1`, 40 if :math:`p = 0.02`, and 64 if :math:`p =
+0.01`. For other windows the extrapolation by a cubic has an error in the MPDUs delivered per round.
+With :math:`p \le 0.3` the error is 0.03 % for 256 MPDUs and 0.01 % for 64 MPDUs (Monte Carlo in
+`tests/validation`). The distribution of PPDU sizes is then computed from the chain with the
+shortest blocks that has a moderate cost. The distribution is adjusted by least relative entropy to
+the mean, the second moment and the failure probability that the cubic yields. The error of its
+distribution function is at most 0.01.
 """
 
 from collections.abc import Sequence
@@ -48,7 +48,7 @@ DOUBTED = 2e-3
 [-]
 """
 FEW = 1e-5
-"""Weight that replaces 0 in negative powers. [-]"""
+"""Weight that replaces a weight of 0, since negative powers of 0 do not exist. [-]"""
 STATES_FOR_SIZES = 6000
 """Largest number of states of a chain from which the distribution of PPDU sizes is computed."""
 
@@ -201,7 +201,9 @@ def solve(
 
 
 def _without_losses(window: int, room: int, attempts: int | None) -> Window:
-    """Return the window without losses: all PPDUs have the same size, and MPDUs arrive in order."""
+    """Return the equilibrium of a window without losses: all PPDUs have the same size, and MPDUs
+    arrive in order.
+    """
     sizes = tuple(float(k == room) for k in range(window + 1))
     return Window(
         window=window,
@@ -218,7 +220,9 @@ def _without_losses(window: int, room: int, attempts: int | None) -> Window:
 
 
 def _of_one_mpdu(loss: float, attempts: int | None, collisions: float) -> Window:
-    """Return the window of a sender with one MPDU per PPDU; MPDUs arrive in order."""
+    """Return the equilibrium of a window of one MPDU. Each PPDU has one MPDU, and MPDUs arrive in
+    order.
+    """
     unsettled = chain.unsettled_probs(loss, attempts, collisions)
     hold = float(unsettled.sum())
     received = 1.0 if attempts is None else (1.0 - loss) * hold
@@ -243,7 +247,9 @@ def _of_one_mpdu(loss: float, attempts: int | None, collisions: float) -> Window
 
 @dataclass(frozen=True)
 class _ChainResults:
-    """Results of a Markov chain of blocks, which are extrapolated to blocks of one MPDU."""
+    """Results of a Markov chain of blocks. The results of four chains are extrapolated to blocks of
+    one MPDU.
+    """
 
     hold: float
     square: float

@@ -23,7 +23,7 @@ def is_fair(scenario: CellScenario) -> bool:
 
 
 def order_of(scenario: CellScenario, options: Options) -> Order:
-    """Return how the access point's queue shares the air time between stations.
+    """Return the order in which the access point's queue serves the stations.
 
     Raises
     ------

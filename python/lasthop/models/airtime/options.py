@@ -22,12 +22,13 @@ class Options(Choices):
     ----------
     queue : "fifo", "rounds", "airtime" or None
         Discipline of the access point's queue. None uses the scenario's discipline: ``"fifo"`` for
-        a drop-tail queue, ``"airtime"`` for ``mac80211``, ``"rounds"`` if its `airtime_fairness` is
-        false.
+        a drop-tail queue, ``"airtime"`` for ``mac80211``, and ``"rounds"`` for ``mac80211`` without
+        `airtime_fairness`.
     aggregates : mapping of str to float, or None
         Mean number of MPDUs in the PPDUs to each station, or to each station of a group by the
-        group's name. The values are ``downlink_mpdus_per_ppdu`` of a run. None: they follow from
-        the limits of aggregates and the order of a full queue. [MPDUs]
+        group's name. The values are ``downlink_mpdus_per_ppdu`` of a run. If None, the model
+        computes the mean numbers from the limits of aggregates and from the order in which a full
+        queue sends. [MPDUs]
     """
 
     queue: Order | None = None

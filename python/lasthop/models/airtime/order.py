@@ -3,14 +3,16 @@ aggregates.
 
 The module simulates exchanges one after another, with mean backoffs. When a packet enters the
 queue, its station is drawn at random in proportion to the stations' rates, always with the same
-seed. With a fixed order of stations, a queue with short TXOPs would enter one of several cycles.
-The number of a station's packets in the queue determines the length of its aggregates.
+seed. If packets arrived in a fixed order of stations, a queue with short TXOPs would enter one of
+several cycles, each with a different result. The number of a station's packets in the queue
+determines the length of its aggregates.
 
 In a FIFO, an exchange sends packets to the station of the oldest packet. The aggregate has all
 packets of this station in the queue, up to the limits of an aggregate. Packets on the air occupy
 the queue until they are acknowledged. With large limits, one exchange removes all packets of a
-station from the queue. The packets of a station with a limit of two packets per exchange remain and
-fill the queue. Thus a slow station fills a FIFO if all stations have equal arrival rates.
+station from the queue. If the limit for another station is two packets per exchange, most of that
+station's packets remain and fill the queue. Thus the packets of a slow station fill a FIFO if
+packets for all stations arrive at equal rates.
 
 If each station has its own queue, the queue always has enough packets for the longest allowed
 aggregate.
@@ -37,7 +39,7 @@ both divided by the limit of the FIFO.
 LEAST = {"fifo": (6000, 300), "rounds": (1000, 20), "airtime": (1000, 20)}
 """Least number of counted exchanges by order of service: in total, and per station."""
 LOOKS = 256
-"""Number of accesses between two checks of the elapsed time."""
+"""Number of channel accesses between two checks whether the computation exceeds its time limit."""
 
 
 def drawn(offered: Sequence[float]) -> Iterator[int]:
@@ -56,8 +58,8 @@ class Waiting(Protocol):
         """Return the index of the station to which the next exchange sends."""
 
     def available(self, station: int) -> int:
-        """Return the number of packets that wait for a station; a full queue may return any larger
-        number.
+        """Return the number of packets that wait for a station. A queue that always has enough
+        packets for the longest PPDU may return any larger number.
         """
 
     def take(self, station: int, packets: int, ppdu_ns: int) -> None:
@@ -76,7 +78,7 @@ class Fifo:
     Parameters
     ----------
     room : int
-        Number of packets that the queue can hold, including packets on the air.
+        Largest number of packets in the queue, including packets on the air.
     comes : iterator of int
         Index of the station of each packet that enters the queue.
     rate_pps : float
@@ -124,14 +126,16 @@ class Fifo:
         return len(self._waiting[station])
 
     def take(self, station: int, packets: int, ppdu_ns: int) -> None:
-        """Begin an exchange with a station's oldest packets, which still occupy the queue."""
+        """Begin an exchange that sends a station's oldest packets. The packets occupy the queue
+        until `settle`.
+        """
         for _ in range(packets):
             self._waiting[station].popleft()
         self._on_air = packets
 
     def pass_by(self, time_ns: float) -> None:
-        """Add the packets that arrive in `time_ns` until the queue is full; further packets are
-        lost. [ns]
+        """Add the packets that arrive within the time `time_ns`. Packets that arrive at a full
+        queue are lost. [ns]
         """
         if self._greedy:
             return
@@ -211,8 +215,8 @@ class Counters:
     Attributes
     ----------
     exchanges, packets, mpdus, exchange_ns, ppdu_ns : list of int
-        Number of exchanges, of their packets and of their MPDUs, duration of exchanges, and air
-        time of PPDUs. [-, -, -, ns, ns]
+        Totals per station: number of exchanges, number of packets and number of MPDUs in these
+        exchanges, duration of the exchanges, and air time of the PPDUs. [-, -, -, ns, ns]
     accesses : int
         Number of times that the access point contended for the medium.
     """
@@ -239,8 +243,8 @@ def serve(
     first: int = 0,
     counted: int = 0,
 ) -> Counters:
-    """Return counters of the transmissions of a queue. The function simulates one channel access
-    after another.
+    """Simulate the transmissions of a queue, one channel access after another, and return their
+    counters.
 
     Parameters
     ----------
@@ -253,7 +257,8 @@ def serve(
     least : int
         Least number of counted exchanges.
     first, counted : int
-        Number of packets that are sent before counting starts, and least number afterwards.
+        Number of packets that are sent before counting starts, and least number of packets that are
+        then counted.
     """
     sending = receivers[0].sending
     limit_ns, sifs_ns, access_ns = sending.limit_ns, sending.sifs_ns, 1e9 * access_s

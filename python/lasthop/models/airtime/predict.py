@@ -26,11 +26,12 @@ PACKET_S, EXCHANGE_S = 1e-6, 6e-6
 
 
 def suits(scenario: Scenario) -> bool:
-    """Return whether a scenario has a cell of 802.11n, ac or ax with the queue of mac80211, or such
-    a cell in which only the access point sends, to several stations.
+    """Return whether a scenario has a cell of 802.11n, ac or ax that meets one of two conditions.
+    Either the access point has the queue of mac80211, or only the access point sends, to several
+    stations.
 
-    No other model supports the queue of mac80211. For other scenarios with this queue, `predict` of
-    this model therefore raises the error.
+    No other model supports the queue of mac80211. This model is therefore chosen for every scenario
+    with this queue, and `predict` raises an error if the scenario breaks an assumption.
     """
     if not cells.is_aggregating(scenario):
         return False
@@ -133,8 +134,9 @@ def _receivers(scenario: CellScenario) -> list[Receiver]:
 def _solve(
     scenario: CellScenario, receivers: Sequence[Receiver], order: Order, options: Options
 ) -> Shares:
-    """Return the shares of the stations. Aggregate sizes and channel accesses follow from a
-    simulation of the queue's order; the shares have a closed form.
+    """Return the shares of the stations. Aggregate sizes and the number of channel accesses come
+    from a simulation of the order in which the queue sends. The shares are then computed in closed
+    form.
     """
     sending = receivers[0].sending
     cell = scenario.cell

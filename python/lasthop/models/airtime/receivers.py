@@ -138,8 +138,8 @@ class Receiver:
 
 
 def _between(times_ns: Sequence[int], packets: float) -> float:
-    """Return the duration for a mean number of packets, interpolated linearly between whole numbers
-    of packets. [s]
+    """Return the duration for a mean number of packets, which may be fractional. The duration is
+    interpolated linearly between whole numbers of packets. [s]
     """
     below = min(int(packets), max(len(times_ns) - 1, 1))
     lower, upper = times_ns[below - 1], times_ns[min(below, len(times_ns) - 1)]

@@ -5,8 +5,8 @@ Let a PPDU to station :math:`i` have :math:`n_i` packets with payload :math:`l_i
 exchange takes the mean time :math:`O`. Then
 
 .. math:: f_i \propto \begin{cases} x_i / n_i & \text{one FIFO} \\
-          1 & \text{an aggregate each in turn} \\
-          1 / P_i & \text{the same air time for each} \end{cases}, \qquad \sum_i f_i = 1
+          1 & \text{one aggregate per station in turn} \\
+          1 / P_i & \text{equal air time for all stations} \end{cases}, \qquad \sum_i f_i = 1
 
 .. math:: a_i = \frac{f_i P_i}{\sum_j f_j T_j + O}, \qquad
           R_i = \frac{8\, l_i n_i f_i}{\sum_j f_j T_j + O}

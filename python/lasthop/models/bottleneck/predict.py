@@ -20,7 +20,7 @@ from lasthop.scenario.typed import (
 )
 
 MAX_AIRTIME = 0.8
-"""Air time fraction, without backoff, above which the WLAN may not carry the rate of the
+"""Air time fraction, without backoff, above which the WLAN may be unable to carry the rate of the
 bottleneck. [-]
 """
 
@@ -102,8 +102,8 @@ def _limited(scenario: CellScenario, rates: dict[str, float]) -> list[Doubt]:
 
 
 def _bytes(flow: Flow) -> float:
-    """Return the bytes that pass the bottleneck per packet of a flow, including the bytes of its
-    TCP ACKs. [bytes]
+    """Return the number of bytes that pass the bottleneck for each data packet of a flow, including
+    the bytes of the packet's TCP ACK. [bytes]
     """
     size = float(flow.transport.packet_bytes)
     if isinstance(flow, TcpFlow):
@@ -119,7 +119,9 @@ def _demand_bps(flow: Flow) -> float:
 
 
 def _rates(scenario: CellScenario, vsb: SharedBottleneck) -> dict[str, float]:
-    """Return the rate of each flow in the bottleneck, including headers and TCP ACKs. [bit/s]"""
+    """Return the rate at which each flow uses the bottleneck, including headers and TCP ACKs.
+    [bit/s]
+    """
     flows_of = {
         station.name: [flow for flow in scenario.flows if flow.station == station.name]
         for station in scenario.stations
@@ -139,8 +141,8 @@ def _rates(scenario: CellScenario, vsb: SharedBottleneck) -> dict[str, float]:
 def _parties(
     vsb: SharedBottleneck, stations: Sequence[str], demand: dict[str, float]
 ) -> tuple[list[list[str]], list[Party]]:
-    """Return the names of the stations of each party, and the parties: groups, and stations of no
-    group.
+    """Return two lists: the names of the stations of each party, and the parties. A party is a
+    group, or a single station that belongs to no group.
     """
     groups = vsb.groups
     members = [[name for name in group.stations if name in demand] for group in groups]

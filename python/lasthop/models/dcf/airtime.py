@@ -18,8 +18,8 @@ OFDM_SERVICE_AND_TAIL_BITS = 16 + 6
 SYMBOLS_PER_S = 250_000
 """OFDM symbols per second. It is a whole number, so that numbers of symbols are exact. [1/s]"""
 ROUNDING = 1e-9
-"""Tolerance for rounding errors when a TXOP limit in seconds is converted to packets, in packets.
-[-]
+"""Tolerance for rounding errors when a TXOP limit in seconds is converted to a number of packets.
+[packets]
 """
 ERP_SIGNAL_EXTENSION_S = 6e-6
 """Signal extension: the silence that ERP-OFDM adds after each frame. IEEE 802.11-2020, 18.3.2.4.

@@ -56,8 +56,8 @@ def round_s(nodes: Sequence[Contender], slot_s: float, failed_after_s: float) ->
               + \frac{n}{2} \frac{f}{1-f} \left(T_{max} + T_{EIFS}\right)
 
     A packet takes :math:`1/(1-f)` attempts; repeated attempts have the window :math:`CW_1`. A
-    collision is assumed to have two parties. It lasts :math:`T_{max}`, the mean duration of the
-    longer frame over all pairs of stations.
+    collision is assumed to involve two stations. It lasts :math:`T_{max}`: the duration of the
+    longer of the two frames, averaged over all pairs of stations.
 
     Parameters
     ----------

@@ -89,7 +89,8 @@ def _left_behind(load: float, limit: int) -> list[float]:
               a_j = e^{-\rho} \rho^j / j!
 
     The code uses an equivalent recursion that has only sums of positive numbers, so that no digits
-    cancel. It balances the transitions up and down between :math:`k` and :math:`k + 1` packets:
+    cancel. The recursion equates the rates of the transitions from :math:`k` to :math:`k + 1`
+    packets and back:
 
     .. math:: \pi_{k+1} a_0 = \pi_0 \bar a_{k} + \sum_{i=1}^{k} \pi_i \bar a_{k+1-i}, \qquad
               \bar a_j = \sum_{l > j} a_l

@@ -10,9 +10,9 @@ Time is counted in *open* slots: the slots that follow an idle slot, in which ev
 transmit. Each open slot is preceded by one slot time, in which each node's counter falls by one.
 
 References: Bianchi and Tinnirello 2005; C. H. Foh, J. W. Tantra, "Comments on IEEE 802.11
-saturation throughput analysis with freezing of backoff counters", IEEE Communications Letters
-9(2), 2005. Differs from them in: mixed nodes, finite attempts, and colliders that use the slot
-after their collision.
+saturation throughput analysis with freezing of backoff counters", IEEE Communications Letters 9(2),
+2005. Differs from them in: mixed nodes, a finite number of attempts, and colliding nodes that may
+use the slot after their collision.
 """
 
 import math
@@ -57,8 +57,8 @@ def _attempts(node: Contender, collision: float, rival: float, discard: float) -
     zeros = [1 / (cw + 1) for cw in node.windows()]
     open_ = at_once = at_once_collided = at_once_lost = slots = 0.0
     failed = collided = discarded = zero_next = 0.0
-    # Probability that the packet reaches this backoff stage, by its number of channel losses if
-    # these are counted separately from collisions.
+    # Probability that the packet reaches this backoff stage. If channel losses are counted
+    # separately from collisions, the list has one value per number of channel losses so far.
     packets = [1.0]
     for stage, zero in enumerate(zeros):
         visit = sum(packets)
@@ -127,7 +127,8 @@ def solve(nodes: Sequence[Contender], slot_s: float, failed_after_s: float) -> S
     def packets(values: list[float]) -> list[_Attempts]:
         taus, zeros, discards = values[:size], values[size : 2 * size], values[2 * size :]
         quiet = alone(taus, counts)
-        # `no_rival` is the probability that no other node transmitted and then drew 0.
+        # `no_rival` is the probability that no other node transmitted in the open slot and then
+        # drew a backoff of 0.
         rivals = alone([tau * zero for tau, zero in zip(taus, zeros, strict=True)], counts)
         result = []
         for node, others_quiet, no_rival, discard in zip(
@@ -162,7 +163,8 @@ def solve(nodes: Sequence[Contender], slot_s: float, failed_after_s: float) -> S
             for own, node in zip(lone, kinds, strict=True)
         ],
     )
-    # A collision in the slot after a collision nearly always has two parties.
+    # A collision in the slot after a collision nearly always involves two nodes. Each of them
+    # accounts for half of its duration.
     again_s = [
         (
             (p.at_once_collided / 2 + p.at_once_lost) * (node.first_frame_s + failed_after_s)

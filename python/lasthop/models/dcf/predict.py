@@ -103,8 +103,8 @@ def senders_of(scenario: CellScenario) -> list[Sender]:
 
 
 def solve(scenario: CellScenario, categories: Sequence[Category]) -> Saturation:
-    """Return the throughput of the senders, by the model with freezing counters or by the model of
-    802.11e.
+    """Return the throughput of the senders. The scenario decides between the model with freezing
+    counters and the model of 802.11e.
     """
     cell = scenario.cell
     lead_s = airtime.eifs_lead_s(cell)
@@ -147,7 +147,7 @@ def _lists(scenario: CellScenario, senders: Sequence[Sender], saturation: Satura
     of_flow: dict[str, float] = {}
     nodes = [sender.category.node for sender in senders]
     for number, (node, sender) in enumerate(zip(nodes, senders, strict=True)):
-        for flow in sender.flows:  # equal flows share a queue equally
+        for flow in sender.flows:  # flows of one queue have equal loads
             own_bps = saturation.goodput_bps[number] / len(sender.flows)
             of_flow[flow.name] = own_bps
             goodput_bps[flow.station] = goodput_bps.get(flow.station, 0.0) + own_bps
@@ -161,8 +161,8 @@ def _lists(scenario: CellScenario, senders: Sequence[Sender], saturation: Satura
 
 
 def _failures(category: Category, saturation: Saturation, number: int) -> Values:
-    """Return the failure rates of a node's frames. A collision destroys only the first frame of a
-    TXOP.
+    """Return the fractions of a node's frames that collide or fail, and of packets that are
+    discarded. A collision destroys only the first frame of a TXOP.
     """
     collided, failed = saturation.collision_prob[number], saturation.failure_prob[number]
     frames = collided + (1 - collided) * category.packets

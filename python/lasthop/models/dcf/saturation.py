@@ -37,11 +37,12 @@ class Contender:
     error_prob : float
         Probability that a frame without collision is lost to channel errors. [-]
     attempts_long : int, optional
-        Number of attempts lost to channel errors after which a packet is discarded, with RTS and
-        CTS; collisions are counted separately. None: all failures are counted together. [-]
+        With RTS and CTS, the number of attempts lost to channel errors after which a packet is
+        discarded; collisions are then counted separately. None if all failures are counted
+        together. [-]
     lost_s : float
-        Time by which a frame lost to channel errors takes longer than a collision: the time after
-        RTS and CTS. [s]
+        Additional time of a frame that is lost to channel errors, compared with a collision: the
+        time after RTS and CTS. [s]
     """
 
     cwmin: int
@@ -182,8 +183,9 @@ def alone(attempt_prob: Sequence[float], counts: Sequence[int] | None = None) ->
     """
     powers = counts or [1] * len(attempt_prob)
     silent = [(1 - tau) ** count for tau, count in zip(attempt_prob, powers, strict=True)]
-    # Multiply the factors before and after each node. A division by the own factor could divide by
-    # 0, since a node may attempt with probability 1.
+    # For each node, the products of the factors before and after this node are multiplied. Dividing
+    # the total product by the node's own factor could divide by 0, since a node may attempt with
+    # probability 1.
     before = [*accumulate(silent[:-1], mul, initial=1.0)]
     after = [*accumulate(reversed(silent[1:]), mul, initial=1.0)]
     return [
@@ -197,8 +199,8 @@ def alone(attempt_prob: Sequence[float], counts: Sequence[int] | None = None) ->
 def retained(
     node: Contender, stage: int, packets: Sequence[float], collides: float, loses: float
 ) -> list[float]:
-    """Return the mean number of packets that a node attempts again after a failure at a backoff
-    stage. [-]
+    """Return the mean number of packets that a node attempts again, at the next backoff stage,
+    after a failure at stage `stage`. [-]
 
     Parameters
     ----------

@@ -19,8 +19,8 @@ slot in which another node begins to send. The counters of the DCF need the free
 References: J. W. Robinson, T. S. Randhawa, "Saturation throughput analysis of IEEE 802.11e enhanced
 distributed coordination function", IEEE JSAC 22(5), 2004 (zones); P. E. Engelstad, O. N. Østerbø,
 "Non-saturation and saturation analysis of IEEE 802.11e EDCA with starvation prediction", MSWiM 2005
-(internal collisions). Differs from them in: finite attempts, contenders one by one instead of in
-classes, the exact number of slots that an idle period reaches.
+(internal collisions). Differs from them in: finite attempts, contenders with individual parameters
+instead of classes, and the exact distribution of the length of an idle period.
 """
 
 import math
@@ -62,8 +62,8 @@ class Category:
     node : str
         Name of the sender; categories of one node collide internally.
     priority : int
-        Priority: if categories of a node collide internally, the category with the highest priority
-        sends.
+        Priority of the category. If several categories of a node collide internally, the one with
+        the highest priority sends.
     """
 
     contender: Contender

@@ -53,19 +53,19 @@ def log_arrangements(stations: int, window: int, most: int) -> Floats:
 
 
 def _tilts(stations: int, window: int, number: int) -> Floats:
-    """Return weights from the value that favours full stations to the value that favours empty
-    stations.
+    """Return factors ``exp(-theta)``, from the factor that favours full stations to the factor that
+    favours empty stations.
     """
-    # With the least and the largest weight, on average about half a packet in the cell deviates
-    # from the extreme arrangement.
+    # With the least and the largest factor, on average about half a packet of the whole cell
+    # deviates from the arrangement in which all stations are full or empty.
     least = 0.5 / stations
     most = 2.0 * max(window - 1, 1) * stations
     return np.geomspace(least, most, 2 * number + 1)[1::2]
 
 
 def _tilted(stations: int, window: int, most: int, tilt: float) -> Floats:
-    """Return the values of log Z that are computed with one weight; -inf where the probability is
-    too small to be used.
+    """Return the values of log Z that are computed with the factor `tilt`, ``exp(-theta)``. Values
+    whose probability is too small to be used are -inf.
     """
     n = np.arange(1, window + 1)
     log_terms = (window - n) * np.log(tilt) - gammaln(window - n + 1)

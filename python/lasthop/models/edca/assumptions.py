@@ -29,7 +29,9 @@ from lasthop.models.errors import Doubt, ModelError, refuse
 from lasthop.scenario.typed import CellScenario, Station
 
 OVERFLOW = 1e-6
-"""Fraction of time with a queue above the AP's limit, above which assumption a1 is broken. [-]"""
+"""Largest fraction of time for which the AP's queue may exceed its limit. Above this fraction,
+assumption a1 is broken. [-]
+"""
 
 DISCARD_DOUBTED, DISCARD_BROKEN = 1e-4, 2e-2
 """Probabilities that a frame is discarded. From the first value on, the model warns about
@@ -40,8 +42,9 @@ SMALL_WINDOW = 15
 """CWmin below which p-persistent backoff differs noticeably from exponential backoff. [slots]"""
 
 HELD_ELSEWHERE = 0.5
-"""Limit above which assumption a5 is broken. It applies to the load of the wire, and to the ratio
-of packets on the wire and in ACK processing to packets in the AP's queue. [-]
+"""Limit above which assumption a5 is broken. The limit applies to the load of the wired link. It
+also applies to the number of packets on the wire and in ACK processing, divided by the number of
+packets in the AP's queue. [-]
 """
 
 
@@ -250,7 +253,7 @@ def _given_up(cell: Cell, performance: Performance) -> Iterator[Finding]:
 
 def _small_windows(cell: Cell, performance: Performance) -> Iterator[Finding]:
     nodes = [cell.station_access]
-    if performance.solver != "pifs":  # else the AP's backoff does not matter
+    if performance.solver != "pifs":  # with PIFS access the AP has no backoff
         nodes.append(cell.ap_access)
     smallest = min(access.cwmin for access in nodes)
     if smallest < SMALL_WINDOW:

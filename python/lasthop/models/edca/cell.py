@@ -40,10 +40,11 @@ class Connection:
     Attributes
     ----------
     window : int
-        Outstanding packets of all connections: data and ACKs. [packets]
+        Total number of outstanding packets of all these connections, data packets and TCP ACKs.
+        [packets]
     up, down : Packet
-        Packets that the station sends, and packets that the AP sends: data and ACKs, or ACKs and
-        data.
+        Packets that the station sends, and packets that the AP sends. In an upload, `up` is a data
+        packet and `down` a TCP ACK; in a download, `up` is the TCP ACK and `down` the data packet.
     """
 
     window: int

@@ -1,5 +1,5 @@
-r"""Contention for the medium in each situation of the cell (sections 2.2, 3.3, 3.4 and 3.6 of the
-paper).
+r"""Contention for the medium: attempt probabilities, successes and collisions, for each number of
+active stations (sections 2.2, 3.3, 3.4 and 3.6 of the paper).
 
 A *situation* describes a node's rivals: the number of active stations :math:`\eta`, and whether the
 AP has packets to send. Backoff is p-persistent: in each idle slot that it may use, a node transmits
@@ -29,8 +29,7 @@ ROUNDS = 400
 """Largest number of iterations; usually a few tens suffice."""
 
 BISECTIONS = 55
-"""Number of bisections of the unit interval, more than the binary digits of a double.
-"""
+"""Number of bisections of the unit interval. It exceeds the number of binary digits of a double."""
 
 ROOT_TOLERANCE = 1e-9
 """Largest residual of an attempt probability that was computed by bisection. [-]"""
@@ -90,7 +89,8 @@ class Contention:
 
     @property
     def odds(self) -> Floats:
-        r"""Odds of the AP against one active station for the next success. [-]
+        r"""Odds that the next success is one of the AP rather than one of a given active station.
+        [-]
 
         .. math:: r = \frac{P^{succ}_{AP}}{P^{succ}_{STA} / \eta}
                     = \frac{\tau_{AP} (1 - \tau_{STA})}{\tau_{STA} (1 - \tau_{AP})}
@@ -105,7 +105,8 @@ class Contention:
 
 
 def attempt_prob(node: Access, collision_prob: Floats, options: Options) -> Floats:
-    r"""Return the attempt probability of a node from its collision probability, :math:`\tau`. [-]
+    r"""Return the attempt probability of a node, :math:`\tau`, computed from its collision
+    probability. [-]
 
     .. math:: \tau = \frac{1}{\bar B + 1}, \qquad
               \bar B = \frac{\sum_{j=0}^{m-1} p^j B_j}{\sum_{j=0}^{m-1} p^j}
@@ -131,15 +132,16 @@ def attempt_prob(node: Access, collision_prob: Floats, options: Options) -> Floa
     slots = [window / 2.0 + extra + 1.0 for window in windows]
     visits = [collision_prob**stage for stage in range(len(windows))]
     if options.attempts == "unlimited":
-        # Both sums are multiplied by 1 - p, so that the geometric series at the last window is
-        # finite.
+        # Both sums of the formula are multiplied by 1 - p, so that the geometric series at the last
+        # window is also finite for p = 1.
         visits = [(1.0 - collision_prob) * visit for visit in visits[:-1]] + visits[-1:]
     spent = sum(visit * slot for visit, slot in zip(visits, slots, strict=True))
     return np.asarray(sum(visits) / spent)
 
 
 def contend(stations: int, station: Access, ap: Access, options: Options) -> Contention:
-    r"""Return the joint fixed point of the attempt probabilities in each situation.
+    r"""Return the attempt probabilities of AP and stations at their common fixed point, with their
+    outcomes, for each situation (number of active stations).
 
     Parameters
     ----------
@@ -182,8 +184,8 @@ def _contend(stations: int, station: Access, ap: Access, options: Options) -> Co
 def _bisected(
     active: np.ndarray, ap_contends: np.ndarray, station: Access, ap: Access, options: Options
 ) -> Contention:
-    """Return the fixed point by bisection, for windows so small that the iteration does not
-    converge.
+    """Return the fixed point by bisection. This method is used for contention windows so small that
+    the iteration does not converge.
     """
     early = station.aifsn - ap.aifsn
 

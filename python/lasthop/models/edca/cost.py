@@ -1,11 +1,11 @@
 r"""Estimated cost of solving the Markov chain of a cell.
 
 The numbers of states and of operations are multiplied by the measured cost per state and per
-operation. Times are expressed as a number of *turns*: iterations of a plain Python loop, whose time
-varies between machines as the solver's time does. The measured chains had 50 to 500 stations with
-windows of 4 to 200 packets, bursts of 1 to 64 packets, and odds of the AP of 0.1 to 90. The
-measured times above one second were 0.5 to 0.9 times the estimates, and the measured memory 0.5 to
-1 times.
+operation. Times are expressed in *turns*: a turn is the time of one iteration of a plain Python
+loop. This time varies between machines in the same way as the solver's time. The measured chains
+had 50 to 500 stations with windows of 4 to 200 packets, bursts of 1 to 64 packets, and odds of the
+AP of 0.1 to 90. The measured times above one second were 0.5 to 0.9 times the estimates, and the
+measured memory 0.5 to 1 times.
 """
 
 import numpy as np
@@ -22,9 +22,10 @@ server. [s]
 """
 
 ROUNDS, BY_ODDS, BY_BURST = 54.0, 0.75, -0.1
-"""Number of rounds of the iteration (module `levels`) with odds and bursts of 1. The number is
-multiplied by powers of the odds and of the burst length, with these exponents. Measured chains took
-15 to 360 rounds. [-]
+"""The first value is the number of rounds of the iteration (module `levels`) if the odds and the
+burst length are 1. For other cells this number is multiplied by powers of the odds and of the burst
+length. The other two values are the exponents of these powers. Measured chains took 15 to 360
+rounds. [-]
 """
 
 MIN_ROUNDS, MAX_ROUNDS = 20.0, 26.0
@@ -33,17 +34,17 @@ stations. [-]
 """
 
 LEVEL_TURNS, LEVEL_BURST_TURNS = 830.0, 15.0
-"""Time of a round for each level, and additional time for each level and each packet of a station's
-burst. [turns]
+"""Time of a round per level. The second value is the additional time per level and per packet of a
+station's burst. [turns]
 """
 
 STATE_TURNS, STATE_BURST_TURNS = 3.3, 0.16
-"""Time of a round for each state, and additional time for each state and each packet of a station's
-burst. [turns]
+"""Time of a round per state. The second value is the additional time per state and per packet of a
+station's burst. [turns]
 """
 
 SET_UP_LEVEL_TURNS, SET_UP_STATE_TURNS, SET_UP_BURST_TURNS = 6000.0, 45.0, 6.0
-"""Set-up time for each level, for each state, and for each state and each packet of a station's
+"""Set-up times: per level, per state, and additionally per state and per packet of a station's
 burst. [turns]
 """
 
@@ -56,8 +57,8 @@ STEP_BYTES = 100.0
 """Memory per transition between states, including all intermediate forms. [bytes]"""
 
 TABLE_BYTES, TABLE_S = 56.0, 5e-8
-"""Memory and time of all tables over numbers of stations and packets, per pair of these numbers.
-[bytes, s]
+"""Memory and time of all tables that are indexed by a number of stations and a number of packets,
+per table element. [bytes, s]
 """
 
 CONVOLUTION_S = 1e-9

@@ -18,7 +18,7 @@ def eliminated(chain: Chain, reference: int) -> Floats | None:
     fixed at 1; None if elimination fails. [-]
 
     Elimination may fail with long bursts, if the reference state is never or almost never reached.
-    Transitions to the same state, and to states that are left out of the chain, are ignored.
+    Transitions from a state to itself, and to states that are left out of the chain, are ignored.
     """
     steps = csr_array(
         diags_array(chain.ap_wins) @ _ap_burst(chain)

@@ -28,7 +28,7 @@ ROUNDS = 2_000
 """Largest number of rounds; usually five to fifty suffice."""
 
 LEAST = 1e-250
-"""Probability of a level below which the probability is treated as 0. [-]"""
+"""Smallest probability of a level that differs from 0; smaller probabilities are set to 0. [-]"""
 
 LARGE = 1e200
 """Ratio of probabilities above which all probabilities are rescaled; small probabilities then
@@ -119,8 +119,8 @@ class _Sweep:
         self.chain = chain
         self.parts = [slice(a, b) for a, b in pairwise(chain.first.tolist())]
         ap, station = _stored(chain.one_packet), _stored(chain.station_burst)
-        self.up = [ap[above, here] for here, above in pairwise(self.parts)]  # to the next level
-        self.down: list[Any] = []  # to a level from higher levels within a burst
+        self.up = [ap[above, here] for here, above in pairwise(self.parts)]  # one level up
+        self.down: list[Any] = []  # steps to a level, by a burst from a higher level
         self.reach: list[slice] = []
         for level, here in enumerate(self.parts):
             last = min(level + chain.station_packets, chain.levels - 1)
@@ -130,7 +130,9 @@ class _Sweep:
         self.drops = self._drops()
 
     def _drops(self) -> list[Floats]:
-        """Return, by level, the probability of a decrease by 1, 2, ... levels from each state."""
+        """Return one matrix per level: the probability that a success of a station lowers the level
+        by 1, 2, ... (columns), from each state of the level (rows).
+        """
         chain = self.chain
         level = np.repeat(np.arange(chain.levels), np.diff(chain.first))
         steps, falls = chain.station_burst, chain.station_packets
@@ -141,8 +143,8 @@ class _Sweep:
         return [table[part] for part in self.parts]
 
     def round(self, prob: Floats) -> Floats:
-        """Return the distribution after a round, which balances every level upwards from the lowest
-        level, then downwards from the highest level.
+        """Return the distribution after a round. A round solves the balance equations of one level
+        after the other, first from the lowest to the highest level, then back.
         """
         chain, parts = self.chain, self.parts
         prob = prob.copy()
@@ -181,14 +183,14 @@ class _Sweep:
         falls = np.stack(
             [prob[here] @ odds for here, odds in zip(self.parts, self.drops, strict=True)]
         )
-        # Column d + down has the probability that the level changes by d.
+        # In row K, column d + down has the probability of a transition from level K to level K + d.
         band = np.zeros((levels, down + up + 1))
         band[:, :down] = falls[:, ::-1]
         level = np.arange(levels - 1)
         band[level, down + np.minimum(up, levels - 1 - level)] = wins[:-1]
         np.divide(band, masses[:, None], out=band, where=reached[:, None])
         band[~reached] = 0.0
-        band[~reached, down - 1] = 1.0  # level is practically never reached
+        band[~reached, down - 1] = 1.0  # such a level is practically never reached
         new = np.zeros(levels)
         new[lowest:] = eliminate(band[lowest:], down)
         remaining = reached & (new > LEAST)
@@ -197,8 +199,8 @@ class _Sweep:
 
 
 def _stored(steps: csr_array) -> Any:
-    """Return the transposed transition matrix; a small matrix is returned as a dense matrix, which
-    has faster blocks.
+    """Return the transposed transition matrix. A small matrix is returned as a dense matrix, whose
+    blocks are processed faster.
     """
     return steps.toarray().T if steps.shape[0] <= SMALL else steps.T.tocsr()
 

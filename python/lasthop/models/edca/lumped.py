@@ -27,8 +27,8 @@ from lasthop.models.edca.occupancy import Occupancy
 from lasthop.models.edca.product import NEGLIGIBLE, level_range, log_weights
 
 SPILL = 1e-12
-"""Probability of the outermost levels above which more levels are included. A level is a number of
-packets at the stations. [-]
+"""Largest accepted total probability of the outermost included levels. At a higher probability,
+more levels are included. A level is a number of packets at the stations. [-]
 """
 
 MAX_FILL = 3e7
@@ -78,8 +78,8 @@ def _solve(
     """
     least, usual, most = levels
     weights = log_weights(stations, window, most)
-    # Without TXOP improbable states are left out. With TXOP they are included, since bursts empty
-    # stations, so that fewer stations have the packets.
+    # Without TXOP improbable states are left out. With TXOP they are included. Bursts empty
+    # stations, so that the same number of packets is at fewer stations.
     left_out = NEGLIGIBLE if max(ap_packets, station_packets) == 1 else np.inf
     k, eta = np.nonzero((weights > weights.max(axis=0) - left_out)[:, least:].T)
     k = k + least
@@ -138,8 +138,8 @@ def _one_packet(
 
 def _station_burst(eta: Integers, k: Integers, index: Integers, sizes: Floats) -> csr_array:
     """Return the transition probabilities for a success of a station. Rows are in the order of the
-    states. In a row, larger bursts come first; a station with exactly the limit of packets comes
-    before a station with more packets.
+    states. Within a row, transitions with larger bursts come first. A station with exactly as many
+    packets as its TXOP limit comes before a station with more packets.
     """
     states, limit = sizes.shape
     target = np.full((states, limit + 1), -1, dtype=np.int32)

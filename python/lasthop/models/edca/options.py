@@ -21,11 +21,11 @@ class Options(Choices):
         Mean of a backoff. In section 2.1 the backoff is uniform on [0, CW], which means CW/2;
         section 3.6 prints (CW+1)/2.
     attempts : "scenario" or "unlimited"
-        Limit of attempts after which a frame is dropped and the contention window reset: that of
-        the scenario, or none.
+        Limit of attempts after which a frame is dropped and the contention window is reset.
+        ``"scenario"``: the limit of the scenario. ``"unlimited"``: no limit.
     collision : "eifs" or "frame"
-        Time after the longest colliding frame: SIFS, the duration of a MAC ACK and AIFS, or only
-        AIFS. The paper does not define T_col.
+        Time after the longest colliding frame. ``"eifs"``: SIFS, the duration of a MAC ACK, and
+        AIFS. ``"frame"``: only AIFS. The paper does not define T_col.
     eifs_rate_bps : float or None
         Rate of the MAC ACK in the time after a collision; None uses the rate of the scenario.
         [bit/s]
@@ -55,6 +55,6 @@ class Options(Choices):
 
 
 PAPER = Options(mean_backoff="CW/2", attempts="unlimited", collision="eifs", ap_queue="mixed")
-"""Options for the model of the paper itself, as far as it is known: no attempt limit, and a mixed
-AP queue.
+"""Options that reproduce the model of the paper itself, as far as the paper describes it: no
+attempt limit, and a mixed AP queue.
 """

@@ -19,8 +19,8 @@ def ap_always_wins(at: Contention) -> bool:
 def solve_pifs(
     stations: int, window: int, ap_packets: int = 1, station_packets: int = 1
 ) -> Occupancy:
-    r"""Return the distribution of the states between two successes of stations, which are equally
-    likely.
+    r"""Return the distribution of the states between two successes of stations. All these states
+    are equally likely.
 
     Parameters
     ----------

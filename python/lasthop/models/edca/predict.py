@@ -61,8 +61,8 @@ def predict(scenario: Readable, options: Options | None = None) -> Quantities:
         ``active_stations``, ``jain`` and ``updown_ratio`` [-]. Stations and flows have
         ``goodput_bps`` and ``goodput_share``, flows ``rtt_s`` [s]. Stations and the AP have
         ``collision_rate`` [-] and ``queue_packets`` [packets]. Other values are ``solver``,
-        ``states``, ``options``, and the lists ``assumptions`` and ``warnings``. A value that the
-        model cannot know is absent.
+        ``states``, ``options``, and the lists ``assumptions`` and ``warnings``. Values that the
+        model does not predict are absent.
 
     Raises
     ------

@@ -21,12 +21,13 @@ from lasthop.models.edca.contention import Contention
 from lasthop.models.edca.occupancy import Occupancy
 
 CONSTANT = 1e-9
-"""Relative spread of the odds between situations, up to which the odds are constant. [-]
+"""Relative difference of the AP's odds between situations (numbers of active stations), up to which
+the odds are considered constant. [-]
 """
 
 NEGLIGIBLE = 40.0
-"""Estimated logarithm of the ratio of the largest state probability to the probability of a state,
-above which the state is left out.
+"""A state is left out if the largest state probability is estimated to be more than
+exp(`NEGLIGIBLE`) times the probability of the state.
 """
 
 MAX_ODDS = 1e18

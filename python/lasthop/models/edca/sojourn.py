@@ -77,8 +77,8 @@ def burst_s(cell: Cell, packets: Floats, way: str) -> Floats:
 
 
 def _spoilt_s(cell: Cell, at: Contention, to_active: bool) -> Floats:
-    """Return the mean duration of the longest frame of a collision per busy period, by situation; a
-    success contributes 0. [s]
+    """Return the mean time per busy period that the longest frames of collisions take, by
+    situation. A busy period with a success counts as 0. [s]
     """
     tau = at.station_attempt_prob
     lengths = sorted(
@@ -120,11 +120,11 @@ def _spoilt_s(cell: Cell, at: Contention, to_active: bool) -> Floats:
 def _none_as_long(
     cell: Cell, at: Contention, length: float, to_active: bool
 ) -> tuple[Floats, Floats]:
-    """Return two probabilities: that no station sends a frame of at least this duration, and that
-    neither a station nor the AP does.
+    """Return two probabilities. The first is that no station sends a frame of at least a given
+    duration. The second is that neither a station nor the AP sends such a frame.
 
-    The second probability is conditional on an attempt of the AP. `to_active` is whether the AP's
-    packet is for an active station.
+    The second probability is conditional on an attempt of the AP. `to_active` states whether the
+    AP's packet is for an active station.
     """
     kinds = list(Counter(cell.stations).items())
     up = np.array([_at_least(station, length, "up") for station, _ in kinds])
@@ -147,8 +147,8 @@ def _none_as_long(
 
 
 def _at_least(station: StationTraffic, length: float, way: str) -> float:
-    """Return the fraction of a station's packets with a long exposed frame: the frame that a
-    collision destroys (data or RTS) lasts `length` or longer. [-]
+    """Return the fraction of a station's packets whose exposed frame lasts `length` or longer. The
+    exposed frame is the one that a collision destroys: data or RTS. [-]
     """
 
     connections = station.connections

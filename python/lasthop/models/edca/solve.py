@@ -55,8 +55,8 @@ class Performance:
     ap_queue, station_queue : float
         Time averages of the queue length of the AP and of a station. [packets]
     ap_collision_rate, station_collision_rate : float
-        Fraction of attempts that collide; each packet of a burst is an attempt. The fraction is 0
-        for a node that never attempts. [-]
+        Fraction of attempts that collide. Each packet of a burst counts as an attempt. The fraction
+        is 0 for a node that never attempts. [-]
     ap_discard, station_discard : float
         Probability that all attempts at a frame collide, up to the attempt limit. The chain
         neglects such discards. [-]

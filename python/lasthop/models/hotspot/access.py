@@ -9,8 +9,8 @@ network cards (footnote 7).
 The chain is observed between transmissions. After a success the winner is *fresh*: it draws a new
 backoff, uniform on [0, CWmin]. The other node *waits* with its remaining backoff slots. The node
 whose backoff ends first wins. If both backoffs end simultaneously, the nodes collide, and both draw
-from doubled contention windows. A node with a larger AIFSN is later after each transmission, by the
-difference of the AIFSNs.
+from doubled contention windows. After each transmission, a node with a larger AIFSN starts its
+backoff later, by the difference of the AIFSNs.
 """
 
 from collections import defaultdict
@@ -22,8 +22,8 @@ from lasthop.models.access import Access
 from lasthop.models.errors import ConvergenceError
 
 TOLERANCE = 1e-6
-"""Relative change of the ratio of successes between sweeps below which the computation has
-converged. [-]
+"""Relative change, from one sweep to the next, of the ratio of the two nodes' successes. Below this
+change the computation has converged. [-]
 """
 
 NEGLIGIBLE = 1e-6
@@ -88,10 +88,10 @@ def _success_ratio(station: Access, ap: Access) -> float:
 class _Chain:
     """Stationary visits of the Markov chain of two nodes, computed in sweeps over its states.
 
-    One unit of probability moves between the sets of states "node k waits at stage s" and "both
-    draw, at stages s0 and s1". Within a set, successive wins of the fresh node are summed exactly.
-    A sweep ends at states in which a node begins a new frame: at backoff stage 0, or after a
-    dropped frame.
+    A total probability of 1 moves between sets of states. The sets are "node k waits at backoff
+    stage s" and "both nodes draw, at backoff stages s0 and s1". Within a set, successive wins of
+    the fresh node are summed exactly. A sweep ends at states in which a node begins a new frame: at
+    backoff stage 0, or after a dropped frame.
     """
 
     def __init__(self, *nodes: Access) -> None:
@@ -106,8 +106,8 @@ class _Chain:
                 raise ValueError(f"{fresh!r} is always due before {waiter!r} and starves it")
 
     def sweep(self) -> tuple[float, float]:
-        """Move the probability once through all states; return the number of successes of each
-        node.
+        """Move the probability once through all states. Return the expected number of successes of
+        each node.
         """
         wins = [0.0, 0.0]
         dropped, self.dropped = self.dropped, {}
@@ -155,8 +155,8 @@ class _Chain:
         self._add_waits(fresh, 0, draws, beaten)
 
     def _draw_both(self, stages: tuple[int, int], visits: float, wins: list[float]) -> None:
-        """Process the states in which both nodes draw after a collision; the node that loses then
-        waits at its backoff stage.
+        """Process the states in which both nodes draw after a collision. The node with the longer
+        backoff then waits at its backoff stage.
         """
         draws = [node.window(stage) + 1 for node, stage in zip(self.nodes, stages, strict=True)]
         weight = visits / (draws[0] * draws[1])
@@ -188,8 +188,9 @@ class _Chain:
         """Add the visits at which ``node`` starts to wait with the remainder of its draw, because
         the other node has sent first.
 
-        ``beaten[due]`` is the number of visits for each draw above ``due``, the slots after which
-        the other node sends. If ``due`` is negative, the draw is not reduced.
+        ``due`` is the number of slots after which the other node sends. ``beaten[due]`` is the
+        number of visits for each possible draw above ``due``. If ``due`` is negative, the draw is
+        not reduced.
         """
         steps = [0.0] * (draws + 1)
         for due, visits in beaten.items():
@@ -204,8 +205,8 @@ class _Chain:
 
 
 def _visits(entries: list[float], draws: int, later: int) -> list[float]:
-    """Return the number of visits of a waiting node for each number of remaining slots, summed over
-    successive wins of the fresh node.
+    """Return how often a waiting node has each number of remaining slots, summed over successive
+    wins of the fresh node. Index k of the result is the number of visits with k remaining slots.
 
     The fresh node with a draw d sends after later + d slots counted by the waiting node. If later +
     d is positive and below the remaining slots, it is subtracted from the remaining slots. If it is

@@ -23,8 +23,8 @@ round-trip time. [-]
 """
 
 LOST_WINDOW_OF_ACKS = 1e-3
-"""Probability of losing every ACK of an upload's window above which a warning about assumption a4
-is issued. [-]
+"""A warning about assumption a4 is issued if the probability that all ACKs of an upload's window
+are lost exceeds this value. [-]
 """
 
 MIN_BETA = 0.5
@@ -33,15 +33,15 @@ MIN_BETA = 0.5
 """
 
 AGGREGATES_OFF = (7.5, 11.5)
-"""Largest difference of predicted and simulated goodput shares in 881 cells with aggregation and
-without losses. The first value is for 95 % of the shares, the second for all shares.
+"""Largest difference between predicted and simulated goodput shares in 881 cells with aggregation
+and without losses. The first value is for 95 % of the shares, the second for all shares.
 ``docs/papers/hotspot.md`` describes the cells. [percentage points]
 """
 
 EXPIRED_OFF = (15, 34)
-"""Largest difference of predicted and simulated goodput shares in the 264 cells with a ratio above
-`SHORT_OF_TIMERS`. The first value is for 95 % of the shares, the second for all shares. [percentage
-points]
+"""Largest difference between predicted and simulated goodput shares in the 264 cells in which the
+ratio that `SHORT_OF_TIMERS` limits is exceeded. The first value is for 95 % of the shares, the
+second for all shares. [percentage points]
 """
 
 SHORT_OF_TIMERS = 0.5
@@ -192,8 +192,8 @@ def _check_retries(scenario: CellScenario) -> Iterator[Doubt]:
     ap = scenario.cell.ap
     for station in scenario.stations:
         attempts = min(station.attempts_short, ap.attempts_short)
-        # With two contenders, the other node begins to send in a slot with probability 2 / (CW + 1)
-        # at most, since the window doubles after a collision.
+        # With two contenders, the other node begins to send in a slot with a probability of at most
+        # 2 / (CW + 1). Later attempts collide less often, since windows double after a collision.
         collision = min(1.0, 2.0 / (min(station.cwmin, ap.cwmin) + 1.0))
         discard = collision**attempts
         if discard < DISCARD_DOUBTED:

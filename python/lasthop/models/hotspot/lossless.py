@@ -1,10 +1,10 @@
 r"""System Omega: a hot-spot whose AP loses nothing (hot-spot paper, Eqs. 4, 11-16).
 
-The window of every connection is full; the unknowns are the queues in which its packets wait. A
-backlogged station sends :math:`\beta_i` packets per packet of the AP. If Eqs. (7)-(10) are summed
-over the connections of a station, they require neither equal windows nor the same delayed-ACK
-setting. This module solves this general form. In the special case of the paper it equals Eqs.
-(11)-(13).
+Every connection has a full window of outstanding packets. The unknowns are the numbers of these
+packets in each queue. A backlogged station sends :math:`\beta_i` packets per packet of the AP.
+Summed over the connections of a station, Eqs. (7)-(10) require neither equal windows nor equal
+delayed-ACK settings. This module solves this general form. In the special case of the paper it
+equals Eqs. (11)-(13).
 """
 
 from collections.abc import Sequence
@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from lasthop.models.hotspot.station import Equilibrium, StationLoad
 
 NEUTRAL = 1e-12
-"""Difference from 1 below which the gain of the AP's queue is treated as 1, to allow for rounding
-errors. [-]
+"""The gain of the AP's queue is treated as 1 if it differs from 1 by less than this value, which
+allows for rounding errors. [-]
 """
 
 
@@ -55,8 +55,8 @@ def station_queues(of: StationLoad, ap_queue: float, pipe: float = 0.0) -> tuple
 
 
 def ap_queue(stations: Sequence[StationLoad], queue: float, pipe: float = 0.0) -> float:
-    r"""Return the packets in the AP's buffer that remain for given station buffers, the right side
-    of Eq. (13). [packets]
+    r"""Return the right side of Eq. (13): the number of packets that remain for the AP's buffer
+    after those in the station buffers are subtracted. [packets]
 
     .. math:: \sum_i \frac{N^{up}_i W_i - Q^{up}_i}2 + (N^{dw}_i W_i - 2 Q^{dw}_i)
 
@@ -84,7 +84,7 @@ def ap_queue(stations: Sequence[StationLoad], queue: float, pipe: float = 0.0) -
 
 
 def solve_lossless(stations: Sequence[StationLoad], pipe: float = 0.0) -> Equilibrium | None:
-    r"""Return the greatest root of system Omega, Eq. (4).
+    r"""Return the root of system Omega, Eq. (4), with the largest AP queue.
 
     Let :math:`S_i` be the number of packets in a station's buffer if the buffer contained all
     windows of the station. The buffer becomes empty when :math:`Q_{ap} + P` reaches
@@ -185,8 +185,8 @@ def solve_void_rounds(stations: Sequence[StationLoad]) -> Equilibrium:
 
 
 def other_packets(stations: Sequence[StationLoad], index: int) -> float:
-    r"""Return the term of all other stations in the condition for a backlogged station,
-    :math:`\gamma`. [packets]
+    r"""Return :math:`\gamma`, the contribution of all other stations to the condition under which a
+    station is backlogged. [packets]
 
     .. math:: \gamma = \sum_{j \ne i} \big(N^{up}_j W_j + 2 N^{dw}_j W_j\big)
 
@@ -225,7 +225,7 @@ def backlog(stations: Sequence[StationLoad], index: int) -> float:
     Parameters
     ----------
     stations : sequence of StationLoad
-        All stations, with delayed ACKs and one window each.
+        All stations, with delayed ACKs. All connections of a station have the same window.
     index : int
         A station with more uploads than downloads.
 

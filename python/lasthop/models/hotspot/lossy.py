@@ -1,8 +1,9 @@
 r"""System Psi: a hot-spot whose AP buffer is full and loses packets (hot-spot paper, Eqs. 5,
 23-25).
 
-Uploads keep their full windows, since the loss of an ACK does not reduce them (assumption a4).
-Downloads have the windows of Padhye's formulas for the loss probability p of the AP's buffer.
+Uploads keep their full windows, since the loss of an ACK does not reduce the window (assumption
+a4). The windows of downloads are given by Padhye's formulas for the loss probability p of the AP's
+buffer.
 """
 
 from collections.abc import Sequence
@@ -63,8 +64,8 @@ def station_queue_of_uploads(of: StationLoad, ap_buffer: float) -> float:
 def ap_loss(
     stations: Sequence[StationLoad], loss: float, ap_buffer: float, pipe: float = 0.0
 ) -> float:
-    r"""Return the loss probability at the AP for the load of connections at loss p, the right side
-    of Eq. (24). [-]
+    r"""Return the right side of Eq. (24): the loss probability at the AP that results from the load
+    that connections generate at the loss probability `loss`. [-]
 
     .. math::
         1 - B \Big/ \sum_i \frac{0.5 N^{up}_i W_i + N^{dw}_i NSR(p, W_i)}
@@ -147,8 +148,8 @@ def solve_lossy(
 def solve(
     stations: Sequence[StationLoad], ap_buffer: float, pipe: float = 0.0
 ) -> Equilibrium | None:
-    r"""Return the equilibrium of a hot-spot: that of system Omega if its AP queue fits into the
-    AP's buffer, or that of system Psi.
+    r"""Return the equilibrium of a hot-spot. It is the solution of system Omega if the AP queue of
+    this solution is smaller than the AP's buffer, or else the solution of system Psi.
 
     Parameters
     ----------

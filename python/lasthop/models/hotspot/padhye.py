@@ -162,8 +162,8 @@ def send_rate(
     Notes
     -----
     The formula is Padhye et al. 2000, Eq. (32). W(p) is `mean_window`, Q `timeout_probability`, and
-    f `backoff_factor`. With b = 2 the two branches agree at W(p) = W_m. With b = 1 the second
-    branch is lower than the first at this point, by the fraction 0.25 / (W_m / 2 + 1.25).
+    f `backoff_factor`. With b = 2 the two branches agree at W(p) = W_m. With b = 1 and W(p) = W_m
+    the second branch is lower than the first by the fraction 0.25 / (W_m / 2 + 1.25).
     """
     _check_loss(loss)
     _check_window(window)

@@ -43,8 +43,8 @@ class Connection:
     kind : Connections
         The flow as connections of the model, with ``count`` 1.
     up, down : Packets
-        Packets that the station sends, and packets that the AP sends: data in one direction, ACKs
-        in the other.
+        Packets that the station sends, and packets that the AP sends. In an upload, the station
+        sends data and the AP sends TCP ACKs; in a download, it is the reverse.
     """
 
     station: int

@@ -93,8 +93,8 @@ def predict(scenario: Readable, options: Options | None = None) -> Quantities:
 
 
 def _void_rounds(spot: HotSpot) -> Equilibrium | None:
-    """Return the queues by the approximation in footnote 18; None if the wire has a delay or the
-    AP's buffer overflows.
+    """Return the queues, computed by the approximation in footnote 18. The result is None if the
+    wire has a delay or if the AP's buffer would overflow.
     """
     at = solve_void_rounds(spot.stations)
     return at if at.ap_queue < spot.ap_buffer and spot.wired_round_trip_s == 0.0 else None
@@ -131,8 +131,8 @@ def _lists(
     flows: dict[str, Values] = {flow.name: {} for flow in scenario.flows}
     ap: Values = {}
     queues: list[Quantities] = []
-    # A single station has the whole goodput for any round-trip time, so that an arbitrary
-    # equilibrium yields its share.
+    # If only one station is active, it has the whole goodput. Its share is therefore correct for
+    # any equilibrium.
     active = [station.active for station in spot.stations]
     shares_from = at
     if at is None and sum(active) == 1:

@@ -48,8 +48,8 @@ class StationLoad:
         Connections whose data source is the station, and connections whose data source is the fixed
         host.
     beta : float
-        Ratio of the medium access probability of the station to that of the AP, :math:`\beta_i`.
-        [-]
+        Access priority :math:`\beta_i`: the medium access probability of the station divided by
+        that of the AP. [-]
     """
 
     uploads: tuple[Connections, ...] = ()
@@ -111,8 +111,8 @@ class Equilibrium:
     lossless : bool
         Whether the solution is that of system Omega; if not, it is that of system Psi.
     neutral : bool
-        Whether every smaller ``ap_queue`` also solves the system; ``ap_queue`` is then the largest
-        solution.
+        Whether the system has many solutions: every value between 0 and ``ap_queue`` then also
+        solves the system.
     """
 
     ap_queue: float

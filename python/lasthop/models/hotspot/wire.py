@@ -42,7 +42,8 @@ class Traffic:
     ap_service_s : float
         Time between two packets of the backlogged AP, :math:`\\tau`. [s]
     wire_up_bytes, wire_down_bytes : float
-        IP bytes that the wire carries per packet of the AP, from the AP and to the AP. [bytes]
+        Number of IP bytes that the wire carries from the AP (up) and to the AP (down), per packet
+        that the AP sends. [bytes]
     """
 
     ap_service_s: float
@@ -56,11 +57,11 @@ def traffic(spot: HotSpot, at: Equilibrium) -> Traffic:
     .. math:: \tau = \sum_{packets} (T_{AIFS} + T_{exchange})
               + \sigma\frac{CW_{AP}}2 + \frac{f}{1-f}(T_{max} + \sigma CW_{AP})
 
-    The sum is over the packets of AP and stations, per packet of the AP. The backlogged AP counts
-    every idle slot, so that the idle slots are the AP's backoff. :math:`\sigma` is the slot time,
-    and :math:`CW_{AP}` the AP's CWmin. f is the fraction of slots in which a station begins to
-    send. It is computed to first order, with one doubling of the contention window. :math:`T_{max}`
-    is the longest exchange.
+    The sum is over the packets of AP and stations, per packet of the AP. The AP is backlogged and
+    its backoff counter falls in every idle slot. The number of idle slots is therefore the AP's
+    backoff. :math:`\sigma` is the slot time, and :math:`CW_{AP}` the AP's CWmin. f is the fraction
+    of slots in which a station begins to send. It is computed to first order, with one doubling of
+    the contention window. :math:`T_{max}` is the longest exchange.
 
     Parameters
     ----------

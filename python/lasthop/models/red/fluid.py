@@ -22,21 +22,23 @@ MAX_GROUPS = 8
 compute.
 """
 FEW = 10
-"""Number of flows below which the fluid approximation fails."""
+"""Number of flows below which a warning is issued that the fluid approximation may fail."""
 ROOM = 2.0
 """Least ratio of the rate of a host's link to a flow's share of the bottleneck, for which no
 warning is issued. The peaks of a saw-tooth window are 4/3 of its mean, and flows differ. [-]
 """
 DELAY_DOUBTED, DELAY_BROKEN = 0.1, 1.0
-"""Ratios of the delay of a full drop-tail queue to the round-trip time. Above the first, the model
-warns that the buffer may not be small; above the second, it refuses the scenario. [-]
+"""Limits for the delay of a full drop-tail queue divided by the round-trip time. Above the first
+limit, the model warns that the buffer may not be small. Above the second limit, the model refuses
+the scenario. [-]
 """
 MAX_NAMED = 2
-"""Number of further classes of flows that a refusal names."""
+"""Largest number of further classes of flows that the message of an error names."""
 MIN_REST = {"red": 2.0, "red-instant": 2.0, "pi": 2.0, "threshold": 4.0}
-"""Window at equilibrium up to which the fluid model of each queue discipline does not apply,
-because `ssthresh` is at least 2 packets (RFC 5681, eq. 4). With a small buffer the limit is larger:
-below 4 packets no loss is followed by three duplicate ACKs. [packets]
+"""Window at equilibrium that must be exceeded, by queue discipline; the fluid model does not apply
+to smaller windows. `ssthresh` is at least 2 packets (RFC 5681, eq. 4). With a small buffer
+(``threshold``) the limit is larger: below 4 packets no loss is followed by three duplicate ACKs.
+[packets]
 """
 
 
@@ -237,7 +239,7 @@ def model_of(queue_model: QueueModel, groups: list[Group]) -> Model[Any]:
 
 
 def rate_of(link: Link) -> float:
-    """Return the rate of a link, or infinity if it has none. [bit/s]"""
+    """Return the rate of a link, or infinity if the link has no rate. [bit/s]"""
     return inf if link.rate_bps is None else link.rate_bps
 
 
@@ -259,8 +261,8 @@ def rtts(groups: list[Group]) -> dict[str, float]:
 
 
 UNLISTED = ("tcp", "flows", "least_window", "least_rest")
-"""Parameters that `listed` omits from its loop: it has already yielded them, or they do not follow
-from a scenario.
+"""Parameters that the loop in `listed` skips: `listed` has already yielded them, or they do not
+follow from a scenario.
 """
 
 SOURCES = {

@@ -63,8 +63,8 @@ class TcpPath(Path[TcpFlow]):
         queue : str
             Link whose queue the model contains.
         counted : bool
-            Whether the transmission time of this link is included. Without `counted`, the queue of
-            the model includes this time.
+            Whether the result includes the transmission time of the link `queue`. If false, the
+            queue of the model includes this time.
         """
         data = sum(
             sent_s(link, self.packet_bytes)
@@ -160,7 +160,8 @@ def bottleneck(tcp: Sequence[TcpPath], udp: Sequence[Path[UdpFlow]]) -> Link:
 def shared(
     tcp: Sequence[TcpPath], load: dict[str, float]
 ) -> tuple[dict[str, float], dict[str, str]]:
-    """Fill links max-min fairly; return each flow's rate [bit/s] and the link that limits it.
+    """Share the links by max-min fairness. Return each flow's rate [bit/s] and the link that limits
+    the flow.
 
     On entry `load` contains the load of other traffic on each link [bit/s], and on return the total
     load.

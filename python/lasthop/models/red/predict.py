@@ -35,9 +35,10 @@ def predict(scenario: Readable) -> Quantities:
         A result of kind ``"prediction"``. Each flow and class at equilibrium has ``goodput_bps``
         [bit/s], ``cwnd_packets`` [packets] and ``loss_probability`` [-]. The full link has
         ``utilisation`` [-], and its queue ``occupancy_packets`` [packets], ``drop_probability`` or
-        ``mark_probability`` [-] and ``sojourn_s`` [s]. The table ``stability`` has whether the
-        equilibrium is ``stable``, its ``rightmost_root`` [1/s] and ``period_s`` [s], the period of
-        the slowest-decaying or the growing oscillation. ``parameters`` has the inputs of the model.
+        ``mark_probability`` [-] and ``sojourn_s`` [s]. The table ``stability`` states whether the
+        equilibrium is ``stable``. It also has the ``rightmost_root`` [1/s], and ``period_s`` [s],
+        the period of the slowest-decaying or the growing oscillation. ``parameters`` has the inputs
+        of the model.
 
     Raises
     ------
@@ -175,8 +176,8 @@ class EquilibriumQuantities:
 
 
 def small_buffer(load: float, most: float) -> float:
-    r"""Return the mean queue under the threshold policy, for the same M/M/1 queue as the model's
-    losses. [packets]
+    r"""Return the mean queue length under the threshold policy. The queue is the M/M/1 queue from
+    which the model also computes losses. [packets]
 
     .. math:: \sum_{n=1}^{q_{th}} \rho^n
 

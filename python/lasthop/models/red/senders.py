@@ -23,7 +23,7 @@ def rule_of(tcp: Tcp) -> tuple[WindowRule, dict[str, float]]:
     Raises
     ------
     ModelError
-        If the growth and reduction of the window do not depend on the window only.
+        If the growth or the reduction of the window depends on more than the window.
     """
     name = tcp.congestion
     if name in RENO:

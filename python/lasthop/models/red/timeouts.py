@@ -1,4 +1,5 @@
-"""Comparison of the loss of the fluid model with the loss of Reno with timeouts at the same queue.
+"""Comparison of two loss probabilities at the same queue: that of the fluid model, and that of Reno
+with timeouts.
 
 The formula of Padhye et al. 2000 includes two effects that the fluid model leaves out: the
 saw-tooth of the window, and the timeouts that follow losses at small windows.
@@ -17,8 +18,8 @@ FACTOR = 1.5
 The saw-tooth of the window causes a ratio of 1.33 even without timeouts. [-]
 """
 BEYOND_RENO = 16.0
-"""Window w above which Compound TCP grows faster than Reno, where alpha w^k = 1 with Compound's
-parameters alpha and k. [packets]
+"""Window above which Compound TCP grows faster than Reno. It is the window w with alpha w^k = 1,
+where alpha and k are Compound's parameters. [packets]
 """
 WIDEST = 1e6
 """Receive window that is practically unlimited. [packets]"""
@@ -85,8 +86,8 @@ def reno_loss(fluid: Fluid, tcp: Tcp) -> float | None:
 
     def surplus(loss: float) -> float:
         if isinstance(p, RedDerived):
-            # Above max_th, RED's drop function is replaced by that of gentle RED, as for the
-            # equilibrium.
+            # Above max_th, RED's drop function is replaced by that of gentle RED, as in the
+            # computation of the equilibrium.
             waiting = float(p.drop_curve.smooth().queue_at(loss))
         else:
             waiting = 0.5 * case.values["q_th"] / fluid.flows

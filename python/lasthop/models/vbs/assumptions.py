@@ -37,13 +37,13 @@ SHORT_QUEUE = 10.0
 """
 
 BUSY_WIRE, LOADED_WIRE = 0.95, 0.8
-"""Load of the wire above which the wire is the bottleneck, and load above which it may be the
-bottleneck. [-]
+"""Limits of the load of the wire. Above the first limit the wire is the bottleneck; above the
+second limit it may be the bottleneck. [-]
 """
 
 SATURATED = 0.9
-"""Fraction of slots in which a station contends, above which the packets of uploads wait at the
-station. [-]
+"""Fraction of slots in which a station contends, above which a warning is issued: the packets of
+uploads then wait at the station. [-]
 """
 
 MIN_ROOM = 4.0
@@ -56,7 +56,9 @@ ACKS_LOST = 0.05
 """
 
 OFTEN = 1.0
-"""Overflow episodes of the AP's queue per round trip above which the episodes overlap. [-]"""
+"""Number of overflow episodes of the AP's queue per round trip, above which a warning is issued
+that episodes overlap. [-]
+"""
 
 
 def stations_with_connections(scenario: CellScenario) -> list[Station]:
@@ -135,7 +137,7 @@ def _is_chained(flow: StationFlow) -> bool:
 
 
 def refused(options: Options) -> Table[CellScenario]:
-    """Return the checks whose violation makes the model refuse a scenario."""
+    """Return the table of checks that a scenario must pass. The model refuses other scenarios."""
     upload = "option losses = chain, and `{0.key}` is an upload"
     chain = [Check("section VI-C", _is_chained, upload)] if options.losses == "chain" else []
     return (

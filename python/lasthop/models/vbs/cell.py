@@ -60,8 +60,8 @@ class FlowClass:
     upload : bool
         Whether the data comes from the stations.
     down, up : Frame
-        Packets that the AP sends, and packets that a station sends: data in one direction, ACKs in
-        the other.
+        Packets that the AP sends, and packets that a station sends. In a download, the AP sends
+        data and the station TCP ACKs; in an upload, it is the reverse.
     growth : WindowGrowth
         Growth and reduction of the sender's window.
     payload_bytes : int
@@ -102,13 +102,14 @@ class Cell:
     frozen : bool
         Whether backoff counters freeze in busy slots.
     targets : tuple of float
-        Target shares of the AP's buffer under virtual buffer sharing, :math:`h_i^*`; a target
-        applies to one or more classes. [-]
+        Target shares of the AP's buffer under virtual buffer sharing, :math:`h_i^*`. Each target
+        applies to one or more of the `classes`. [-]
     occupancy : float
         Target fraction of the AP's buffer that virtual buffer sharing keeps filled, :math:`c`. [-]
     regulated : bool
-        Whether a controller keeps the fraction `occupancy` of the buffer filled on average, by
-        random drops. If not, this fraction is filled like a drop-tail buffer, as in Algorithm 1.
+        Whether a controller drops packets at random such that the fraction `occupancy` of the
+        buffer is filled on average. If false, this fraction of the buffer acts as a drop-tail
+        buffer, as in Algorithm 1.
     partitioned : bool
         Whether each target is a separate drop-tail buffer of :math:`c\\,h_i^* B_{ap}` packets.
     names : tuple of str

@@ -43,8 +43,9 @@ def visits(up: Floats, landing: Floats, again: Floats) -> Visits:
     Parameters
     ----------
     up : ndarray
-        Probability that window l = 1, 2, ... grows before the next loss event. At the largest
-        window it is the probability that the window does not change, which must be below 1. [-]
+        Probability that window l = 1, 2, ... grows before the next loss event. The largest window
+        cannot grow; its value is the probability that the window does not change, which must be
+        below 1. [-]
     landing : ndarray
         Window after a loss event at window l, between 1 and l. The visits at a half-integer value
         are divided equally between the two adjacent windows. [packets]
@@ -62,7 +63,7 @@ def visits(up: Floats, landing: Floats, again: Floats) -> Visits:
     # `own`: probability that a loss event ends at its start window and another loss event follows.
     own = (0.5 * ((at == floor).astype(float) + (at == ceiling)) * repeats).tolist()
     grown, events = [0.0] * size, [0.0] * size
-    following = [0.0] * size  # loss events after other loss events, by start window
+    following = [0.0] * size  # loss events that follow another loss event, by start window
     landed = [0.0] * size  # loss events that ended at each window
     grown[-1] = 1.0
     for k in range(size - 1, -1, -1):

@@ -24,7 +24,8 @@ ROUNDS = 20_000
 """Largest number of iterations; usually about a hundred suffice."""
 
 MOST = 0.999
-"""Upper bound for the fraction of time in which a station contends, during the iteration. [-]"""
+"""Upper bound that the iteration imposes on the fraction of time in which a station contends. [-]
+"""
 
 
 @dataclass(frozen=True)
@@ -123,8 +124,8 @@ def failure_prob_of(attempts: float, access: Access) -> float:
     -----
     The printed Eq. (15) evaluates this function at :math:`\beta_{ap,i} = h_i \beta_{ap}`, the
     attempts of the AP at class i. However, :math:`\beta_{ap,i}` is not an attempt probability of a
-    node: for two equal classes without channel errors (:math:`p_w = 0`) the result is 0.38 for
-    both.
+    node. For example, two equal classes without channel errors (:math:`p_w = 0`) would both have a
+    failure probability of 0.38.
     """
     low, high = 0.0, 1.0
     for _ in range(60):
@@ -267,8 +268,8 @@ class _Solver:
         self.mean_reached = self.shares @ self.ap_reached
         self.replied = self.replies
         if self.printed:
-            # Eq. (11) as printed: shares are fractions of attempts, and discarded packets also
-            # cause ACKs.
+            # This branch computes Eq. (11) as printed: shares are fractions of attempts, and
+            # discarded packets also cause ACKs.
             failures = (self.ap_reached * self.ap_fails).sum(axis=1) / self.ap_reached.sum(axis=1)
             failed_before = np.arange(self.cell.ap.attempts, dtype=np.float64)
             self.mean_reached = np.power(float(self.shares @ failures), failed_before)
@@ -326,8 +327,8 @@ class _Solver:
         surviving = np.cumprod(stays, axis=1)
         ends = self.mean_reached - np.append(self.mean_reached[1:], 0.0)
         over_packet = np.minimum(surviving @ ends, 1.0 - 1e-12)
-        # The station to which the AP has just sent contends additionally if it had no packet
-        # before.
+        # The station to which the AP has just sent a packet becomes an additional contender if it
+        # had no packet to send before.
         fresh = np.zeros(len(self.counts))
         np.add.at(fresh, self.home, self.shares * self.replied)
         fresh *= 1.0 - self.busy

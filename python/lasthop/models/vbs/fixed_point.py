@@ -1,5 +1,5 @@
-r"""Fixed point of the whole model (paper 000, section IV-D): it combines windows, MAC layer and
-queue, and is solved from several starting points.
+r"""Fixed point of the whole model (paper 000, section IV-D), which combines windows, MAC layer and
+queue. The iteration begins at several starting points.
 """
 
 from collections.abc import Iterator, Sequence
@@ -29,13 +29,13 @@ factor 0.5 and converges with 0.2. [-]
 """
 
 SAME = 1e-4
-"""Difference of shares up to which two solutions are the same. [-]"""
+"""Largest difference of shares up to which two solutions are considered equal. [-]"""
 
 DOMINANT = 0.9
-"""Share of the dominant class in a starting point. [-]"""
+"""Share of the AP's queue that the dominant class has at a starting point. [-]"""
 
 STARTED = 3
-"""Number of starting points with a dominant class."""
+"""Largest number of starting points at which one class dominates."""
 
 
 ROUNDS = 60
@@ -48,8 +48,9 @@ windows of 45 and 450 packets. [s]
 """
 
 MIN_VIRTUAL = 2.0
-"""Packets per connection in a class's share of the queue, above which overflows keep the class at
-its share. [packets]
+"""Least number of packets per connection for which overflows can keep a class at its target share
+of the queue. The number is the target share in packets, divided by the connections of the class.
+[packets]
 """
 
 REGULATED = 'algorithm = "regulated"'
@@ -79,8 +80,8 @@ class Solution:
     goodput : ndarray
         Delivered segments of one connection, :math:`\\Theta_i`. [1/s]
     episode_rates : ndarray
-        Overflow episodes per round trip, by class with a target share; 0 unless losses are bursts.
-        [-]
+        Overflow episodes per round trip: one value per target share, or one value for the whole
+        queue. The values are 0 unless losses are bursts. [-]
     """
 
     contention: Contention
@@ -103,9 +104,9 @@ class _State:
     replies: Floats
     overflow: Floats
     occupancy: float
-    swing: float  # Oscillation of the queue, which RTOs include. [packets]
-    own: Floats  # In an overflow episode: losses per packet by which a flow's own window grows.
-    spread: Floats  # In an overflow episode: losses per arriving packet.
+    swing: float  # Size of the queue's oscillation, which increases RTOs. [packets]
+    own: Floats  # Losses in an overflow episode, per packet by which the flow's window grows.
+    spread: Floats  # Other losses in an overflow episode, per arriving packet.
     rates: Floats  # Loss rates, by group.
     queued: Floats  # Packets of each group in the queue, if partitioned.
 
@@ -289,7 +290,7 @@ class _Components:
         occupancy, swing = self.limit, 0.5 * VARIATION * self.limit
         queued, targets = self.buffers, self.buffers / self.buffers.sum()
         leaving = np.ones(len(counts))
-        if self.cell.partitioned:  # a packet frees room in its partition
+        if self.cell.partitioned:  # a packet leaves room only in its own partition
             for group in self.groups:
                 leaving[group] = at.shares[group].sum()
         own, spread = np.exp(-mac.contending * leaving), np.zeros(len(counts))
@@ -308,8 +309,8 @@ class _Components:
             queued = np.where(rates > 0.0, queued, np.clip(natural, 1e-3, self.buffers))
             occupancy = float(queued.sum())
         elif not self.cell.targets and rates[0] == 0.0:
-            # Without overflow, the packets of the windows that are not on the wire or at stations
-            # are in the queue.
+            # If the queue does not overflow, it contains all packets of the windows except those on
+            # the wire and at stations.
             offered = float(counts @ accepted) / mac.service_rate
             occupancy = min(max(at.occupancy * offered, 1e-3), float(self.cell.buffer_packets))
         return _State(
@@ -334,8 +335,8 @@ class _Components:
         weights: Floats,
     ) -> tuple[Floats, Floats, float, Floats]:
         """Return the effects of overflow episodes. These are the losses of a flow's own growth, the
-        losses of any packet, the oscillation of the queue, and the mean free room of each group.
-        [packets]
+        losses that affect all packets equally, the oscillation of the queue, and the mean free room
+        of each group's buffer. [packets]
 
         If all groups share one queue, its free room is assigned to the first group.
         """
@@ -405,7 +406,7 @@ class _Components:
         )
 
     def _cannot_hold(self, index: int, why: str) -> str:
-        """Return a message about a class whose windows no loss rate reduces to its target share."""
+        """Return a message about a class that exceeds its target share at every loss rate."""
         if not self.cell.targets:
             return why
         group = self.groups[index]
@@ -544,8 +545,8 @@ def solve_from(cell: Cell, options: Options, start: _State) -> Solution:
     else:
         settled = False
     if components.unfilled is not None and len(cell.targets) == 1:
-        # A single class that does not fill its share is never blocked; the queue then acts as a
-        # drop-tail queue.
+        # If the only class does not fill its target share, the sharing never drops a packet. The
+        # queue then acts as a drop-tail queue.
         room = max(int(cell.occupancy * cell.buffer_packets), 1)
         return solve_from(replace(cell, targets=(), buffer_packets=room), options, start)
     if components.unfilled is not None:

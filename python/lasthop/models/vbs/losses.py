@@ -8,7 +8,8 @@ of them per round trip. In an episode a flow loses
 - with probability a the additional packet of its own growth. This packet arrives immediately after
   another packet and finds the buffer full if no station has an ACK to send. For :math:`\rho`
   contending stations, :math:`a = e^{-\rho}`;
-- a fraction of all other lost packets that equals the flow's fraction of all arrivals.
+- a share of the other lost packets. This share is equal to the flow's share of all arriving
+  packets.
 """
 
 from dataclasses import dataclass
@@ -62,7 +63,8 @@ class Episodes:
     own : float
         Probability a that the additional packet of the flow's own growth is lost. [-]
     spread : float
-        Losses that affect all packets equally, per packet that arrives in an episode. [-]
+        Number of losses that affect all packets equally, divided by the number of packets that
+        arrive in an episode. [-]
     """
 
     rate: float

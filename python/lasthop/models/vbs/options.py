@@ -28,19 +28,21 @@ class Options(Choices):
         uploads share the buffer, ``"independent"`` replaces ``"bursts"``, since the additional ACKs
         of uploads affect all packets equally.
     mean : "time" or "jumps"
-        Mean window of the chain of Eq. (3): averaged over time, or over the changes of the window
-        as printed in Eq. (4).
+        Mean window of the chain of Eq. (3). ``"time"``: average over time. ``"jumps"``: average
+        over the changes of the window, as printed in Eq. (4).
     collisions : "draining" or "mean"
         Collisions of the AP's attempts. ``"draining"``: stations that have sent their ACK stop
         contending, so that later attempts at a packet collide less. ``"mean"``: the collision
         probability is equal for all attempts, as in Eq. (13).
     slots : "scenario" or "bianchi"
-        Whether backoff counters fall in busy slots: as set by `cell.countdown`, or always.
+        Whether backoff counters fall in busy slots. ``"scenario"``: as set by `cell.countdown`.
+        ``"bianchi"``: always.
     ack_balance : "served" or "printed"
-        Quantities that are equal in Eq. (12): packets that leave a queue, or attempts as printed.
+        Quantities that Eq. (12) equates. ``"served"``: packets that leave a queue. ``"printed"``:
+        attempts, as in the printed equation.
     goodput : "segments" or "acks"
-        Segments that count as goodput: delivered segments, as in a simulation, or segments whose
-        acknowledgement returns, :math:`\Theta_i` in Eq. (5).
+        Segments that count as goodput. ``"segments"``: delivered segments, as in a simulation.
+        ``"acks"``: segments whose acknowledgement returns, :math:`\Theta_i` in Eq. (5).
     """
 
     increase: Increase = "engine"
@@ -53,6 +55,6 @@ class Options(Choices):
 
 
 PAPER = Options(losses="chain", mean="jumps", collisions="mean", slots="bianchi")
-"""Options for the model of paper 000 itself, with corrections: the Markov chain of Eq. (3) and the
-averages of Eqs. (4) to (16).
+"""Options that reproduce the model of paper 000 itself, with corrections. They select the Markov
+chain of Eq. (3) and the averages of Eqs. (4) to (16).
 """

@@ -39,7 +39,7 @@ class Picture:
 
 
 def connections(scenario: CellScenario) -> list[Flow]:
-    """Return all flows except those of sensors, whose load is negligible."""
+    """Return all flows except the flows of sensors. The load of sensors is negligible."""
     return [flow for flow in scenario.flows if not isinstance(flow, SensorFlow)]
 
 

@@ -89,8 +89,9 @@ class Response:
     timeouts : float
         Fraction of the loss events that end in a timeout. [-]
     freed, freed_squared : float
-        Packets that loss events remove from the network per round trip, and the sum of their
-        squares. [packets, packets^2]
+        Packets in flight by which loss events reduce the load of the network. The first value is
+        the sum over the loss events of a round trip, the second the sum of the squares. [packets,
+        packets^2]
     """
 
     sent: float
@@ -147,7 +148,7 @@ def respond(growth: Floats, decrease: float, hazard: Hazard, timer: Timer) -> Re
     growing = float(grown @ (packets / window) + events.sum())
     total = growing + float(events @ event_rounds)
     sent = float(grown @ packets + events @ event_packets)
-    # During recovery cwnd is inflated by the amount of its reduction.
+    # During recovery cwnd is larger than afterwards, by the amount of the reduction.
     windows = grown @ (packets * (window + 0.5) / window) + events @ (
         (result + 0.5) * (1.0 + recovery + timeout * (1.0 + timer.timeout())) + timeout * landing
     )

@@ -12,7 +12,9 @@ LEAST, MOST = 1e-9, 1e3
 """Lower and upper limit of the search for the loss rate. [-]"""
 
 NEAR = 0.01
-"""Relative distance from the initial guess at which the search for the loss rate begins. [-]"""
+"""Relative distance between the initial guess and the first two trial values in the search for the
+loss rate. [-]
+"""
 
 
 def head_of_line_shares(counts: Floats, in_flight: Floats) -> Floats:
@@ -84,13 +86,14 @@ def packets_held(buffer: float, counts: Floats, goodput: Floats, wire_s: float) 
 
 def loss_rate(excess: Callable[[float], float], guess: float) -> float:
     """Return the loss rate at which the packets in flight (`packets_offered`) equal the packets in
-    a full buffer and on the wire (`packets_held`). The result is 0 if there are fewer packets in
-    flight at every loss rate.
+    a full buffer and on the wire (`packets_held`). The result is 0 if at every loss rate fewer
+    packets are in flight than the full buffer and the wire can contain.
 
     Parameters
     ----------
     excess : callable
-        Function of the loss rate that returns the difference of these two numbers; it decreases.
+        Function that is given a loss rate and returns the first of these two numbers less the
+        second. It must decrease with the loss rate.
     guess : float
         Initial guess.
 

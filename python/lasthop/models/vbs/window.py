@@ -23,7 +23,8 @@ class WindowGrowth:
         Scalability, exponent and decrease of Compound TCP, :math:`\alpha, \kappa, \beta`. Reno has
         ``alpha = 0`` and a decrease of one half. [-]
     gamma : float
-        Number of the flow's packets in the queue above which its delay window decreases. [packets]
+        Number of the flow's packets in the queue, above which the flow's delay window decreases.
+        [packets]
     segments_per_ack : int
         Segments per ACK: 2 with delayed ACKs, 1 without. [segments]
     """

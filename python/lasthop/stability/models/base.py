@@ -44,16 +44,18 @@ class Derived:
         return {}
 
     def balance(self, windows: Any) -> Any:
-        """Return the loss probability at which the given windows neither grow nor shrink. [-]"""
+        """Return the loss probability at which windows of the given size neither grow nor shrink.
+        [-]
+        """
         return self.rule.balance(windows, self.values)
 
     def change(self, window: Any, loss: Any) -> Any:
-        """Return the mean change of a window per packet for a loss probability. [packets]"""
+        """Return the mean change of a window per packet at a given loss probability. [packets]"""
         rule, values = self.rule, self.values
         return rule.increase(window, values) * (1.0 - loss) - rule.decrease(window, values) * loss
 
     def within_constraints(self, constrained: bool) -> Self:
-        """Return the constants as plain numbers, with the given value of `constrained`.
+        """Return a copy of the constants as plain numbers, with the given value of `constrained`.
 
         Arithmetic is fastest with plain numbers.
         """
@@ -168,12 +170,14 @@ def window_rule(values: Mapping[str, Any]) -> WindowRule:
 
 
 def range_of(rule: WindowRule, low: float, high: float) -> tuple[float, float]:
-    """Return the range in which the window at equilibrium is searched. [packets]"""
+    """Return the range of windows in which the window at equilibrium is searched. [packets]"""
     return max(low, rule.valid_from), min(high, rule.valid_to)
 
 
 def beyond(model: Model[Any], values: Mapping[str, Any]) -> str:
-    """Return the reason why no window in the range of the window rule is an equilibrium."""
+    """Return an error text: the reason why no window in the range of the window rule is an
+    equilibrium.
+    """
     rule = window_rule(values)
     low, high = rule.valid_from, rule.valid_to
     if not low and high == inf:

@@ -11,8 +11,8 @@ import numpy as np
 from lasthop.stability.parameters import Choice, Number, Parameter
 
 ROUNDING = 1e-12
-"""Relative tolerance for the rounding errors of a queue that is converted to another unit and back.
-[-]
+"""Relative tolerance for the rounding errors of a queue length that is converted to another unit
+and back. [-]
 """
 
 FLOWS = Number(
@@ -109,7 +109,8 @@ class DropCurve:
         return replace(self, drop="gentle") if self.drop == "strict" else self
 
     def queue_at(self, loss: Any) -> Any:
-        """Return the queue per flow at which packets are dropped with probability `loss`. [packets]
+        """Return the queue length per flow at which packets are dropped with probability `loss`.
+        [packets]
 
         The result is NaN if no queue has this drop probability.
         """
@@ -123,14 +124,16 @@ class DropCurve:
         return np.where(loss <= self.max_p, linear, beyond) / self.scale
 
     def piece(self, loss: Any) -> Any:
-        """Return the index of the piece of the drop function: 1 if the average queue is above the
-        upper threshold, or 0.
+        """Return the index of the linear piece of the drop function at the drop probability `loss`:
+        1 if the average queue is above the upper threshold, else 0.
         """
         beyond = (self.drop == "gentle") & (np.asarray(loss) > self.max_p)
         return np.asarray(beyond, dtype=np.int64)
 
     def at(self, loss: Any) -> "DropCurve":
-        """Return the drop function with the coefficients of its linear piece at the equilibrium."""
+        """Return a copy of the drop function. Its `slope` and `offset` are those of the linear
+        piece at the equilibrium, where the drop probability is `loss`.
+        """
         gentle = self.piece(loss) > 0
         slope = np.where(gentle, self.eta, self.rho)[()]
         offset = np.where(gentle, 1.0 - 2.0 * self.max_p, self.rho * self.min_th)[()]
@@ -139,8 +142,8 @@ class DropCurve:
     def probability(self, average: Any, constrained: bool) -> Any:
         """Return the drop probability for an average queue per flow. [-]
 
-        The probability is that of the linear piece at the equilibrium; if `constrained`, it is the
-        whole function of Eq. (6).
+        If `constrained`, the whole drop function of Eq. (6) is used. If not, only its linear piece
+        at the equilibrium is used.
         """
         if not constrained:
             return self.slope * average - self.offset

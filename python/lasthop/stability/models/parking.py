@@ -39,8 +39,8 @@ class LotDerived(Derived):
     local_flows : float
         Number of local flows of each queue per long flow. [-]
     served : float
-        Fraction of the selected packets that the queue does not serve: 1 if RED drops packets, or 0
-        if RED marks and serves them.
+        Fraction of the packets selected by RED that are dropped instead of served: 1 if RED drops
+        the selected packets, 0 if RED marks them and serves them.
     """
 
     drop_curve: DropCurve
@@ -73,9 +73,9 @@ class ParkingLot(Model[LotDerived]):
     -----
     The model is not in the paper. Queues, thresholds and capacities are per long flow; each queue
     has n local flows per long flow. The model assumes that the first queue does not change the
-    traffic pattern of the packets that it forwards. It also assumes that a loss is reported one
-    round-trip time later, in whichever queue it occurred. Both assumptions are usual in fluid
-    models of networks.
+    traffic pattern of the packets that it forwards. It also assumes that the sender learns of a
+    loss one round-trip time later, in whichever queue the loss occurred. Both assumptions are usual
+    in fluid models of networks.
     """
 
     def __init__(self, *, averaged: bool) -> None:
@@ -123,8 +123,8 @@ class ParkingLot(Model[LotDerived]):
         return p, np.where(sound, point, np.nan)
 
     def _guess(self, p: LotDerived) -> NDArray[np.float64]:
-        """Return the initial guess: logarithms of windows with which all flows of a queue have
-        equal rates.
+        """Return the initial guess of the windows, as logarithms. With these windows all flows of a
+        queue have equal rates.
         """
         rate = np.minimum(*p.capacities) / (1.0 + p.local_flows)
         shape = np.shape(shape_of(p.values))
@@ -133,8 +133,8 @@ class ParkingLot(Model[LotDerived]):
         )
 
     def _balance(self, logs: Sequence[Any], p: LotDerived) -> list[Any]:
-        """Return the residuals of the equilibrium equations: that of the long flow's loss
-        probability, and those of both queues.
+        """Return the residuals of the equilibrium equations: one for the loss probability of the
+        long flows, and one for each of the two queues.
         """
         windows = [each.exp() for each in logs]
         loss, loss_1, loss_2 = (p.balance(w) for w in windows)

@@ -18,8 +18,8 @@ from lasthop.stability.models.red import Red, RedDerived
 from lasthop.stability.parameters import COMPOUND, KAPPA, Choice, Number, Parameter
 
 STEEP = 1e100
-"""Slope of a RED drop function that is so steep that the equilibrium queue is the lower threshold.
-[1/packet]
+"""Slope of a RED drop function with which the equilibrium queue practically equals the lower
+threshold. [1/packet]
 """
 
 CONTROLLER: tuple[Parameter, ...] = (

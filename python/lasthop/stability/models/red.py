@@ -65,10 +65,11 @@ class RedDerived(Derived):
     gamma : float
         Gain of the average, gamma. [-]
     served : float
-        Fraction of the selected packets that the queue does not serve: 1 if RED drops packets, or 0
-        if RED marks and serves them.
+        Fraction of the packets selected by RED that are dropped instead of served: 1 if RED drops
+        the selected packets, 0 if RED marks them and serves them.
     queueing : float
-        1 if the queueing delay is included in round-trip times, or 0.
+        Factor of the queueing delay in round-trip times: 1 if they include the queueing delay, 0 if
+        they do not.
     full : float
         Queue per flow if the buffer is full. [packets]
     """
@@ -83,7 +84,7 @@ class RedDerived(Derived):
 
     @property
     def decided(self) -> Mapping[str, Any]:
-        """Effective capacity and gain, which other parameters may override."""
+        """Effective values of capacity and gain. Other parameters may override the given values."""
         return {"capacity": self.capacity, "gamma": self.gamma}
 
 
@@ -96,15 +97,15 @@ def per_flow(values: Mapping[str, Any]) -> Any:
 
 
 def ewma_gain(weight: Any, flows: Any, capacity: Any) -> Any:
-    r"""Return the gain of the average in the fluid model, from the settings of a RED queue of
-    packets. [-]
+    r"""Return the gain of the average queue in the fluid model, computed from the settings of a RED
+    queue that counts packets. [-]
 
     .. math:: \gamma = N w_q
 
     Parameters
     ----------
     weight : float
-        Weight of one arrival, :math:`w_q`; negative for ns-2's automatic
+        Weight of one arrival, :math:`w_q`. A negative value selects the automatic weight of ns-2,
         :math:`1 - e^{-1/C_{total}}`. [-]
     flows : float
         Number of flows, :math:`N`. [-]
@@ -191,7 +192,7 @@ class Red(Model[RedDerived]):
         first = [values[f"share_{g}"] for g in range(1, self.groups)]
         buffer = np.asarray(values["buffer"])
         full = np.where(buffer > 0.0, buffer, np.inf)
-        if drop_curve.drop == "strict" and not self.averaged:  # max_th limits the queue
+        if drop_curve.drop == "strict" and not self.averaged:  # a queue above max_th is impossible
             full = np.minimum(full, drop_curve.max_th)
         p = RedDerived(
             values=values,
@@ -272,7 +273,9 @@ class Red(Model[RedDerived]):
         return super().bounds(p) | {"queue": (0.0, float(p.full))}
 
     def loss(self, p: RedDerived, now: State) -> list[Any]:
-        """Return the drop probability of the queue: that of RED, and of a full buffer. [-]"""
+        """Return the drop probability of the queue, which includes the drops of RED and the drops
+        of a full buffer. [-]
+        """
         early = self._early(p, now)
         if not p.constrained or now[self.groups] < p.full:
             return [early]

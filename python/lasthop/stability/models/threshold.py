@@ -40,7 +40,7 @@ class SmallDerived(Derived):
 
     @property
     def decided(self) -> Mapping[str, Any]:
-        """Effective capacity, which another parameter may override."""
+        """Effective value of the capacity. Another parameter may override the given value."""
         return {"capacity": self.capacity}
 
 
@@ -77,8 +77,8 @@ class SmallBuffer(Model[SmallDerived]):
         )
 
         def excess(w: Any) -> Any:
-            """Return the logarithm of the ratio of the loss probability at a window w to the loss
-            probability at which the window is in equilibrium.
+            """Return log(p / p*) for a window w. The loss probability p is that of the buffer at
+            this window; p* is the loss probability at which the window is in equilibrium.
             """
             return p.room * np.log(w / p.pipe) - np.log(p.balance(w))
 
@@ -95,7 +95,7 @@ class SmallBuffer(Model[SmallDerived]):
         return p.rtts
 
     def loss(self, p: SmallDerived, now: State) -> list[Any]:
-        """Return the drop probability, at most 1 with constraints. [-]"""
+        """Return the drop probability. With constraints it is at most 1. [-]"""
         loss = (now[0] / p.pipe) ** p.room
         return [min(1.0, loss)] if p.constrained else [loss]
 
