@@ -84,7 +84,7 @@ impl Trace {
             // the occupancy has no rounding error in either implementation
             occupancy: f64::from(8 + stream.up_to(55)) / 64.0,
             share_of: ShareOf::Queue,
-            algorithm: algorithm,
+            algorithm,
             tol: [0.0, 1.0, 6.25][stream.up_to(2) as usize],
             update: (stream.up_to(1) == 0).then(|| Span(u64::from(1 + stream.up_to(20_000_000)))),
         };
