@@ -141,7 +141,8 @@ impl Responder {
     pub fn answers_after(&mut self, now: Time) -> Option<Span> {
         let since = |change: &EchoChange| Time::ZERO + change.at <= now;
         let place = self.schedule.partition_point(since);
-        // the first change in the schedule is at the start of the run
+        // the first change in the schedule is at the start of the run, so that `place` is at least
+        // 1
         let Echo { delay, loss } = self.schedule[place - 1].echo;
         (!self.draws.chance(loss)).then_some(delay)
     }
@@ -202,7 +203,8 @@ mod tests {
         };
         let mut station = responder(echo, &[]);
         let lost = (0..10_000).filter(|_| station.answers_after(Time(1)).is_none());
-        // standard deviation of the number of lost requests: 46
+        // the standard deviation of the number of lost requests is 46, so that the tolerance is
+        // three standard deviations
         assert!((2_860..3_140).contains(&lost.count()));
     }
 }

@@ -57,8 +57,8 @@ impl<'a> Live<'a> {
         self.world.answer_by(index, flows);
     }
 
-    /// Returns the time of the next event. The caller must call [`Live::run_until`] one nanosecond
-    /// after this time.
+    /// Returns the time of the next event. The caller must call [`Live::run_until`] with the
+    /// instant that is one nanosecond after this time.
     pub fn due(&mut self) -> Time {
         self.world.due()
     }
@@ -156,7 +156,8 @@ impl<'a> Live<'a> {
     }
 }
 
-/// Returns whether the network can measure the quantity `name` of a `list` without the hosts.
+/// Returns whether the network can measure a quantity without the hosts. `name` is the quantity,
+/// and `list` is the list of the results that contains it.
 fn is_of_network(list: &str, name: &str) -> bool {
     list != "totals" && OF_HOSTS.iter().all(|quantity| name != quantity.name)
 }

@@ -54,8 +54,8 @@ pub enum Ecn {
 }
 
 impl Ecn {
-    /// Returns whether a queue treats the packet as an L4S packet: ECT(1), or CE, because the value
-    /// before the mark is unknown (RFC 9331, section 5.1).
+    /// Returns whether a queue treats the packet as an L4S packet. This holds for ECT(1), and also
+    /// for CE, because the value before the mark is unknown (RFC 9331, section 5.1).
     #[inline]
     pub fn is_l4s(self) -> bool {
         matches!(self, Ecn::Scalable | Ecn::Experienced)

@@ -22,8 +22,8 @@ pub struct Quantity {
 }
 
 impl Quantity {
-    /// Returns the name of the quantity together with `value`; `None` if a replication has no
-    /// value.
+    /// Returns the name of the quantity together with `value`, which is `None` if a replication has
+    /// no value.
     pub fn of(&self, value: impl Into<Option<f64>>) -> (&'static str, Option<f64>) {
         (self.name, value.into())
     }
@@ -64,8 +64,8 @@ pub static FRACTIONS: LazyLock<Vec<Quantity>> = LazyLock::new(|| {
     fractions.copied().collect()
 });
 
-// each entry: name, unit (`fraction` means a number from 0 to 1 without a unit) and lists; the
-// lines after it are the definition
+// each entry consists of a name, a unit (`fraction` means a number from 0 to 1 without a unit), the
+// result lists with this quantity, and the definition
 registry! {
     GOODPUT: "goodput_bps", "bit/s", ["flows", "stations", "cells", "classes"],
         "payload delivered to the application in order, per second, summed over the flows of the item";

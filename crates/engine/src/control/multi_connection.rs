@@ -45,7 +45,7 @@ pub enum Aim {
 pub struct Seen {
     /// Mean round-trip time; `None` without a sample. [s]
     pub rtt_s: Option<f64>,
-    /// Goodput of all connections together. [packets/s]
+    /// Total goodput of all connections. [packets/s]
     pub rate_pps: f64,
     /// Number of window reductions of the connections.
     pub falls: Falls,

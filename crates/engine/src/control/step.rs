@@ -5,7 +5,7 @@ use crate::words;
 words! {
     /// A step of C.
     pub enum Step {
-        /// No reply, or one that does not count: C does not change.
+        /// C does not change, because there is no reply, or because the reply is ignored.
         Hold = "hold",
         /// No queue: C increases by a factor.
         SpeedUp = "speed up",
@@ -13,9 +13,9 @@ words! {
         Increase = "increase",
         /// A longer queue: C decreases slowly.
         Decrease = "decrease",
-        /// A long queue, in the algorithm of paper 002: C decreases by a factor.
+        /// The queue is long, and the algorithm of paper 002 decreases C by a factor.
         BackOff = "back off",
-        /// A long queue, in the median algorithm: C is set by measurement.
+        /// The queue is long, and the median algorithm sets C to a measured value.
         Measure = "measure",
         /// C returns to an earlier value.
         Return = "return",

@@ -16,7 +16,8 @@ use std::collections::BinaryHeap;
 use super::time::{Span, Time};
 
 /// Number of days per year. Each of the next [`DAYS`] days has a list of its events. The number is
-/// a power of two, and at most 64 times 64.
+/// a power of two, and at most 64 * 64, because the 64 bits of `words` are one bit per word of
+/// `marked`.
 const DAYS: usize = 1024;
 const WORD: usize = 64;
 /// Number of years after the present year, each of which has a list of events.
@@ -27,7 +28,8 @@ const SHORTEST_DAY: u64 = 1_000;
 const NONE: u32 = u32::MAX;
 /// Flag in the index of the first entry of a day: the day has more than one event.
 const MORE: u32 = 1 << 31;
-/// Smallest number of events of a day with which [`Calendar::takes_fresh`] reports the day.
+/// Minimum number of events of a day for which [`Calendar::takes_fresh`] reports that the day has
+/// begun.
 const MANY: usize = 8;
 /// Number of low bits of `order` that store the insertion number of an event. The higher bits store
 /// its rank. [bits]
@@ -94,8 +96,8 @@ impl Due {
 }
 
 impl<T: Copy> Calendar<T> {
-    /// Returns an empty calendar. It is fast if most events are inserted at most `reach` before
-    /// their time.
+    /// Returns an empty calendar. The calendar is fast if most events are inserted at most `reach`
+    /// before their time.
     pub fn new(reach: Span) -> Calendar<T> {
         let day_ns = (8 * reach.0 / DAYS as u64)
             .max(SHORTEST_DAY)
@@ -386,8 +388,8 @@ mod tests {
     }
 
     proptest! {
-        /// Events are inserted at any time after the present, also before the earliest pending
-        /// event.
+        /// Compares the calendar with a plain list of events. Events are inserted at any time after
+        /// the present, also before the earliest pending event.
         #[test]
         fn events_leave_as_from_a_plain_list(
             reach in prop_oneof![Just(0_u64), Just(5_000), Just(1 << 40)],

@@ -113,8 +113,8 @@ mod tests {
 
     #[test]
     fn bounded_draws_are_uniform() {
-        // of 320,000 draws, each of the 32 values is expected 10,000 times, within 5 standard
-        // deviations of 98.4
+        // each of the 32 values is expected 10,000 times in 320,000 draws; the tolerance is 5
+        // standard deviations, of 98.4 each
         let mut stream = Streams::new(7, 0).stream("backoff");
         let mut counts = [0_i32; 32];
         for _ in 0..320_000 {

@@ -5,8 +5,8 @@ use crate::notation::layers::Layers;
 use crate::notation::problem::{Problems, Refused};
 use crate::notation::setting::{FileTable, KeyOf, Setting};
 
-/// Returns the setting of `key`, given as a table or as a single value. The first table in `layers`
-/// that contains a table `key` applies. `None`: no table sets `key`.
+/// Returns the setting of `key`, given as a table or as a single value. If several tables in
+/// `layers` set `key` as a table, the first of them applies. `None`: no table sets `key`.
 ///
 /// # Errors
 /// The setting has been refused.

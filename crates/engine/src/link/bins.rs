@@ -1,4 +1,4 @@
-//! The smallest utilisation of a link in time bins of equal width.
+//! The smallest utilisation of a link over all time bins, which have equal widths.
 
 use std::ops::Range;
 

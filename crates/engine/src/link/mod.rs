@@ -50,7 +50,7 @@ pub enum Link {
     Traced(Box<Traced>),
 }
 
-/// Returns the settings of one direction of the wire of a cell, as a link.
+/// Returns the settings of a link for one direction of the wire of a cell.
 pub fn of_wire(wire: &Wire, rate: &LinkRate, name: &str, [from, to]: [&str; 2]) -> LinkSettings {
     LinkSettings {
         rate: rate.clone(),

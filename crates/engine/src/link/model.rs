@@ -65,8 +65,8 @@ pub trait LinkModel {
         QueueCounters::default()
     }
 
-    /// Returns the times that datagrams were in the queue. A pipe records only the datagrams that
-    /// leave the queue in the measured period.
+    /// Returns the queueing times of datagrams. A pipe records only the datagrams that leave the
+    /// queue in the measured period.
     fn waits(&self) -> Option<&Waits> {
         None
     }

@@ -5,10 +5,10 @@
 //! future departures.
 //!
 //! For the same reason a packet may enter with lookahead: the caller calls [`Pipe::enter`] before
-//! the time of entry. This is possible if packets reach the link in the order in which their
-//! arrivals become known. The next event is then the arrival of the packet at the far end. The
-//! counters are exact at any time. A packet is counted as offered when the time of its entry has
-//! passed, and as departed when the time of its departure has passed.
+//! the time of entry. This requires that the caller learns of the packets in the order of their
+//! times of entry. The next event is then the arrival of the packet at the far end. The counters
+//! are exact at any time. A packet is counted as offered when the time of its entry has passed, and
+//! as departed when the time of its departure has passed.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -34,8 +34,7 @@ pub struct Pipe {
     residences: Residences,
     /// Counters of the queue, including packets that will enter in the future.
     passage: Passage,
-    /// Times that datagrams were in the queue, for the datagrams that depart in the measured
-    /// period.
+    /// Queueing times of the datagrams that depart in the measured period.
     waits: Waits,
     marked: u64,
     refused: u64,

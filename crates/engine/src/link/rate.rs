@@ -70,8 +70,8 @@ impl LinkRate {
         }
     }
 
-    /// Returns the rate that `key` sets, given as a table or as a single value. The first table in
-    /// `layers` that contains a table `key` applies. `None`: no table sets `key`.
+    /// Returns the rate that `key` sets, given as a table or as a single value. If several tables
+    /// in `layers` set `key` as a table, the first of them applies. `None`: no table sets `key`.
     ///
     /// # Errors
     /// The rate has been refused.

@@ -78,7 +78,7 @@ fn connections_of_hosts_cross_both_ways_and_are_the_classes() {
         panic!("nobody interrupts")
     };
     live.send(&segment(0, own(false)));
-    // the queue and the link have room for 100 packets, so that two packets are lost
+    // the queue and the link have room for 100 packets, so that two of the 102 packets are lost
     (1..=102).for_each(|number| live.send(&segment(number, own(true))));
     let _ = live.run_until(ms(1000));
     assert_eq!(live.losses().count(), 2);

@@ -137,8 +137,8 @@ impl Access {
     }
 
     /// Returns the tables that contain the access parameters of `category`, in order of precedence.
-    /// For best effort these are `node`, the tables of the node and the cell. For another category
-    /// they are the tables in `node` that have the name of the category.
+    /// For best effort these are all tables in `node`: the tables of the node and of the cell. For
+    /// another category they are the tables in `node` that have the name of the category.
     pub(crate) fn tables<'a>(node: &[&'a Section], category: Category) -> Vec<&'a Section> {
         match category {
             Category::BestEffort => node.to_vec(),

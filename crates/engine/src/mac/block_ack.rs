@@ -223,8 +223,8 @@ impl BlockAckWindow {
         from..from + usize::from(mpdu.packets)
     }
 
-    /// Ends the PPDU on the air with all its MPDUs received. Does nothing and returns false if the
-    /// sender or the receiver stores an MPDU that is not in this PPDU.
+    /// Ends the PPDU on the air, all MPDUs of which have been received. Does nothing and returns
+    /// false if the sender or the receiver stores an MPDU that is not in this PPDU.
     #[inline]
     pub fn receive_all(&mut self, events: &mut impl BlockAckEvents) -> bool {
         if self.on_air as usize != self.mpdus.len() || self.start != self.expected {

@@ -3,7 +3,7 @@
 use crate::notation::setting::{Json, Setting, Words};
 use crate::notation::value::Value;
 
-/// Access category (802.11 EDCA), in order of priority. The higher category wins internal
+/// Access category (802.11 EDCA), lowest priority first. The higher category wins internal
 /// collisions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Category {

@@ -217,8 +217,9 @@ impl Contender {
         self.short_failures + self.long_failures
     }
 
-    /// Counts a failure of the present frame and draws the next backoff. Returns whether the frame
-    /// has used all its attempts.
+    /// Counts a failure of the present frame and draws the next backoff. If `long`, the limit for
+    /// long frames applies to the failure, else the limit for short frames. Returns whether the
+    /// frame has used all its attempts.
     pub(super) fn fail(&mut self, long: bool, count: SlotCount) -> bool {
         let (failures, attempts) = if long {
             (&mut self.long_failures, self.attempts_long)

@@ -105,7 +105,7 @@ impl Countdown {
         });
     }
 
-    /// Returns the start of the next transmission if no frame arrives before.
+    /// Returns the start of the next transmission if no frame arrives before this start.
     #[inline(always)]
     pub(super) fn next_start(&mut self, contenders: &[Contender]) -> Time {
         let mut start = Time::NEVER;

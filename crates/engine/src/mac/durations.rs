@@ -34,9 +34,9 @@ impl Modulation {
         self.preamble() + data + self.packet_extension(symbols.quarters) + extension
     }
 
-    /// Returns two PSDU lengths. The PPDU of a PSDU up to the first length never lasts longer than
-    /// `longest`. The PPDU of a PSDU above the second length always lasts longer. For a length
-    /// between the two values, [`Modulation::duration`] decides. [bytes]
+    /// Returns two PSDU lengths. A PPDU whose PSDU has at most the first length never lasts longer
+    /// than `longest`. A PPDU whose PSDU is longer than the second length always lasts longer. For
+    /// a length between the two values, [`Modulation::duration`] decides. [bytes]
     pub fn bounds(&self, longest: Span) -> (u32, u32) {
         let extension = if self.signal_extension { 6 * US } else { 0 };
         let around = self.preamble().0 + extension;

@@ -43,12 +43,12 @@ pub struct TxTiming {
 /// several MPDUs.
 #[derive(Clone, Copy, Debug)]
 pub struct Room {
-    /// Length up to which the exchange of a PSDU always ends in time. [bytes]
+    /// Length up to which the exchange of a PSDU always ends within the time left. [bytes]
     sure_bytes: [u32; 2],
-    /// Length above which the exchange of a PSDU never ends in time. [bytes]
+    /// Length above which the exchange of a PSDU never ends within the time left. [bytes]
     max_bytes: [u32; 2],
-    /// Largest air time of a PPDU whose exchange ends in time. This limit decides about a PSDU
-    /// whose length is between `sure_bytes` and `max_bytes`.
+    /// Largest air time of a PPDU whose exchange ends within the time left. This limit decides
+    /// about a PSDU whose length is between `sure_bytes` and `max_bytes`.
     max_air: [Span; 2],
 }
 

@@ -9,8 +9,8 @@
 //! As in every probability ([`super::fates`]), a datagram is counted when its fate (arrived or
 //! lost) is known. A call with a long delay has many datagrams in flight at the end of the period,
 //! and these datagrams are not lost. Little's law gives the expected number of datagrams in flight:
-//! rate times mean delay. If a queue grows from zero during the whole period, the number is twice
-//! as large.
+//! rate times mean delay. If a queue grows from zero during the whole period, the number in flight
+//! is twice the expected number.
 
 use super::period::Period;
 use crate::app::Arrivals;
@@ -138,7 +138,8 @@ mod tests {
         assert!(!met(&none, &counted(1_000, 900, 0, 500)));
         // a few datagrams in flight more than expected are due to chance
         assert!(met(&none, &counted(1_000, 999, 0, 0)) && met(&none, &counted(1_000, 992, 0, 2)));
-        // datagrams that arrived before the measured period do not compensate for losses in it
+        // datagrams that arrived before the measured period do not compensate for losses in the
+        // period
         let before = counted(100, 0, 0, 0);
         assert!(!met(&before, &counted(1_100, 1_070, 30, 20)));
     }

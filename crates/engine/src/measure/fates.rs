@@ -2,8 +2,8 @@
 //! delivered, lost or marked.
 //!
 //! Each packet, frame or attempt is counted once, when its fate is decided. At this time, the
-//! numerator and the denominator are updated together. A probability of any period is therefore in
-//! [0, 1]. Packets without a fate at the end of the period are not counted.
+//! numerator and the denominator of the probability are updated. A probability of any period is
+//! therefore in [0, 1]. Packets without a fate at the end of the period are not counted.
 //!
 //! Two other definitions are worse. The first definition divides losses by the number of packets
 //! that are sent in the period. Then losses in one period are related to packets of another period.

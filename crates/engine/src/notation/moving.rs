@@ -1,5 +1,5 @@
-//! Settings that a user may change during a run. Each has its present value as a number and as text
-//! for a file.
+//! Settings that a user may change during a run. The present value of each setting is available as
+//! a number and as text for a file.
 
 use super::units::{self, RATE, TIME};
 use crate::kernel::time::Span;

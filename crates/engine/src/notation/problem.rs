@@ -49,8 +49,8 @@ pub enum Origin {
     Setting(usize),
 }
 
-/// The error for a value that is missing because a problem with it was reported. Only functions
-/// that report problems create this error.
+/// The error for a value that is missing because a problem with the value was reported. Only
+/// functions that report problems create this error.
 #[derive(Debug)]
 pub struct Refused {
     /// Path of a required key that has no value although no problem was reported. It is `Some` only

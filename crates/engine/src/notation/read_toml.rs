@@ -12,8 +12,8 @@ use super::unclosed;
 /// Message of the TOML parser about a duplicate key. The parsed tree is valid in spite of this
 /// error.
 const DUPLICATE: &str = "duplicate key";
-/// Fragment of the parser's message about a key that is added to an inline table. The problem then
-/// has the hint [`COMPLETE_HINT`].
+/// Fragment of the parser's message about a key that is added to an inline table. A problem with
+/// this message has the hint [`COMPLETE_HINT`].
 const COMPLETE: &str = "cannot extend value of type inline table";
 const COMPLETE_HINT: &str = "a table in braces, such as `vsb = {}`, cannot get keys from other lines: write `[vsb]` \
      instead";

@@ -60,7 +60,7 @@ impl<T> Spec<T> {
         self.default(Default::ByNetwork(each))
     }
 
-    /// Sets the value that is used if none of the tables in which the key is looked up gives it.
+    /// Sets the value of a key that is absent from all tables in which it is looked up.
     pub fn fallback(mut self, value: T) -> Spec<T>
     where
         T: Setting,

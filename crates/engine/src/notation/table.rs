@@ -42,7 +42,8 @@ pub const fn joined<const N: usize>(
     all
 }
 
-/// Consecutive keys of a table. Several tables can share one `Part`: four tables have the TCP keys.
+/// Consecutive keys of a table. Several tables can share one `Part`; for example, four tables have
+/// the TCP keys.
 #[derive(Clone)]
 pub struct Part {
     /// The keys.
@@ -95,7 +96,7 @@ pub enum Default {
     ByPreset(fn() -> String),
     /// A value that depends on other keys. The text describes the value.
     Depends(&'static str),
-    /// No value. If the key has a table, not even a table of defaults is created. The text
+    /// No value. If the value of the key is a table, no table with defaults is created. The text
     /// describes the behaviour without the key.
     Absent(&'static str),
 }

@@ -18,7 +18,7 @@ pub struct QueueCounters {
     pub dropped: u64,
     /// Number of packets that were marked.
     pub marked: u64,
-    /// Number of packets that left the queue at its head, without packets dropped there.
+    /// Number of packets that left the queue at its head and were not dropped there.
     pub left: u64,
     /// Sum of the sojourn times of the packets that left. [ns]
     pub sojourn_ns: u64,

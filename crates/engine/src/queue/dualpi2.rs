@@ -28,9 +28,10 @@
 //! is served first. The alternative is the time-shifted FIFO of appendix B, line 29. The controller
 //! updates p' at multiples of `update` from the start of the run.
 //!
-//! Differs from Linux in: p'_L is a ramp, whereas Linux has a step at 1 ms (range 0 makes a step);
-//! decisions are not random; packets may be marked or dropped even if the queues hold less than two
-//! packets, whereas Linux requires two; the limit is a number of packets.
+//! Differs from Linux in four points. The probability p'_L is a ramp, whereas Linux has a step at 1
+//! ms (range 0 makes a step). Decisions are not random. Packets may be marked or dropped even if
+//! the queues hold less than two packets, whereas Linux requires two. The limit is a number of
+//! packets.
 
 use std::collections::VecDeque;
 
@@ -178,8 +179,8 @@ impl DualPi2 {
         queues
     }
 
-    /// Appends `packet`, which arrives now, to its queue. The packet is dropped if both queues
-    /// together already hold `room` packets (`dualpi2_enqueue`).
+    /// Appends `packet`, which arrives now, to its queue. The packet is dropped if the two queues
+    /// hold at least `room` packets in total (`dualpi2_enqueue`).
     pub fn enqueue(&mut self, packet: Packet, room: usize, dropped: &mut Vec<Packet>) {
         self.advance(packet.queued);
         if self.len() >= room {

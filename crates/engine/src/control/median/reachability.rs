@@ -16,9 +16,9 @@
 use super::sample::SampleSource;
 use crate::kernel::time::{Span, Time};
 
-/// Number of failed attempts to sample a station after which the estimator gives up the source of
-/// the samples (pings or flows). The second constant is the minimum time since the first of these
-/// attempts.
+/// Number of consecutive failed attempts to sample a station after which a source of samples (pings
+/// or flows) is no longer used for this station. The attempts must also extend over at least
+/// `MIN_FAILING_FOR`.
 const MIN_FAILURES: u32 = 5;
 const MIN_FAILING_FOR: Span = Span(2_000_000_000);
 

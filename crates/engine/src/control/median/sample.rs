@@ -3,7 +3,8 @@
 use crate::kernel::time::{Span, Time};
 use crate::words;
 
-/// Age above which samples, and the activity of stations, are ignored.
+/// Maximum age of a sample that is used, and maximum time since the last traffic of an active
+/// station.
 pub(super) const FRESH_FOR: Span = Span(2_000_000_000);
 /// Number of stations whose last samples form the median.
 pub(super) const WINDOW: usize = 5;

@@ -81,12 +81,12 @@ impl Sampler {
         self.last_tick
     }
 
-    /// Returns the regular pings of an interval. If a station to be sampled does not reply to
-    /// pings, begins to listen to its flows.
+    /// Returns the regular pings of an interval. If a station is to be sampled that does not reply
+    /// to pings, the sampler begins to listen to its flows instead.
     ///
     /// Stations that are not doubted are sampled in rounds: in each round, each of these stations
-    /// is sampled once, in random order. Each interval samples one station; while the queue is long
-    /// (`is_congested`), as many stations as the median uses.
+    /// is sampled once, in random order. One station is sampled per interval. While the queue is
+    /// long (`is_congested`), `WINDOW` stations are sampled, because the median uses this many.
     pub fn regular(
         &mut self,
         now: Time,
@@ -102,8 +102,7 @@ impl Sampler {
             .active()
             .filter(|&station| !stations.counts(station, now) || stations.is_silent(station, now))
             .collect();
-        // this choice is random, so that a doubted station cannot predict when it must reply in
-        // time
+        // this choice is random, so that a doubted station cannot predict when it will be pinged
         let is_rare = self.draws.up_to(RARELY - 1) == 0;
         let mut pinged = Vec::new();
         if is_rare && !counting.is_empty() && !doubted_or_silent.is_empty() {

@@ -1,4 +1,5 @@
-//! The test that distinguishes a standing queue from a longer path: C falls until the queue must have drained.
+//! The test that distinguishes a standing queue from a longer path. It lowers C until any queue
+//! must have drained.
 //!
 //! ```text
 //! Confirmed --64 samples in a row above the baseline-------------------------> In doubt: C falls
@@ -10,12 +11,12 @@ use crate::kernel::time::{Span, Time};
 
 /// Number of consecutive samples above the baseline after which the baseline is in doubt.
 const DOUBTED_AFTER: u32 = 64;
-/// Time for which C must be at its minimum until any queue has drained, as a multiple of the
-/// longest delay.
+/// Multiple of the longest delay: after C has been at its minimum for this time, any queue must
+/// have drained.
 const DRAIN_DELAYS: u64 = 2;
 
-/// State of the test for a standing queue: the samples since the last sample near its baseline, and
-/// C before these samples.
+/// State of the test for a standing queue: the samples since the last sample near the baseline, and
+/// the value of C at that sample.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct StandingQueue {
     /// Number of consecutive samples above the baseline. `longest` is the longest delay of these

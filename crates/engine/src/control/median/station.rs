@@ -22,8 +22,8 @@ pub(super) struct StationState {
 }
 
 impl StationState {
-    /// Adds a round trip of the station and returns its queueing delay. The other parameters are
-    /// those of [`Baseline::add`].
+    /// Adds a round trip of the station and returns its queueing delay. `near` and `rise_after` are
+    /// passed to [`Baseline::add`].
     pub fn add(
         &mut self,
         trip: RoundTrip,

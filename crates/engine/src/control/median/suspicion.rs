@@ -1,5 +1,5 @@
 //! The detection of outliers: compares the delays of a station with those of other stations, and
-//! watches a single station that C follows.
+//! records the period in which C follows a single station.
 //!
 //! A sample is compared with samples of other stations that left shortly before it and shortly
 //! after it. Therefore a queue that grows or drains does not make any station appear late.
@@ -15,12 +15,13 @@ const COMPARED_WITHIN: Span = Span(600_000_000);
 /// Maximum number of other stations with which a sample is compared, counted separately before and
 /// after the sample.
 const MAX_NEIGHBOURS: usize = 5;
-/// Required number of other stations with samples before, and also after, a sample. If there are
-/// fewer other stations, all of them are required.
+/// Minimum number of other stations with samples that left before a sample, and also minimum number
+/// with samples that left after it. If there are fewer other stations, all of them must have such
+/// samples.
 const MIN_NEIGHBOURS: usize = 2;
 /// Maximum number of samples in the history.
 const MAX_HISTORY: usize = 64;
-/// Time for which the value of C before a single-station period remains valid.
+/// Time for which the value of C at the beginning of a single-station period remains valid.
 const SINGLE_STATION_FOR: Span = Span(600_000_000_000);
 
 /// A period in which C follows the samples of one station only.

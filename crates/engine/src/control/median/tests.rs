@@ -183,7 +183,8 @@ fn c_follows_a_capacity_that_falls_and_rises() {
     }
 }
 
-/// Capacity [bit/s] as a function of time: each function falls at another phase of the cycle of C.
+/// Capacity [bit/s] as a function of time. Each function falls at a different phase of the cycle of
+/// C.
 const FALLS: [fn(f64) -> f64; 8] = [
     |at| drop_and_rise(at - 0.09),
     |at| drop_and_rise(at - 0.5),
@@ -266,8 +267,8 @@ fn a_late_minority_does_not_change_c() {
     }
 }
 
-/// Returns the delay of an ACK of a flow with little to send: 40 ms in every third millisecond of
-/// the run, and zero at other times. [s]
+/// Returns the delay of an ACK of a flow with little to send: 40 ms if the time in milliseconds is
+/// a multiple of 3, and zero at other times. [s]
 fn now_and_then(at_s: f64) -> f64 {
     if ((at_s * 1e3).round() as u64).is_multiple_of(3) {
         0.04
@@ -396,7 +397,7 @@ fn a_station_that_replies_to_pings_is_not_overheard() {
         Some(Span(4_000_000)),
         "one sample per period of listening"
     );
-    // replies to pings have another baseline than ACKs; the loop waits for the next ping
+    // pings and ACKs have different baselines; the loop waits for the next ping
     let mut tick = 30;
     let probe = loop {
         if let Some(probe) = estimator.tick(at(100 * tick), &[0], 0).first().copied() {

@@ -1,7 +1,8 @@
 //! The wireless capacity estimator (WCE): paper 002, section 4.2.1 and appendix IV.
 //!
-//! A virtual shared bottleneck of rate C is upstream of a WLAN. Pings bypass the bottleneck. Their round-trip time
-//! shows whether a queue grows in the WLAN, and C falls or rises by a step:
+//! A virtual shared bottleneck of rate C is upstream of a WLAN. Pings bypass the bottleneck. The
+//! round-trip time of the pings shows whether a queue grows in the WLAN, and determines the step by
+//! which C changes:
 //!
 //! | round-trip time | step |
 //! |---|---|

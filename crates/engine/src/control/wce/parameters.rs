@@ -9,9 +9,10 @@ use crate::words;
 words! {
     /// Algorithm that sets C from round-trip times.
     pub enum WceRule {
-        /// Agreement of the stations with traffic. A minority of late, sleeping or silent stations is ignored.
+        /// C follows the median delay of the stations with traffic. A minority of late, sleeping or
+        /// silent stations is ignored.
         Agreement = "agreement",
-        /// Every reply on its own, with the steps of paper 002.
+        /// Each reply changes C by a step of paper 002.
         Paper = "paper",
     }
 }
@@ -162,7 +163,7 @@ pub enum WceSettingsError {
     /// The timeout is not above the high threshold, so that no sample could exceed the threshold.
     #[error("timeout_s: it must be longer than the high threshold, high_s")]
     Timeout,
-    /// Linear steps that are zero, or a larger increase than decrease.
+    /// A linear step is zero, or the increase is larger than the decrease.
     #[error("decrease_bps: linear steps must be positive, and decrease_bps not below increase_bps")]
     Steps,
     /// The factor of the exponential increase is outside its range.

@@ -47,12 +47,12 @@ table! {
     }
 }
 
-/// Key of the maximum C. Every estimator table has this key, each with a different default.
+/// Key of the maximum C. Every estimator table has this key, with its own default.
 const MAX: KeyOf<Option<u64>> = BottleneckWce::max;
 
-/// Largest default of the minimum C for rules in which a few late stations cannot reduce C to the
-/// minimum. The default is limited because a configured maximum is often a guess, and the real
-/// capacity may be far below the maximum. [bit/s]
+/// Upper limit of the default of the minimum C. The limit applies to rules in which a few late
+/// stations cannot reduce C to the minimum. The default is limited because a configured maximum is
+/// often a guess, and the real capacity may be far below the maximum. [bit/s]
 const MAX_LEAST_BPS: u64 = 1_000_000;
 
 impl WceKeys {
@@ -110,8 +110,8 @@ impl WceSettings {
         }
     }
 
-    /// Returns the settings that a table, and the tables from which it inherits, describe. If the
-    /// tables do not set the maximum C, the maximum is `usual_max_bps`.
+    /// Returns the settings in a table and in the tables from which it inherits. If the tables do
+    /// not set the maximum C, the maximum is `usual_max_bps`.
     ///
     /// # Errors
     /// A value has been refused.

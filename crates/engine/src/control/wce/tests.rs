@@ -370,8 +370,8 @@ fn the_swing_around_a_fluid_wlan_is_the_computed_one() {
         wlan.run(&mut wce, 30.0);
         let (mean, longest) = wlan.run(&mut wce, 120.0);
         let queueing = longest - wlan.empty_s;
-        // the exponential step up, while round-trip times are below 5 ms, makes the queue somewhat
-        // longer
+        // the formula has linear steps only; the exponential step up, while round-trip times are
+        // below 5 ms, makes the queue somewhat longer
         assert!(
             queueing < 1.25 * cycle.queueing_s && queueing > 0.8 * cycle.queueing_s,
             "{capacity}: {queueing} against {cycle:?}"
@@ -395,8 +395,8 @@ fn from_a_rate_far_too_high_it_falls_into_the_same_swing() {
     }
 }
 
-/// Checks that a queue that C keeps standing does not move the thresholds. The thresholds exist to
-/// detect such a queue.
+/// Checks that the thresholds do not move while C is so large that a standing queue remains. The
+/// thresholds exist to detect such a queue.
 fn stands_nowhere(max_bps: u64, capacity_bps: f64, limit_packets: f64, empty_s: f64) {
     let settings = WceSettings::new(WceRule::Paper, max_bps, WceSettings::INTERVAL);
     let mut wce = Wce::new(settings).unwrap();
@@ -510,7 +510,8 @@ proptest! {
         let mut wce = Wce::new(settings()).unwrap();
         run(&mut wce, &seen);
         let (short, long) = (short.min(longer), short.max(longer));
-        // well after the last exponential step down, and without a stall in between
+        // the two pings leave well after the last exponential step down, and without a stall in
+        // between
         let sent = wce.observed.unwrap_or(Time::ZERO) + Span(400 * MS);
         wce.observed = None;
         let answered = |rtt: u64| {

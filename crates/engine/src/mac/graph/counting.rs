@@ -40,7 +40,8 @@ pub struct Pace {
 /// Distribution of backoffs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum BackoffRule {
-    /// The backoff has a distribution with a given mean. Each backoff may have another mean.
+    /// The backoff has a distribution with a given mean. The mean may differ from backoff to
+    /// backoff.
     Mean(Spread),
     /// The backoff is uniform on [0, CW] slots. The contention window doubles after a failure. The
     /// rule requires slots.

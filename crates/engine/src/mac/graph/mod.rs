@@ -420,7 +420,7 @@ impl Graph {
     fn transmit(&mut self, now: Time, link: u32) {
         let state = &mut self.links[link as usize];
         state.dummy = state.load.is_none();
-        // a link with a backoff has something to send
+        // only a link with a packet or with dummy packets transmits, so that 0 is never used
         let bytes = state.load.or(state.filler).unwrap_or(0);
         let nominal = self.rules.nominal_ns(bytes);
         let length = draw(self.rules.transmission, nominal, &mut state.lengths).max(1);

@@ -11,9 +11,9 @@
 //! Probing --failure------> Steady (one rate down)
 //! ```
 //!
-//! Differs from the paper in: no timer raises the rate. A missed MAC ACK does not show whether the
-//! cause is a collision or a bad channel, and both causes lower the rate. A lost RTS does not lower
-//! the rate.
+//! Differs from the paper in one point: no timer raises the rate. A missed MAC ACK does not show
+//! whether the cause is a collision or a bad channel, and both causes lower the rate. A lost RTS
+//! does not lower the rate.
 
 use super::{RateController, TxVector};
 use crate::kernel::streams::Stream;
@@ -82,8 +82,8 @@ mod tests {
     use crate::kernel::streams::Streams;
 
     /// Reports MAC ACKs to the controller, and returns the rate that the controller then chooses.
-    /// Each pair in `statuses` contains whether a MAC ACK is received, and the number of frames for
-    /// which this holds.
+    /// Each pair in `statuses` contains whether MAC ACKs are received, and for how many consecutive
+    /// frames.
     fn after(arf: &mut Arf, statuses: &[(bool, u32)]) -> u8 {
         for &(acknowledged, times) in statuses {
             for _ in 0..times {

@@ -21,7 +21,7 @@ words! {
     pub enum RateControl {
         /// Always the nominal rate.
         Fixed = "fixed",
-        /// Automatic rate fallback among the rates up to the nominal one.
+        /// Automatic rate fallback among the rates up to the nominal rate.
         Arf = "arf",
     }
 }

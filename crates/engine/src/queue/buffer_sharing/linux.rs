@@ -225,8 +225,8 @@ fn traces(first: u32) -> (Vec<Event>, Vec<Option<Answer>>) {
             let Some((event, answer)) = trace.arrive(&mut stream) else {
                 break;
             };
-            // the C code starts each step from the engine's state, because rounding errors would
-            // accumulate
+            // the C code starts each step from the engine's state; if it kept its own state,
+            // rounding errors would accumulate
             events.push(before);
             answers.push(None);
             events.push(event);

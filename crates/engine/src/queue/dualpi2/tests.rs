@@ -405,7 +405,8 @@ struct Served {
     /// lost.
     p_l: f64,
     p_c: f64,
-    /// Time average of k p', where k is the coupling factor; the next field is that of p'^2.
+    /// Time average of k p', where k is the coupling factor; the next field is the time average of
+    /// p'^2.
     coupled: f64,
     squared: f64,
 }
