@@ -37,8 +37,8 @@ impl Registry {
         self
     }
 
-    /// Registers a congestion control, which is then accepted for all connections. Its settings are
-    /// in a table with the name of the congestion control, within any table of TCP settings.
+    /// Registers a congestion control, which is then accepted for all connections. The settings of
+    /// the congestion control are in a table with its name, within any table of TCP settings.
     #[must_use]
     pub fn congestion<C: ExternalControl>(mut self) -> Registry {
         let plugin: &'static ControlPlugin = const { &ControlPlugin::of::<C>() };

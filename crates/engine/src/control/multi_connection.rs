@@ -3,12 +3,12 @@
 //!
 //! **Channel errors in addition to interference** (the outlook of section 7.2 of the paper). The
 //! equilibrium window of a connection is `W = sqrt(2 / p)`, where p is the fraction of packets that
-//! are lost or marked. If links mark packets with their price r and the channel loses a fraction e,
-//! then `p = r + e`. With `k T` connections, the rate of the user is `k sqrt(2 / (r + e))`. Without
-//! errors, the rate is `k sqrt(2 / r)` (5.2). A route with errors therefore gets a smaller rate.
-//! With `n = k T sqrt(1 + e / r)` connections the rate is `n W / T = k sqrt(2 / r)` again, and the
-//! equilibrium is that of (5.1) to (5.4). The ratio e / r is the ratio of the window reductions by
-//! losses to the window reductions by marks.
+//! are lost or marked. If links mark packets with a probability equal to their price r, and the
+//! channel loses a fraction e, then `p = r + e`. With `k T` connections, the rate of the user is `k
+//! sqrt(2 / (r + e))`. Without errors, the rate is `k sqrt(2 / r)` (5.2). A route with errors
+//! therefore gets a smaller rate. With `n = k T sqrt(1 + e / r)` connections the rate is `n W / T =
+//! k sqrt(2 / r)` again, and the equilibrium is that of (5.1) to (5.4). The ratio e / r is the
+//! ratio of the window reductions by losses to the window reductions by marks.
 
 use super::utility::Utility;
 

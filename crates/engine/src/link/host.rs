@@ -1,5 +1,5 @@
 //! The link between the host of a flow and the network, with a rate, a propagation time, and a
-//! queue that is never full. It has no losses and no counters.
+//! queue that is never full. The link has no losses and no counters.
 //!
 //! A host may add a random delay to each packet that it sends, as real hosts do. Without this
 //! delay, packets arrive at a drop-tail queue in a fixed phase relative to its departures. The

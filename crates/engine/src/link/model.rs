@@ -13,7 +13,7 @@ pub enum Transit {
     Refused,
     /// The packet is lost on the link.
     Lost,
-    /// The link stores the packet. Its arrival or loss is decided later.
+    /// The link stores the packet. The arrival or loss of the packet is decided later.
     Kept,
 }
 

@@ -13,8 +13,8 @@ pub(super) struct Residence {
 }
 
 /// Residences of packets in the queue, in order of departure. A residence is stored even after the
-/// departure, because the last packet may have entered with lookahead. It is overwritten when the
-/// ring needs space.
+/// departure, because the last packet may have entered with lookahead. A residence is overwritten
+/// when the ring needs space.
 #[derive(Clone, Debug)]
 pub(super) struct Residences {
     /// Ring buffer, whose length is a power of two. Residences are numbered from the start, modulo

@@ -20,9 +20,9 @@
 //! follows SIFS after the MAC ACK, without RTS, on two conditions: the frame arrives before the MAC
 //! ACK ends, and the MAC ACK of the next frame would end within the TXOP limits. The first frame is
 //! always allowed. A failure ends the TXOP. With `cf_end`, a contender may have time left in its
-//! TXOP but nothing more to send. It then ends the TXOP with a CF-End frame, SIFS after the last
-//! MAC ACK (10.22.2.9). A post-backoff is drawn after each frame of a TXOP, and replaces the
-//! previous post-backoff.
+//! TXOP but nothing more to send. The contender then ends the TXOP with a CF-End frame, SIFS after
+//! the last MAC ACK (10.22.2.9). A post-backoff is drawn after each frame of a TXOP, and replaces
+//! the previous post-backoff.
 //!
 //! A type that implements [`FrameExchange`] decides what an exchange carries. With [`SingleFrame`]
 //! the contents are known before the exchange begins. The next transmission is planned up to the
@@ -37,16 +37,16 @@
 //!
 //! A frame that arrives at the instant at which a transmission begins finds the medium busy.
 //!
-//! Differs from the standard in:
+//! Differs from the standard in six points:
 //!
-//! - The ACK timeout is by default as long as EIFS less AIFS (`ack_timeout` sets another value).
-//!   With the default, colliding nodes and the other nodes resume at the same time.
+//! - The ACK timeout is by default EIFS minus AIFS (`ack_timeout` sets another value). With the
+//!   default, colliding nodes and the other nodes resume at the same time.
 //! - Counters decrease as in the DCF unless `countdown` sets EDCA.
 //! - Immediate access does not wait for a slot boundary.
 //! - MAC ACK, RTS, CTS and CF-End frames are never corrupted.
 //! - Propagation takes no time.
 //! - A node ends the reservation by its own RTS if it sends again before this reservation is over.
-//!   This is possible only if `ack_timeout` is shorter than a MAC ACK.
+//!   A node can send that early only if `ack_timeout` is shorter than a MAC ACK.
 
 mod ending;
 mod planning;
@@ -198,8 +198,8 @@ impl Dcf {
     }
 
     /// Returns the time of the next event: the end of an exchange, or its start if the contents of
-    /// exchanges are chosen at the start. This method plans the next transmission. It must be
-    /// called whenever frames have arrived or an exchange has ended.
+    /// exchanges are chosen at the start. This method plans the next transmission. The caller must
+    /// call this method whenever frames have arrived or an exchange has ended.
     #[inline]
     pub fn deadline<X: FrameExchange>(&mut self, _kind: &X) -> Time {
         if self.stale {

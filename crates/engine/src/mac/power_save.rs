@@ -1,5 +1,5 @@
-//! Settings of power save: of stations, and of the access point that keeps the frames of sleeping
-//! stations (IEEE 802.11-2016, 11.2.3).
+//! Settings of power save for stations, and for the access point, which keeps the frames of
+//! sleeping stations (IEEE 802.11-2016, 11.2.3).
 
 use crate::kernel::time::Span;
 use crate::notation::setting::{MS, S, count, duration};

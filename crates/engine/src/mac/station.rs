@@ -12,8 +12,8 @@ use crate::packet::Direction;
 pub struct Station {
     /// Name of the station, unique in the scenario.
     pub name: String,
-    /// Name of the table of the station in the file. It equals `name`, unless the table has a
-    /// `count`.
+    /// Name of the table of the station in the file. This name equals `name`, unless the table has
+    /// a `count`.
     pub group: String,
     /// Rate of data frames from the station. [bit/s]
     pub rate_bps: u64,

@@ -300,8 +300,8 @@ impl TxTiming {
 }
 
 impl LinkRates<TxTiming> {
-    /// Returns the link between the access point and `station`. It has a TXVECTOR for each MCS that
-    /// its rate control may choose.
+    /// Returns the link between the access point and `station`. The link has a TXVECTOR for each
+    /// MCS that its rate control may choose.
     pub fn of_ppdus(
         cell: &Cell,
         (station, direction): (&Station, Direction),

@@ -92,7 +92,7 @@ impl Period<'_> {
         cell.flat_map(move |cell| cell.medium().categories_of(node))
     }
 
-    /// Returns measures of a node's medium access, for all its access categories together.
+    /// Returns measures of a node's medium access, computed over all access categories of the node.
     pub(super) fn node(&self, node: NodeId) -> Vec<Value> {
         self.marks().node(self.contenders_of(node))
     }

@@ -44,7 +44,7 @@ pub struct Entry {
     pub value: Value,
     /// The value as written, for messages.
     pub shown: String,
-    /// Whether the value is from the file or an override. Otherwise it is a default.
+    /// Whether the value is from the file or an override. If not, the value is a default.
     pub given: bool,
 }
 
@@ -429,7 +429,7 @@ impl<T> std::ops::Deref for Located<'_, T> {
 }
 
 impl Section {
-    /// Refuses those keys of the list `keys` that are set. They have no effect, because the
+    /// Refuses those keys of the list `keys` that are set. The keys have no effect, because the
     /// condition `needed` is not met. If `overruled` is true, an override is the reason why the
     /// condition is not met. In this case, keys of the file are accepted, and only keys of
     /// overrides are refused.

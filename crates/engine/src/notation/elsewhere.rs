@@ -1,4 +1,4 @@
-//! The hint for an unknown key. It names other tables of the grammar that have the key.
+//! The hint for an unknown key. The hint names other tables of the grammar that have the key.
 
 use std::collections::VecDeque;
 

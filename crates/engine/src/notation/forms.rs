@@ -9,7 +9,8 @@ pub struct Form {
     /// Function that returns the fault of a text, as a phrase that follows the text in a message;
     /// `None` for an accepted text.
     pub fault: fn(&str) -> Option<String>,
-    /// Regular expression of the JSON Schema. It may accept some texts that `fault` refuses.
+    /// Regular expression of the JSON Schema. The expression may accept some texts that `fault`
+    /// refuses.
     pub pattern: &'static str,
 }
 

@@ -1,5 +1,5 @@
-//! The macros [`words!`](crate::words) and [`table!`](crate::table). They generate the struct or
-//! enum of a setting, its keys in the grammar, and its JSON from one declaration.
+//! The macros [`words!`](crate::words) and [`table!`](crate::table). The macros generate the struct
+//! or enum of a setting, its keys in the grammar, and its JSON from one declaration.
 
 /// An enum whose variants are words of the file.
 ///

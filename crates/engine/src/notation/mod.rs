@@ -44,7 +44,7 @@ use self::tree::Item;
 pub enum Format {
     /// TOML 1.0.
     Toml,
-    /// JSON. It is read into the same kind of tree as TOML.
+    /// JSON. JSON is read into the same kind of tree as TOML.
     Json,
 }
 
@@ -58,8 +58,8 @@ pub(crate) struct File<'a> {
     pub(crate) format: Format,
     /// Name of the file in messages.
     pub(crate) source: &'a str,
-    /// Overrides: pairs of key path and value. They are applied in order before the file is
-    /// checked.
+    /// Overrides: pairs of key path and value. The overrides are applied in order before the file
+    /// is checked.
     pub(crate) settings: &'a [(String, String)],
 }
 

@@ -53,8 +53,8 @@ pub enum Origin {
 /// functions that report problems create this error.
 #[derive(Debug)]
 pub struct Refused {
-    /// Path of a required key that has no value although no problem was reported. It is `Some` only
-    /// because of a defect in a definition of tables.
+    /// Path of a required key that has no value although no problem was reported. The value is
+    /// `Some` only because of a defect in a definition of tables.
     unsaid: Option<String>,
 }
 
@@ -253,7 +253,8 @@ fn near<'c>(word: &str, candidates: impl IntoIterator<Item = &'c str>) -> Vec<&'
     among(word, &candidates.into_iter().collect::<Vec<_>>())
 }
 
-/// Implements [`near`] for a slice. It has no type parameter, so that it is compiled only once.
+/// Implements [`near`] for a slice. This function has no type parameter, so that it is compiled
+/// only once.
 fn among<'c>(word: &str, candidates: &[&'c str]) -> Vec<&'c str> {
     let length = word.chars().count();
     if length > 64 {

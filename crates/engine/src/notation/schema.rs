@@ -20,8 +20,8 @@ const PLACE: &str = "^[A-Za-z0-9][A-Za-z0-9_-]{0,69}(/(source|sink))?$";
 /// Pattern of a shell command.
 const COMMAND: &str = r"^(?=[\s\S]*\S)[^\u0000]*$";
 
-/// Returns the JSON Schema (2020-12) of scenario files in TOML or JSON. It also accepts bare values
-/// in place of tables. A file must have at least one of the keys `needed`.
+/// Returns the JSON Schema (2020-12) of scenario files in TOML or JSON. The schema also accepts
+/// bare values in place of tables. A file must have at least one of the keys `needed`.
 pub fn schema(grammar: &Grammar, title: &str, needed: &[&str]) -> Value {
     let mut writer = Writer {
         reserved_name: grammar.reserved_name,

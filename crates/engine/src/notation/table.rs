@@ -105,8 +105,8 @@ pub enum Default {
 /// decides.
 #[derive(Clone, Copy)]
 pub struct ByNetwork {
-    /// Default in older networks. It also applies to a table that is read without the rest of its
-    /// file.
+    /// Default in older networks. This default also applies to a table that is read without the
+    /// rest of its file.
     pub older: Default,
     /// Default in modern networks.
     pub modern: Default,

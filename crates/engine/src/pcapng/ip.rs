@@ -31,10 +31,10 @@ const TIME_TO_LIVE: u8 = 64;
 /// Network address 10.0.0.0. The address of station number k is this address plus k, with k counted
 /// from 1.
 const STATIONS: u32 = 0x0A00_0000;
-/// Address 198.18.0.1 of the server. It is in the block for benchmarks (RFC 2544).
+/// Address 198.18.0.1 of the server. The address is in the block for benchmarks (RFC 2544).
 const SERVER: u32 = 0xC612_0001;
-/// Address 198.19.255.254 of the virtual shared bottleneck, which sends pings. It is in the block
-/// for benchmarks (RFC 2544).
+/// Address 198.19.255.254 of the virtual shared bottleneck, which sends pings. The address is in
+/// the block for benchmarks (RFC 2544).
 const BOTTLENECK: u32 = 0xC613_FFFE;
 /// Port of the server: the discard service (RFC 863).
 const SERVER_PORT: u16 = 9;
@@ -108,7 +108,7 @@ impl Addresses {
     }
 }
 
-/// Returns the number of option bytes by which a header of `least` bytes grows to at least `wanted`
+/// Returns the number of option bytes that extend a header of `least` bytes to at least `wanted`
 /// bytes. The number is at most 40, the largest length of options.
 fn options(wanted: usize, least: usize) -> usize {
     wanted

@@ -25,8 +25,8 @@ const FCS_AT_END: u8 = 0x10;
 const CHANNEL_CCK: u16 = 0x0020;
 const CHANNEL_OFDM: u16 = 0x0040;
 const CHANNEL_2_GHZ: u16 = 0x0080;
-/// Flag of the 5 GHz band. It is also set for the 6 GHz band, as in Linux, because radiotap has no
-/// flag for 6 GHz.
+/// Flag of the 5 GHz band. This flag is also set for the 6 GHz band, as in Linux, because radiotap
+/// has no flag for 6 GHz.
 const CHANNEL_5_GHZ: u16 = 0x0100;
 
 /// DSSS and CCK rates. All other rates are OFDM rates. [bit/s]

@@ -20,8 +20,8 @@ const FCS_BYTES: u32 = 4;
 /// Length of the header of a QoS data frame. [bytes]
 const QOS_HEADER_BYTES: u32 = 26;
 
-/// Converter of frame records to 802.11 frames. It stores the state on which fields of later frames
-/// depend.
+/// Converter of frame records to 802.11 frames. The converter stores the state on which fields of
+/// later frames depend.
 pub(super) struct Cell {
     ap: NodeId,
     qos: bool,

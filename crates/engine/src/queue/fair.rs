@@ -93,7 +93,8 @@ impl Group {
     }
 }
 
-/// The state of a deficit round robin. Its members are groups, or the leaves of one group.
+/// The state of a deficit round robin. The members of the round robin are groups, or the leaves of
+/// one group.
 #[derive(Clone, Debug)]
 struct Round {
     members: Vec<Member>,

@@ -2,10 +2,10 @@
 //! by deficit round robin. A queue that has just become busy is served first (RFC 8290, sections 3
 //! and 4).
 //!
-//! Differs from RFC 8290 in: the hash is computed from the index of the flow with a random key per
-//! replication. Therefore the two directions of a flow never share a queue. Differs from Linux in:
-//! if the queue is full, one packet is dropped from the head of the longest queue (RFC 8290,
-//! section 4.1), not a batch.
+//! Differs from RFC 8290 in one point: the hash is computed from the index of the flow with a
+//! random key per replication. Therefore the two directions of a flow never share a queue. Differs
+//! from Linux in one point: if the queue is full, a single packet is dropped from the head of the
+//! longest queue (RFC 8290, section 4.1), not a batch of packets.
 
 use super::codel::{CoDelSetting, Passed};
 use super::discipline::{OfDiscipline, moving};

@@ -19,8 +19,8 @@ pub enum HeadQueue {
     Fifo(Fifo),
     /// A queue whose discipline decides at the departure of a packet.
     Scheduled(Box<Scheduled>),
-    /// A queue whose discipline decides at arrivals, and from which several packets are sent
-    /// together. Such a queue has no single packet in service.
+    /// A queue whose discipline decides at arrivals, and from which several packets are sent in one
+    /// transmission. Such a queue has no single packet in service.
     TxQueues(Box<TxQueues>),
 }
 
@@ -35,7 +35,7 @@ impl HeadQueue {
         }
     }
 
-    /// Returns a queue from which several packets are sent together.
+    /// Returns a queue from which several packets are sent in one transmission.
     pub fn txqs(txqs: TxQueues) -> HeadQueue {
         HeadQueue::TxQueues(Box::new(txqs))
     }
@@ -61,9 +61,9 @@ impl HeadQueue {
         HeadQueue::Fifo(Fifo::new(Admission::Price(price)))
     }
 
-    /// Returns the discipline for a server that sends several packets together. The discipline
-    /// consists of a component that decides at arrivals, and of a scheduler upstream of this
-    /// component. The scheduler is `None` if the discipline decides only at arrivals.
+    /// Returns the discipline for a server that sends several packets in one transmission. The
+    /// discipline consists of a component that decides at arrivals, and of a scheduler upstream of
+    /// this component. The scheduler is `None` if the discipline decides only at arrivals.
     pub fn apart(self) -> (Admission, Option<Scheduler>) {
         match self {
             HeadQueue::Fifo(fifo) => (fifo.admitted.admission, None),
@@ -228,7 +228,7 @@ impl HeadQueue {
     }
 
     /// Returns the packets in the queue, beginning with the packet in service. If several packets
-    /// are sent together, only waiting packets are returned.
+    /// are sent in one transmission, only waiting packets are returned.
     pub fn packets(&self) -> impl Iterator<Item = &Packet> {
         let (mut fifo, mut scheduled, mut txqs) = (None, None, None);
         match self {

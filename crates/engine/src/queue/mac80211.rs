@@ -12,15 +12,15 @@
 //! A tin is the queue of one station and access category, and the device is the Wi-Fi hardware with
 //! its own queue. All stations and access categories of a cell share one [`Mac80211`], with its
 //! limits, its hash table and its CoDel states. Packets in the device are in [`super::TxQueues`],
-//! one object per access category. These objects also contain the counters.
+//! one object per access category. The [`super::TxQueues`] also contain the counters.
 //!
-//! Differs from Linux in: the hash is computed from the index of the flow, so that the two
-//! directions of a flow never share a queue; CoDel uses exact square roots; times are in ns, not in
-//! us and jiffies. The air time of packets in the device is estimated without rounding. The
-//! estimate uses the current rate of the station, whereas Linux uses the rate when each packet
-//! entered the device. If several overflow flows have the same number of bytes, the flow of the
-//! first station loses a packet, whereas Linux selects the flow that became busy last. Rounds are
-//! numbered modulo 2^32, not 2^16.
+//! Differs from Linux in the following points. The hash is computed from the index of the flow, so
+//! that the two directions of a flow never share a queue. CoDel uses exact square roots. Times are
+//! in ns, not in us and jiffies. The air time of packets in the device is estimated without
+//! rounding. The estimate uses the current rate of the station, whereas Linux uses the rate when
+//! each packet entered the device. If several overflow flows have the same number of bytes, the
+//! flow of the first station loses a packet, whereas Linux selects the flow that became busy last.
+//! Rounds are numbered modulo 2^32, not 2^16.
 
 mod airtime;
 mod fq;

@@ -18,8 +18,8 @@ pub enum Managed {
 
 impl Managed {
     /// Returns the discipline of an empty queue upstream of `egress`. Virtual buffer sharing and
-    /// mac80211 are created elsewhere, because only an access point supports them. For these
-    /// disciplines, a drop-tail queue is returned.
+    /// mac80211 are created by other functions, because only an access point supports them. For
+    /// these disciplines, a drop-tail queue is returned.
     pub fn new(setting: &QueueSetting, egress: Egress, stream: Stream) -> Managed {
         let limit = setting.limit_packets;
         let admission = match &setting.discipline {

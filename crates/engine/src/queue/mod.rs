@@ -2,9 +2,10 @@
 //!
 //! An [`Admission`] decides only at the arrival of a packet, so that a link with a fixed rate can
 //! compute departures in advance. A [`Scheduler`] decides or reorders at the departure of a packet,
-//! and owns the waiting packets. A [`HeadQueue`] contains an [`Admission`] or a [`Scheduler`]. Its
-//! first packet stays in the queue until this packet has been sent. From [`TxQueues`], several
-//! packets are sent together. [`Mac80211`] is upstream of the [`TxQueues`] of an access point.
+//! and owns the waiting packets. A [`HeadQueue`] contains an [`Admission`] or a [`Scheduler`]. The
+//! first packet of a head queue stays in the queue until this packet has been sent. From
+//! [`TxQueues`], several packets are sent in one transmission. [`Mac80211`] is upstream of the
+//! [`TxQueues`] of an access point.
 
 mod admission;
 mod admitted;

@@ -3,8 +3,8 @@
 //!
 //! Reference: C. V. Hollot, V. Misra, D. Towsley, W. Gong, "On designing improved controllers for
 //! AQM routers supporting TCP flows", INFOCOM 2001. The default values are those of section V of
-//! this paper. They are designed for 60 flows, 15 Mb/s (3,750 packets per second), and round-trip
-//! times of up to 246 ms.
+//! this paper. These values are designed for 60 flows, 15 Mb/s (3,750 packets per second), and
+//! round-trip times of up to 246 ms.
 //!
 //! ```text
 //! p(k) = a (q(k) - q_ref) - b (q(k-1) - q_ref) + p(k-1)
@@ -14,11 +14,11 @@
 //! integral term has the weight a - b. Because of this term, q_ref is the only equilibrium of the
 //! queue length, at any load.
 //!
-//! Differs from the paper in: the queue includes the packet in service; p stays between 0 and 1;
-//! updates occur at multiples of the interval from the start of the run (default 5.882 ms: the 170
-//! Hz of the paper); a packet is lost if the queue already holds `limit` packets. As in the paper
-//! and ns-2, each packet is lost with probability p, independently of other packets. Differs from
-//! ns-2 (`pi.cc`) in: no byte mode.
+//! Differs from the paper in four points. The queue includes the packet in service. The probability
+//! p stays between 0 and 1. Updates occur at multiples of the interval from the start of the run
+//! (default 5.882 ms, which is the rate of 170 Hz in the paper). A packet is lost if the queue
+//! already holds `limit` packets. As in the paper and ns-2, each packet is lost with probability p,
+//! independently of other packets. Differs from ns-2 (`pi.cc`) in one point: there is no byte mode.
 
 use super::discipline::{Backlog, OfDiscipline, RandomDrop, Verdict, check_start, moving};
 use crate::kernel::streams::Stream;
@@ -120,8 +120,8 @@ impl Pi {
         self.random_drop.limit = limit;
     }
 
-    /// Returns the verdict on `packet`, which arrives when the queue holds `backlog`. `advance`
-    /// must have been called for `now`.
+    /// Returns the verdict on `packet`, which arrives now, when the queue holds `backlog`.
+    /// `advance` must have been called for this time.
     pub fn admit(&mut self, backlog: &Backlog, packet: &Packet) -> Verdict {
         self.random_drop.admit(self.probability, backlog, packet)
     }

@@ -6,10 +6,10 @@
 //! departed packet, and zero while the queue is empty (section 4.3, timestamps).
 //!
 //! In addition to sections 4.1 to 4.5, this file includes ECN (5.1), de-randomisation (5.4), and
-//! the limit on the change of the probability per update (5.5). Differs from RFC 8033 in: the queue
-//! includes the packet in service; the controller is always active (5.3); the departure rate is not
-//! estimated (5.2); the probability does not depend on the length of the packet; updates occur at
-//! multiples of the interval from the start of the run.
+//! the limit on the change of the probability per update (5.5). Differs from RFC 8033 in five
+//! points. The queue includes the packet in service. The controller is always active (5.3). The
+//! departure rate is not estimated (5.2). The probability does not depend on the length of the
+//! packet. Updates occur at multiples of the interval from the start of the run.
 
 use super::discipline::{Backlog, Egress, OfDiscipline, Verdict, moving};
 use crate::kernel::streams::Stream;
@@ -154,8 +154,8 @@ impl Pie {
         self.limit = limit;
     }
 
-    /// Returns the verdict on `packet`, which arrives when the queue holds `backlog`. `advance`
-    /// must have been called for `now`.
+    /// Returns the verdict on `packet`, which arrives now, when the queue holds `backlog`.
+    /// `advance` must have been called for this time.
     pub fn admit(&mut self, backlog: &Backlog, packet: &Packet) -> Verdict {
         if backlog.packets >= self.limit {
             self.accumulated = 0.0;

@@ -1,7 +1,7 @@
 //! Drops packets with a probability proportional to the backlog, as in paper 001, appendix B. The
 //! loss rate is the price of the link in the optimisation problem of this paper.
 //!
-//! Differs from the paper in: the queue includes the packet in service.
+//! Differs from the paper in one point: the queue includes the packet in service.
 
 use super::discipline::{Backlog, OfDiscipline, RandomDrop, Verdict, moving};
 use crate::kernel::streams::Stream;

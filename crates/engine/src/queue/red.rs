@@ -23,13 +23,13 @@
 //! probability of the packet. Count is the number of packets since the last early drop. C is the
 //! rate of the egress in packets of mean length per second. With w = 1 there is no averaging.
 //!
-//! Differs from the published algorithm in: a packet that cannot carry a mark is dropped; even with
-//! ECN, every packet is dropped if the average is so high that RED drops all packets (RFC 3168,
-//! section 7); the reference length of byte mode is the mean packet length, not the maximum.
-//! Differs from ns-2 in: the limit includes the packet in service; in byte mode there is also a
-//! limit on the number of packets; with ECN packets are marked below max_th for any max_p, whereas
-//! ns-2 marks packets only if p_b is at most `mark_p_` = 0.1; there are no adaptive, cautious or
-//! random-victim variants.
+//! Differs from the published algorithm in three points. A packet that cannot carry a mark is
+//! dropped. Even with ECN, every packet is dropped if the average is so high that RED drops all
+//! packets (RFC 3168, section 7). The reference length of byte mode is the mean packet length, not
+//! the maximum. Differs from ns-2 in four points. The limit includes the packet in service. In byte
+//! mode there is also a limit on the number of packets. With ECN, packets are marked below max_th
+//! for any max_p, whereas ns-2 marks packets only if p_b is at most `mark_p_` = 0.1. There are no
+//! adaptive, cautious or random-victim variants.
 
 use super::discipline::{Backlog, Egress, OfDiscipline, Verdict, check_start, moving};
 use crate::kernel::streams::Stream;

@@ -227,13 +227,14 @@ table! {
     }
 }
 
-/// Returns the type of the setting of a queue. A number without a table is the limit.
+/// Returns the specification of a key whose value is a queue. A number without a table is the
+/// limit.
 pub(crate) fn queue() -> Spec<QueueSetting> {
     shorthand(QueueSetting::limit_packets)
 }
 
-/// Returns the type of the setting of the access point's queue, which also supports disciplines
-/// with classes and stations.
+/// Returns the specification of a key whose value is the queue of an access point, which also
+/// supports disciplines with classes and stations.
 pub fn ap_queue() -> Spec<ApQueue> {
     shorthand(QueueSetting::limit_packets)
 }

@@ -1,5 +1,5 @@
-//! A FIFO queue from which several packets are sent together, all for the receiver of the oldest
-//! packet.
+//! A FIFO queue from which several packets are sent in one transmission, all for the receiver of
+//! the oldest packet.
 //!
 //! ```text
 //!  order of arrival:   a  b  a  a  c  b        txq a:  a a a      txq b:  b b      txq c:  c

@@ -39,7 +39,7 @@ impl FailureCount {
     }
 }
 
-/// Whether a station replies to pings, and whether its flows can be overheard.
+/// Whether a station replies to pings, and whether the flows of the station can be overheard.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Reachability {
     pings: FailureCount,

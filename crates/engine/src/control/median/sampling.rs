@@ -7,14 +7,15 @@ use super::station::Stations;
 use crate::kernel::streams::Stream;
 use crate::kernel::time::{Span, Time};
 
-/// Maximum number of stations that a poll pings (including the station that started the poll), and
-/// maximum number of stations that a poll listens to.
+/// A poll is a round of samples that is started by one station with a long delay. This constant is
+/// the maximum number of stations that a poll pings (including the station that started the poll),
+/// and also the maximum number of stations whose flows a poll listens to.
 const MAX_POLLED: usize = 32;
 /// Number of intervals without a call of [`Sampler::begin_interval`] after which the caller is
 /// considered stalled.
 const STALL: u64 = 5;
-/// Mean number of intervals between two pings to stations that are doubted or do not reply to
-/// pings.
+/// Mean number of intervals between two pings to stations whose samples are ignored (doubted
+/// stations), or which do not reply to pings.
 const RARELY: u32 = 10;
 
 /// A ping without a reply.

@@ -120,7 +120,8 @@ impl Stations {
         state.is_some_and(|state| state.lateness.is_doubted())
     }
 
-    /// Resets the lateness of all stations if more than half of the active stations are doubted.
+    /// Resets the lateness of all stations if more than half of the active stations are doubted, so
+    /// that no station is doubted.
     pub fn limit_doubted(&mut self) {
         let doubted = self.active().filter(|&station| self.is_doubted(station));
         let count = doubted.count();

@@ -25,9 +25,10 @@ impl Dcf {
         self.countdown.widen(access.cwmax.max(access.cwmin));
     }
 
-    /// Loads again, at `now`, the frames that wait for the link between the access point and
-    /// station `node`, because the channel of this link has changed. For a frame on the air, the
-    /// channel at the end of the frame decides whether the frame is lost.
+    /// Computes again, at `now`, the air times and error probabilities of the frames that wait for
+    /// the link between the access point and station `node`, because the channel of this link has
+    /// changed. For a frame on the air, the channel at the end of the frame decides whether the
+    /// frame is lost.
     pub fn reload<X: FrameExchange<Next = Frame>>(
         &mut self,
         now: Time,

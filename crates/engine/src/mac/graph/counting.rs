@@ -54,9 +54,9 @@ pub enum BackoffRule {
 }
 
 impl Counting {
-    /// Returns a random backoff of a link. Its contention window is `cw`, or its mean backoff is
-    /// `mean_ns`, depending on the rule. `None`: the link draws no backoff, because the rule
-    /// requires a mean and the link has nothing to send.
+    /// Returns a random backoff of a link. The contention window of the link is `cw`, or its mean
+    /// backoff is `mean_ns`, depending on the rule. `None`: the link draws no backoff, because the
+    /// rule requires a mean and the link has nothing to send.
     #[inline(always)]
     pub(super) fn backoff(
         &self,

@@ -60,7 +60,8 @@ impl Agreements {
         out.extend_from_slice(&(sequence_number(start) << 4).to_le_bytes());
     }
 
-    /// Appends a BlockAck frame. Its bitmap begins at the start of the sender's window.
+    /// Appends a BlockAck frame. The bitmap of the BlockAck begins at the start of the sender's
+    /// window.
     pub(super) fn block_ack(&mut self, out: &mut Vec<u8>, record: &FrameRecord) {
         let (_, _, tid) = self.last;
         let length = record.bytes.saturating_sub(BARE_BLOCK_ACK);

@@ -85,8 +85,8 @@ pub(super) struct Airtime {
     rounds: Vec<u32>,
     /// Whether a round is in progress, for each access category.
     open: Vec<bool>,
-    /// Air time of the packets in the device, for each access category. The next field is their
-    /// sum. [ns]
+    /// Air time of the packets in the device, for each access category. The next field is the sum
+    /// of these air times. [ns]
     pending: Vec<u64>,
     total: u64,
     stations: u32,

@@ -102,8 +102,8 @@ impl Fq {
         }
     }
 
-    /// Returns the queue with the most bytes; if several queues have the most bytes, the one with
-    /// the smallest index.
+    /// Returns the queue with the most bytes; of several such queues, the queue with the smallest
+    /// index.
     fn fattest(&self) -> Option<u32> {
         let members = self.tins.iter().flat_map(DeficitRoundRobin::members);
         let bytes = |index: u32| self.queues[index as usize].codel.bytes;
@@ -139,8 +139,8 @@ impl Fq {
     ) -> Option<Packet> {
         let before = dropped.len();
         let drr = &mut self.tins[tin as usize];
-        // Linux does not set the `mtu` of CoDel, so that it is 0: CoDel always sends the last
-        // packet of a flow, whatever its length
+        // Linux does not set the `mtu` of CoDel, so that `mtu` is 0, and CoDel always sends the
+        // last packet of a flow, whatever its length
         let packet = drr.next(&mut self.queues, self.quantum_bytes, |codel| {
             codel.dequeue(now, setting, 0, Passed { dropped, marked })
         });

@@ -190,7 +190,8 @@ fn the_average_is_the_one_that_ns2_prints() {
 
 #[test]
 fn automatic_weights_are_those_of_ns2() {
-    // the rate C is 250 packets/s; with a link delay of 10 ms the round-trip time is below 100 ms
+    // the rate C is 250 packets/s; with a link delay of 10 ms, three times the sum of delay and
+    // transmission time is 42 ms, so that the minimum of 100 ms applies
     let weight = |weight, delay| {
         let egress = Egress { delay, ..OUTLET };
         let setting = RedSetting { weight, ..SETTING };
