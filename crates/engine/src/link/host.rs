@@ -2,10 +2,10 @@
 //! queue that is never full. The link has no losses and no counters.
 //!
 //! A host may add a random delay to each packet that it sends, as real hosts do. Without this
-//! delay, packets arrive at a drop-tail queue in a fixed phase relative to its departures. The
-//! phase then decides which flow's packets arrive when the queue is full (Floyd and Jacobson, "On
-//! traffic phase effects in packet-switched gateways", Internetworking: Research and Experience 3,
-//! 1992).
+//! delay, packets arrive at a drop-tail queue in a fixed phase relative to the departures from this
+//! queue. The phase then decides which flow's packets arrive when the queue is full (Floyd and
+//! Jacobson, "On traffic phase effects in packet-switched gateways", Internetworking: Research and
+//! Experience 3, 1992).
 //!
 //! The delay is the sum of a fast part and a slow part. Each part is uniform between 0 and the
 //! setting. The fast part is drawn for each packet, like `overhead_` of ns-2. If the setting is the

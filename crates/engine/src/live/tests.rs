@@ -119,7 +119,7 @@ fn links_of_a_conflict_graph_carry_packets_of_hosts_at_their_prices() {
     let _ = live.run_until(ms(190));
     let sent = live.arrivals().count();
     // a packet takes 2 ms, and only one link can send at a time, so that at most 95 packets are
-    // sent in 190 ms; with longer queues the backoffs are shorter
+    // sent in 190 ms; backoffs reduce this number, but they are short while the queues are long
     assert!((60..=95).contains(&sent), "{sent}");
     live.send(&Sent {
         kind: PacketKind::Ack,

@@ -209,8 +209,8 @@ impl Countdown {
 
     /// Makes `contender` wait for AIFS after a failure. The wait begins at `from`; `None`: when the
     /// wait of the other contenders of its group begins. If the contender then begins to count at
-    /// another time than its group, the contender is off the slot grid. If not, and if it has a
-    /// frame, it is added to the [`BackoffRing`] of the group.
+    /// another time than its group, the contender is off the slot grid. If not, and if the
+    /// contender has a frame, the contender is added to the [`BackoffRing`] of the group.
     pub(super) fn resume_after_failure(
         &mut self,
         contender: u32,

@@ -3,13 +3,13 @@
 //!
 //! IEEE 802.11-2016, clauses 10.3 (DCF) and 10.22.2 (EDCA).
 //!
-//! A node that has a frame waits for AIFS (after a collision or a corrupted frame for EIFS). It
-//! then counts down a backoff, which is uniform on [0, CW], in idle slots. The countdown stops
-//! while the medium is busy. The node sends when the counter is zero. The sum CW + 1 is doubled
-//! after a failure, and the frame is given up after the attempt limit. The node draws a new backoff
-//! after each exchange even if it has nothing more to send (post-backoff). A frame may arrive at a
-//! node whose post-backoff has ended, while the medium has been idle for AIFS. This frame is sent
-//! immediately.
+//! A node that has a frame waits for AIFS (after a collision or a corrupted frame for EIFS). The
+//! node then counts down a backoff in idle slots. The backoff is uniform on [0, CW]. The countdown
+//! stops while the medium is busy. The node sends when the counter is zero. The sum CW + 1 is
+//! doubled after a failure, and the frame is given up after the attempt limit. The node draws a new
+//! backoff after each exchange even if it has nothing more to send (post-backoff). A frame may
+//! arrive at a node whose post-backoff has ended, while the medium has been idle for AIFS. This
+//! frame is sent immediately.
 //!
 //! Each access category of a node contends separately. Categories of one node that are ready in the
 //! same slot do not collide on the air. The highest category sends, and the other categories behave

@@ -56,8 +56,8 @@ impl<T: Clone> LinkRates<T> {
         self.present
     }
 
-    /// Reports the result of data frames with TXVECTOR `sent` to the rate control: numbers of MPDUs
-    /// acknowledged and not acknowledged.
+    /// Reports the result of data frames with TXVECTOR `sent` to the rate control. `acked` MPDUs
+    /// were acknowledged, and `failed` MPDUs were not.
     pub fn on_tx_status(&mut self, now: Time, sent: TxVector, acked: u32, failed: u32) {
         self.controller.get().on_tx_status(now, sent, acked, failed);
     }

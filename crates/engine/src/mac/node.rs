@@ -130,9 +130,9 @@ impl Node {
 }
 
 impl Aggregations {
-    /// Returns the aggregation that the tables of a node set, in order of precedence. The tables of
-    /// a category precede the tables of the node. For voice, the number of MPDUs is read only from
-    /// the tables of voice.
+    /// Returns the aggregation that the tables of a node set. If several tables set a key, the
+    /// first table applies. The tables of a category precede the tables of the node. For voice, the
+    /// number of MPDUs is read only from the tables of voice.
     ///
     /// # Errors
     /// A value has been refused.

@@ -58,7 +58,7 @@ words! {
         /// IEEE 802.11-2020, table 9-155, at all nodes.
         Standard = "802.11-2020",
         /// Defaults of hostapd. At the access point, best effort has CWmax 63, and video and voice have
-        /// AIFSN 1. Stations have the parameters that it announces to them.
+        /// AIFSN 1. Stations have the parameters that the access point announces to them.
         Hostapd = "hostapd",
     }
 }

@@ -102,8 +102,8 @@ const QOS: Preset = Preset {
     ..OFDM
 };
 
-/// Presets in the order of [`PhyKind`]: IEEE 802.11-2016, clauses 16 (HR/DSSS, long preamble), 17
-/// (OFDM) and 18 (ERP). `802.11g-long` has the values of Table II of paper 000.
+/// Presets in the order of [`PhyKind`], from IEEE 802.11-2016, clauses 16 (HR/DSSS, long preamble),
+/// 17 (OFDM) and 18 (ERP). `802.11g-long` has the values of Table II of paper 000.
 const PRESETS: &[Preset] = &[
     DCF,
     Preset {

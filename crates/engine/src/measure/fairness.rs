@@ -4,13 +4,13 @@
 //!
 //! The demand of a flow is met if it has a given sending rate, at most 1 % of its datagrams are
 //! lost, and its datagrams do not accumulate in queues. The demand of a TCP connection or a greedy
-//! source is never met. Flows that carry reports of sensors demand no share.
+//! source is never met. Flows that carry reports of sensors are excluded, too.
 //!
-//! As in every probability ([`super::fates`]), a datagram is counted when its fate (arrived or
-//! lost) is known. A call with a long delay has many datagrams in flight at the end of the period,
-//! and these datagrams are not lost. Little's law gives the expected number of datagrams in flight:
-//! rate times mean delay. If a queue grows from zero during the whole period, the number in flight
-//! is twice the expected number.
+//! A datagram is counted when its fate (arrived or lost) is known, as in all probabilities
+//! ([`super::fates`]). A call with a long delay has many datagrams in flight at the end of the
+//! period, and these datagrams are not lost. Little's law gives the expected number of datagrams in
+//! flight: rate times mean delay. If a queue grows from zero during the whole period, the number in
+//! flight is twice the expected number.
 
 use super::period::Period;
 use crate::app::Arrivals;
@@ -49,7 +49,7 @@ fn is_met(start: &FlowCounters, end: &FlowCounters, life: Span) -> bool {
 
 /// Returns whether datagrams accumulate in queues. For this, the number of datagrams in flight at
 /// the end must be much larger than the number that follows from the mean delay (Little's law). The
-/// difference must also exceed the number of datagrams that may be lost.
+/// difference must also exceed 1 % of the datagrams sent, which is the number that may be lost.
 fn piles_up(start: &FlowCounters, end: &FlowCounters, life: Span) -> bool {
     let (sent, samples) = (
         end.sent - start.sent,
@@ -134,7 +134,8 @@ mod tests {
         let none = FlowCounters::default();
         // one tenth of the datagrams is in flight, as expected for a delay of 1 s in a run of 10 s
         assert!(met(&none, &counted(1_000, 900, 0, 1_000)));
-        // the queue grows: the last datagram is in flight for 1 s, and the mean delay is 0.5 s
+        // the queue grows: the last datagram is in flight for 1 s, and the mean delay is 0.5 s, so
+        // that twice the expected number of datagrams is in flight
         assert!(!met(&none, &counted(1_000, 900, 0, 500)));
         // a few datagrams in flight more than expected are due to chance
         assert!(met(&none, &counted(1_000, 999, 0, 0)) && met(&none, &counted(1_000, 992, 0, 2)));

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use super::table::{Added, Kind, Table};
 use super::tree::join;
 
-/// Largest number of tables that a hint names. Of the other tables the hint gives only the number.
+/// Largest number of tables that a hint names. The other tables are only counted in the hint.
 const NAMED: usize = 3;
 
 /// Placeholder in a path for a name that the user chooses, such as the name of a station.

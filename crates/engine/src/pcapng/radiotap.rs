@@ -1,6 +1,6 @@
 //! The radiotap header of each frame (radiotap.org): rate or modulation, and channel. In a cell
-//! with aggregation, the header also contains the position of an MPDU in its PPDU, and the time at
-//! which the MAC receives the first bit of the PPDU.
+//! with aggregation, the header also contains the position of an MPDU in its PPDU, and the time of
+//! the end of the preamble, at which the MAC receives the first bit of the PSDU.
 
 use crate::kernel::time::Time;
 use crate::mac::Band;

@@ -217,8 +217,8 @@ impl SharingSetting {
 /// Time without arrivals of a class after which the class counts as absent.
 const ABSENCE: Span = Span(1_000_000_000);
 
-/// Length of the moving averages of the shares of the service, in data segments per packet of the
-/// target occupancy. [-]
+/// Length of the moving averages that give the shares of the service, in data segments, divided by
+/// the target occupancy in packets. [-]
 const SERVICE_MEMORY: f64 = 4.0;
 
 /// Returns the weight of one data segment in the moving averages of the shares of the service.

@@ -20,7 +20,8 @@
 //! 7) includes the departing packet, because the text says "if the queue is only 1 packet".
 //! `lq.time()` in figure 7 is the sojourn time of the departing packet. The probabilities p_CL and
 //! p' are at most 1. If the rate of the link is known and the transmission of a packet takes longer
-//! than `min_threshold`, the ramp of p'_L begins at two packets, as in DOCSIS.
+//! than `min_threshold`, the ramp of p'_L begins at the transmission time of two packets, as in
+//! DOCSIS.
 //!
 //! The RFC does not specify the scheduler. The default is the weighted round robin of Linux
 //! (`sch_dualpi2.c`, 6.17). While both queues have packets, bytes sent from one queue give credit

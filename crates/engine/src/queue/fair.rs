@@ -9,9 +9,9 @@
 //! group may have a maximum rate. The gateway uses an HTB class with one leaf per station for each
 //! group.
 //!
-//! Differs from Linux in: HTB meters each leaf by tokens, and lends only the remaining capacity by
-//! deficit round robin; this model lends all capacity. The total rate is the rate of the server.
-//! Lengths are lengths of IP packets.
+//! Differs from Linux in one point: HTB meters each leaf by tokens, and lends only the remaining
+//! capacity by deficit round robin, whereas this model lends all capacity. The total rate is the
+//! rate of the server. Lengths are lengths of IP packets.
 
 use std::collections::VecDeque;
 

@@ -60,8 +60,8 @@ impl Scheduled {
         Some(packet)
     }
 
-    /// Updates the counters: the number of marked packets is that of the scheduler, and all packets
-    /// in `dropped` except the first `before` packets are counted as dropped.
+    /// Updates the counters. The number of marked packets is copied from the scheduler. All packets
+    /// in `dropped`, except the first `before` packets, are counted as dropped.
     fn count(&mut self, before: usize, at: Time) {
         let counters = &mut self.counts.counters;
         (before..self.dropped.len()).for_each(|_| counters.withdraw(at));

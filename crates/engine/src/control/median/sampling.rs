@@ -207,8 +207,9 @@ impl Sampler {
         self.listening.retain(|&other| other != station);
     }
 
-    /// Returns the round trip of an outstanding ping, which ends at `now`. `number` contains the
-    /// lowest 16 bits of the number of the ping.
+    /// Returns the round trip of an outstanding ping, which ends at `now`. If `rtt` is `None`, the
+    /// round-trip time is the time since the ping was sent. `number` contains the lowest 16 bits of
+    /// the number of the ping.
     pub fn reply(&mut self, now: Time, number: u16, rtt: Option<Span>) -> Option<RoundTrip> {
         let mut outstanding = self.outstanding.iter();
         let place = outstanding.rposition(|ping| ping.probe.number as u16 == number)?;

@@ -87,7 +87,8 @@ impl Suspicion {
 
     /// Returns the delay of the other stations at the time of the sample with index `place` in
     /// `history`. The returned delay is the larger of two upper medians: one over samples that left
-    /// before this sample, and one over samples that left after it.
+    /// before this sample, and one over samples that left after it. `None` if fewer than `required`
+    /// stations have samples before this sample, or after it.
     fn neighbours(&self, place: usize, required: usize, stations: &Stations) -> Option<Span> {
         let (sample, _) = self.history[place];
         let is_neighbour = |(other, _): &&(DelaySample, bool)| {

@@ -16,7 +16,7 @@
 //! uplink UDP makes every access to the channel slow), all three thresholds move up by the
 //! difference.
 //!
-//! # A standing queue moves no threshold
+//! # A standing queue does not move the thresholds
 //! If no reply has been near the base for 64 samples ([`BaseRtt`]), the base is in doubt. To
 //! distinguish a longer path from a queue, the estimator drains the queue. While the base is in
 //! doubt, C decreases by `decrease` also below the second threshold, until one of two events:
@@ -40,11 +40,11 @@
 //!
 //! # Stability margin
 //! The WLAN integrates C minus its capacity K, and the estimator integrates the sign of the
-//! threshold minus the round-trip time. This is a two-point (relay) controller with two
-//! integrators, which oscillates with any steps. [`WceSettings::cycle`] gives the limit cycle of a
-//! fluid queue that is empty when C passes K. The rates of increase and decrease are a and d [bit/s
-//! per s], the threshold is h, and the feedback delay is g (half an interval for sampling, plus a
-//! round trip of h):
+//! threshold minus the round-trip time. This loop of a two-point (relay) controller and two
+//! integrators oscillates with any size of the steps. [`WceSettings::cycle`] gives the limit cycle
+//! of a fluid queue that is empty when C passes K. The rates of increase and decrease are a and d
+//! [bit/s per s], the threshold is h, and the feedback delay is g (half an interval for sampling,
+//! plus a round trip of h):
 //!
 //! ```text
 //! C passes K; the queue reaches h after t = sqrt(2 K h / a); C turns back at K + a (t + g)

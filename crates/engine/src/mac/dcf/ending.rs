@@ -48,7 +48,8 @@ impl Dcf {
             .plus(self.phy.sifs)
             .plus(state.planned.response_air);
         if !kind.is_received(state) {
-            // the wait for EIFS does not depend on the NAV, but after an RTS the NAV may end later
+            // the wait for EIFS does not depend on the NAV, but after an RTS the NAV may end later;
+            // the longer time applies
             let nav = if protect {
                 ack_end.since(self.end)
             } else {

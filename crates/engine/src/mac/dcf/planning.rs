@@ -62,9 +62,9 @@ impl Dcf {
         self.freeze::<X>();
     }
 
-    /// Begins the planned transmission like [`Dcf::begin`], but is not inlined, for the rare cases.
-    /// Either a frame arrives before the planned end, or contents are chosen when the transmission
-    /// begins.
+    /// Begins the planned transmission like [`Dcf::begin`], but is not inlined, because it is
+    /// rarely called. The callers use this function if a frame arrives before the planned end, or
+    /// if contents are chosen when the transmission begins.
     pub(super) fn begin_apart<X: FrameExchange>(&mut self) {
         self.transmitters.clear();
         self.freeze_apart::<X>();

@@ -5,8 +5,8 @@
 //! backoffs:
 //!
 //! - **Adaptive** (paper 001, section 3.3): in continuous time, with a mean of `exp(-beta r)` times
-//!   the air time of the packet. The backoff can also be in slots and after DIFS and EIFS, as in a
-//!   modified 802.11 module.
+//!   the air time of the packet. Here r is the aggressiveness of the link, and beta is a constant.
+//!   The backoff can also be in slots and after DIFS and EIFS, as in a modified 802.11 module.
 //! - **Legacy** (section 4.1): like adaptive, but with the same mean backoff for all links.
 //! - **DCF** (IEEE 802.11-2016, 10.3): in slots after DIFS, uniform on [0, CW]. CW + 1 doubles after
 //!   a failure. A new backoff follows each exchange whether or not the link has a packet

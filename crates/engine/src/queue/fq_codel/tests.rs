@@ -154,7 +154,8 @@ fn greedy_flows_share_by_bytes_whatever_they_offer() {
             sent[packet.flow as usize] += u64::from(packet.bytes);
         }
     }
-    // the bytes sent by both flows differ by at most one quantum and one packet
+    // the numbers of bytes that the two flows have sent differ by at most one quantum and one
+    // packet
     assert!(sent[1].abs_diff(sent[2]) <= 3_000, "{sent:?}");
     let inside = fq.packets().count();
     let offered = (numbers[1] + numbers[2]) as usize;

@@ -84,8 +84,8 @@ fn the_controller_follows_a_trace_worked_by_hand() {
     queue.probability = 0.3;
     queue.advance(Time(45 * MS), |_| 150_000);
     close(queue.probability, 0.32);
-    // the queue is empty at two updates: the first reduces p by a step, the second also applies the
-    // decay
+    // the queue is empty at two updates: the first update reduces p by a step, and the second
+    // update also applies the decay
     queue.advance(Time(60 * MS), |_| 0);
     let first = 0.32 + 0.125 * -0.015 + 1.25 * -0.12;
     close(queue.probability, first);

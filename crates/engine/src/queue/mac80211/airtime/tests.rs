@@ -125,8 +125,8 @@ fn without_fairness_stations_take_turns_whatever_they_have_sent() {
 #[test]
 fn limits_of_what_the_device_holds_are_low_high_and_the_radios() {
     let mut airtime = airtime(SETTING, 4);
-    // below `aql_low` packets of other stations have no effect; below `aql_high` the total must be
-    // below `aql_radio`
+    // below `aql_low`, the packets of other stations have no effect; from `aql_low` to `aql_high`,
+    // the total must be below `aql_radio`
     hold(&mut airtime, 0, 11_999);
     assert!(airtime.may_take(party(0)));
     hold(&mut airtime, 0, 12_000);
