@@ -67,7 +67,7 @@ const MEMORY: f64 = 0.9;
 /// Maximum number of connections of one user, because ports are limited.
 pub const MAX_CONNECTIONS: u32 = 10_000;
 
-/// Number of connections of a user: the rule, and the current number.
+/// Control of the number of connections of a user: the rule, and the current number.
 #[derive(Clone, Debug)]
 pub struct MultiConnection {
     aim: Aim,

@@ -98,7 +98,8 @@ impl Link {
             (Managed::OnDeparture(scheduler), Some(rate_bps)) => {
                 return Link::served(settings, rate_bps, scheduler, streams, measured, bin);
             }
-            // a link without a rate never uses its queue
+            // a link without a rate never uses its queue, so that a drop-tail queue replaces the
+            // discipline
             (Managed::OnDeparture(_), None) => Admission::DropTail(settings.queue.limit_packets),
             (Managed::OnArrival(admission), _) => admission,
         };

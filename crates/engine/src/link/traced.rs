@@ -26,7 +26,7 @@ use crate::queue::{HeadQueue, QueueCounters, QueueSetting, Waits};
 #[derive(Clone, Debug)]
 pub struct Traced {
     trace: Trace,
-    /// Number of the next opportunity that will be used.
+    /// Number of the next opportunity that will be used, counted from 0.
     next: u64,
     queue: HeadQueue,
     /// Number of bytes of the first packet that are still to be sent; 0 before the packet has

@@ -45,7 +45,8 @@ words! {
 words! {
     /// Response whose duration EIFS contains.
     pub enum EifsRule {
-        /// Response to the frame in error, estimated by its modulation.
+        /// Response to the frame in error. Its duration is estimated from the modulation of the
+        /// frame.
         Expected = "expected",
         /// MAC ACK at the EIFS rate.
         Ack = "ack",

@@ -283,7 +283,7 @@ fn within(item: &Item, refusal: Refusal) -> Refusal {
     Refusal { fault, ..refusal }
 }
 
-/// Returns the points of a curve, if the curve accepts them.
+/// Returns the points of a curve, if they are valid for this kind of curve.
 fn points(node: &Item, curve: &Curve) -> Result<Vec<(f64, f64)>, Refusal> {
     let Data::List(items) = &node.data else {
         return refuse("is not a list of points");

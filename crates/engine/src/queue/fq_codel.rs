@@ -63,7 +63,7 @@ impl OfDiscipline for FqCoDelSetting {
     }
 
     fn check(queue: &Section, own: &Section, problems: &mut Problems) {
-        // the table of FQ-CoDel has the same keys as the table of CoDel
+        // the table of FQ-CoDel contains all keys of the table of CoDel
         CoDelSetting::check(queue, own, problems);
     }
 }

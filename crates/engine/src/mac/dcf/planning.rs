@@ -83,7 +83,7 @@ impl Dcf {
         self.freeze_apart::<X>();
     }
 
-    /// Calls [`Dcf::freeze`] without inlining, for the rare cases.
+    /// Calls [`Dcf::freeze`] without inlining, because this function is rarely called.
     #[inline(never)]
     fn freeze_apart<X: FrameExchange>(&mut self) {
         self.freeze::<X>();

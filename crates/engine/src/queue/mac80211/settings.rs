@@ -77,7 +77,7 @@ impl Mac80211Setting {
 
     /// Checks the combinations of keys in the table `mac80211`.
     pub(crate) fn check(queue: &Section, own: &Section, problems: &mut Problems) {
-        // the table of mac80211 has the same keys as the table of CoDel
+        // the table of mac80211 contains all keys of the table of CoDel
         CoDelSetting::check(queue, own, problems);
         if own.value(Self::airtime_fairness) == Some(false) {
             let (keys, switch) = (keys!(Self: airtime_weight), Self::airtime_fairness);
