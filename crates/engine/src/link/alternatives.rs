@@ -6,7 +6,7 @@ use crate::notation::problem::{Problems, Refused};
 use crate::notation::setting::{FileTable, KeyOf, Setting};
 
 /// Returns the setting of `key`, given as a table or as a single value. If several tables in
-/// `layers` set `key` as a table, the first of them applies. `None`: no table sets `key`.
+/// `layers` set `key`, the first of these tables applies. `None`: no table sets `key`.
 ///
 /// # Errors
 /// The setting has been refused.

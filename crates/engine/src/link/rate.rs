@@ -71,7 +71,7 @@ impl LinkRate {
     }
 
     /// Returns the rate that `key` sets, given as a table or as a single value. If several tables
-    /// in `layers` set `key` as a table, the first of them applies. `None`: no table sets `key`.
+    /// in `layers` set `key`, the first of these tables applies. `None`: no table sets `key`.
     ///
     /// # Errors
     /// The rate has been refused.
