@@ -379,9 +379,9 @@ def run(
     traffic.at(0.0, programs.start_others)
     traffic.at(warmup_s, start_foreground)
     with ThreadPoolExecutor(1) as pool:
-        # The thread is started before the network is submitted to it. If Ctrl-C interrupts the
-        # start of the thread, no network is left running. With real-time priority, packets are only
-        # tens of microseconds late.
+        # The pool's thread starts with the task `real_time`, before the network is submitted to the
+        # thread. If Ctrl-C interrupts the start of the thread, the network does not run yet. With
+        # real-time priority, the lateness of packets is only tens of microseconds.
         pool.submit(real_time)
         try:
             lists = pool.submit(medium)

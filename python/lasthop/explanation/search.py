@@ -39,8 +39,8 @@ class SearchSize:
     screening: int = 3
     """Replications of each candidate in the first stage, the screening."""
     changes_selected: int = 6
-    """Number of causes that pass the screening, and also number of settings among the remedies that
-    pass.
+    """Number of causes that pass the screening. For remedies that are settings, the number is the
+    same.
     """
     causes_confirmed: int = 3
     """Number of causes that reach the confirmation, the last stage."""

@@ -101,8 +101,8 @@ def network(path: Path, choices: Choices, progress: Progress | None = None) -> N
 
 
 def _with_rates(stations: Sequence[Station]) -> list[Note]:
-    """Return the note on connections that their applications limit, as a list. The list is empty if
-    there are none.
+    """Return a list with a note on the connections whose rate was limited by their applications.
+    The list is empty if there are no such connections.
     """
     count = sum(not flow.window_limited for each in stations for flow in each.flows)
     if not count:

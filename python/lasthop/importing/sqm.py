@@ -94,8 +94,8 @@ class Shaper(NamedTuple):
 
 
 def line(path: Path) -> Line:
-    """Return the line that sqm-scripts shape. It is empty if no queue is enabled, or if all queues
-    are for guests."""
+    """Return the line that sqm-scripts shape. The result has no keys if no queue is enabled, or if
+    all queues are for guests."""
     queues = [each for each in read(path, "/etc/config/sqm") if each.kind == "queue"]
     if not queues:
         raise UserError(

@@ -1,14 +1,14 @@
 """Classification of frames at `lan` by MAC address: a BPF program with its maps and counters.
 
 The program is `crates/bpf/stations.bpf.c`. It runs at the ingress hook and at the egress hook of
-`lan`. For every packet it decides the kind and the HTB class. Exempt packets pass unshaped. The
-filter redirects all other packets to the IFB (an intermediate device with the queues).
+`lan`. For every packet it decides the kind and the HTB class. Exempt packets pass unshaped. Packets
+that are not exempt are redirected to the IFB (an intermediate device with the queues).
 
 At ingress, a frame belongs to the station with the frame's source MAC address; at egress, to the
 station with its destination MAC address. Several stations may share a MAC address, such as that of
-a router between `lan` and the stations. A frame then belongs to the station with its IP address.
-Frames of no station are unclassified, and pass through the access point's leaf for unclassified
-packets.
+a router between `lan` and the stations. The IP address in the frame then decides to which of these
+stations the frame belongs. Frames of no station are unclassified, and pass through the access
+point's leaf for unclassified packets.
 """
 
 import struct
@@ -175,8 +175,8 @@ def interface_key(number: int) -> bytes:
 
 
 def settings(ifb: int = 0, allowances: Mapping[Kind, tuple[int, int]] = ALLOWANCES) -> bytes:
-    """Return the map value of the settings, with the interface number of the IFB (struct
-    settings)."""
+    """Return the settings of the BPF programs as bytes for a BPF map (struct settings). `ifb` is
+    the interface number of the IFB, and `allowances` are the limits of exempt traffic."""
     value = b""
     for kind in Kind:
         rate_bps, burst_bytes = allowances.get(kind, (0, 0))

@@ -188,8 +188,8 @@ class Roster:
         return None
 
     def reaches_others(self, mac: str, station: KnownStation) -> bool:
-        """Return whether this machine reaches stations of the configuration other than `station`
-        through a router with this MAC address.
+        """Return whether a router with this MAC address forwards packets of other stations, too:
+        stations that the configuration lists in addition to `station`.
         """
         router = self.routers.get(mac)
         if router is None:

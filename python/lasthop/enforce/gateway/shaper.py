@@ -121,8 +121,8 @@ class Shaper(KernelState):
         self.layout = layout
 
     def receiving(self, devices: Sequence[tc.Device]) -> list[tc.Device]:
-        """Return the devices whose receive offload matters for `devices`: these devices, and the
-        lower devices of VLANs and bridges among them."""
+        """Return the devices at which receive offload can merge packets that arrive at `devices`:
+        these devices, and the lower devices of VLANs and bridges among them."""
         present = links.every_link(self.kernel)
         names = dict.fromkeys(name for each in devices for name in links.below(each.name, present))
         return [tc.Device(name, present[name].number) for name in names if name in present]

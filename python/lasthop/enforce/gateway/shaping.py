@@ -62,7 +62,8 @@ class Shaping:
         return f"interface {ifb_name(self.gateway)}"
 
     def event_filter(self, numbers: Mapping[str, int]) -> EventFilter:
-        """Return the filter of netlink events, for these numbers of the present interfaces."""
+        """Return the filter for the netlink events that concern the gateway. `numbers` contains the
+        kernel's number of each present interface, by the interface's name."""
         own, blocks = list(numbers.values()), list[int]()
         if (layout := self.layout) is not None:
             own.append(layout.ifb.number)
