@@ -299,8 +299,8 @@ class Search:
     def _judged(
         self, candidate: Candidate, confirmed: Mapping[str, Gain], confidence: float
     ) -> Gain:
-        """Return the gain of a finalist, with an interval that is correct for all finalists
-        together.
+        """Return the gain of a finalist. `confidence` is the probability that the intervals of all
+        finalists are correct simultaneously.
         """
         gain = confirmed[candidate.name]
         difference = judge(

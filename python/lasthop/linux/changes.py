@@ -148,8 +148,8 @@ class Changes:
             raise refused
 
     def mend_at_once(self, repairs: Sequence[Repair]) -> None:
-        """Make these repairs, which are either one change other than a request, or several
-        requests. Several requests are sent together."""
+        """Make repairs with one call. The list contains either a single repair that is not a
+        `Request`, or only requests, which are sent as one batch."""
         match repairs:
             case [Hooks(device, blocks)]:
                 self.add_hooks(device, blocks)

@@ -186,7 +186,8 @@ def settings(ifb: int = 0, allowances: Mapping[Kind, tuple[int, int]] = ALLOWANC
 
 
 class Attachable(Protocol):
-    """Interface of BPF programs that can be attached as `tc` filters."""
+    """Classifier's BPF programs, as an object that returns the requests which attach them: loaded
+    programs (`Programs`), or programs whose commands are only printed."""
 
     def at_block(self, block: Block, name: str, ifb: Device) -> Request:
         """Return the request for a filter that redirects every packet unless its program exempts
