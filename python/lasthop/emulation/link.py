@@ -51,7 +51,7 @@ def link(
         Rate, one-way delay, and optionally `queue` in packets and `loss` as a probability,
         separated by commas. With traces, the rate is absent, and the delay is optional.
     settings : sequence of pairs
-        Settings of the scenario that are replaced afterwards.
+        Key paths and values of settings, which replace the settings of the link.
     traces : two str, optional
         Trace files with delivery opportunities: from `client` to `server`, and from `server` to
         `client`.

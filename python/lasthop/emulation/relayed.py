@@ -57,8 +57,8 @@ class Relayed:
     key: str
     server: Server
     program: Connection
-    """Connections of the program: from the source to the source's relay, and from the sink's relay
-    to the sink."""
+    """Two TCP connections of the flow's hosts: from the source to its relay, and from the relay of
+    the sink to the sink."""
     stack: ExitStack = field(default_factory=ExitStack)
     client: Client | None = None
     numbers: list[int] = field(default_factory=list)

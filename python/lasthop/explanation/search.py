@@ -7,8 +7,8 @@
 
 Each stage has its own seeds. Therefore the interval of a finalist does not depend on the values by
 which it was selected. The first cause is the edit with the largest mean gain in selection and
-confirmation. If two edits are closer than their interval, both are simulated again with further
-seeds.
+confirmation. If the gains of the two best edits do not differ significantly, both edits are
+simulated again with further seeds.
 
 The number of runs depends only on the number of events of a replication. This number is the same on
 every machine.

@@ -49,8 +49,8 @@ GUEST = re.compile(r"guest|iot", re.IGNORECASE)
 INSIDE = re.compile(r"@?(br-|br_|lan|wlan|phy\d+-|ath\d|ra\d|rai\d|rax\d)", re.IGNORECASE)
 """Pattern of the names of interfaces on the side of the stations."""
 OUTSIDE = re.compile(r"wan|ppp|dsl|internet|lte|modem", re.IGNORECASE)
-"""Pattern of the names of interfaces that are certainly the line. Such an interface has precedence
-over interfaces such as ``eth1``.
+"""Pattern of the names of interfaces that certainly lead to the provider's line. They have
+precedence over interfaces such as ``eth1``, which may lead to either side.
 """
 
 
@@ -153,8 +153,8 @@ def _shaper(section: Section, interface: str) -> Shaper:
 
 
 def _distance(interface: str) -> int:
-    """Return the rank of an interface: 0 if it is certainly the line, larger if this is less
-    likely."""
+    """Return the rank of an interface: 0 if it certainly leads to the provider's line, and a larger
+    number if this is less likely."""
     if INSIDE.match(interface):
         return 3
     if OUTSIDE.search(interface):

@@ -18,8 +18,8 @@ path shows them:
 
 A capture downstream of the queue that the sender fills shows neither the queue nor the data in
 flight. Time stamps (RFC 7323) show the queue. If there are no time stamps, no losses and no radio,
-the connection is classified as limited by its application. Its rate is then that of the link after
-the queue.
+the connection is classified as limited by its application. The imported rate of the connection is
+then the rate of the link after the queue.
 """
 
 from dataclasses import dataclass

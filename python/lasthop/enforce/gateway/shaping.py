@@ -16,8 +16,8 @@ from lasthop.linux.netlink import Socket
 
 @dataclass
 class Shaping:
-    """State that the rates, the stations and the control socket share. A changed configuration
-    updates this object in place."""
+    """State that the objects `Rates` and `Stations` and the control socket share. A changed
+    configuration updates this object in place."""
 
     parts = Part
 
