@@ -34,9 +34,8 @@ STATIONS = IPv4Address("10.0.0.0")
 """Base of the stations' addresses. The first station has this address plus 1, the second station
 this address plus 2, and so on."""
 SOURCES, SINKS = IPv4Network("10.64.0.0/10"), IPv4Network("10.128.0.0/10")
-"""Networks of the sources and of the sinks of wired flows. For the flow with index k in the
-scenario, the source has the address with index k + 1 in the first network, and the sink has the
-address with index k + 1 in the second network."""
+"""Networks of the sources and of the sinks of wired flows. The flow with index k in the scenario
+uses the address with index k + 1 of each network."""
 FIRST_PORT = 20_000
 """Base of the port numbers that flows use at their listening hosts. The flow with index k in the
 scenario has this port number plus k."""
