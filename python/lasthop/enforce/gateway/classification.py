@@ -81,9 +81,9 @@ ALLOWANCES: Mapping[Kind, tuple[int, int]] = {
 """Limits of exempt traffic by kind of packet: rate [bit/s] and burst [bytes]. The limits apply
 separately to each station and to each direction.
 
-`STATION` limits the sum of all exempt kinds except multicast. If stations belong to a group,
-`UNCLASSIFIED` also limits the sum of these kinds over all stations of the group. Packets above a
-limit are redirected to the station's leaf.
+The limit for `STATION` applies to the sum of all exempt kinds except multicast. If stations belong
+to a group, the limit for `UNCLASSIFIED` applies to the sum of these kinds over all stations of the
+group. Packets above a limit are redirected to the station's leaf.
 """
 
 BY_ADDRESS, UDP_PASSES, HAS_IGNORED, UNCLASSIFIED_AT = 1, 2, 4, 8

@@ -25,8 +25,8 @@ Further machines are ignored until a stored machine has left. Guests can invent 
 
 
 MAX_SEEN_INSIDE = 4
-"""Largest number of addresses that a listed station gets from reports, so that these addresses can
-be pinged. Only addresses in the station's subnets are used. [-]
+"""Largest number of reported addresses that a listed station gets for pings. Only addresses in the
+station's subnets are used. [-]
 """
 
 

@@ -76,7 +76,8 @@ def script(gateway: Gateway) -> str:
 
 
 def percent(factor: float) -> str:
-    """Return the change by a factor in percent, without its sign."""
+    """Return the relative change that a factor causes, in percent and without sign: ``5 %`` for the
+    factor 0.95."""
     return f"{abs(factor - 1) * 100:.0f} %"
 
 

@@ -67,8 +67,8 @@ class Shaper(KernelState):
     def check(self, *, is_up: bool = False) -> None:
         """Raise `UserError` for every failure that can be foreseen, before anything is changed.
 
-        If the gateway is already up, objects in the kernel with the gateway's own marks are
-        accepted.
+        If the gateway is already up, existing objects in the kernel are accepted if they have the
+        gateway's own marks.
         """
         own = {block.number for block in blocks_of(self.gateway.lan)} if is_up else set()
         present = links.every_link(self.kernel)

@@ -43,7 +43,8 @@ class Shaping:
 
     @property
     def kernel(self) -> Socket:
-        """Netlink socket of this process, whose own changes cause no events."""
+        """Netlink socket through which this process makes its changes. Events about these changes
+        are ignored."""
         return self.shaper.kernel
 
     @property
