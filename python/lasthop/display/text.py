@@ -246,8 +246,8 @@ def _sharers(summary: Mapping[str, Any], quantity: str) -> Sequence[tuple[str, E
 
 
 def _links(summary: Mapping[str, Any]) -> str:
-    """Return a line on the busiest link and its queue; without links, on the longest queue of a
-    node.
+    """Return a line on the busiest link and its queue. If there are no links, return a line on the
+    longest queue of a node.
     """
     queues = estimates_of(summary.get("queues", ()), "occupancy_packets")
     for quantity, words in BUSY.items():

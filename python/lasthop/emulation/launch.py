@@ -9,10 +9,10 @@ emulate --> launch.py --> first of its processes --> COMMAND --> ...
 The program runs in the network namespace of the file descriptor NAMESPACE. For the program,
 `/etc/hosts` has the content of the file descriptor NAMES, and `/etc/resolv.conf` has the content of
 the file descriptor SERVERS. The program and its children are in a new process namespace. When the
-first process of this namespace ends, the kernel
-kills all other processes in it. If the process STARTER ends or is killed, launch.py ends. If
-launch.py ends or is killed, the first process ends. The terminal sends Ctrl-C to all processes, but
-only the program handles the signal. This file imports nothing of lasthop.
+first process of this namespace ends, the kernel kills all other processes in it. If the process
+STARTER ends or is killed, launch.py ends. If launch.py ends or is killed, the first process ends.
+The terminal sends Ctrl-C to all processes, but only the program handles the signal. This file
+imports nothing of lasthop.
 """
 
 import ctypes

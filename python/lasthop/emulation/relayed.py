@@ -33,7 +33,8 @@ from lasthop.scenario.from_json import read_as
 from lasthop.scenario.typed import TcpFlow
 
 PATIENCE_S = 3600.0
-"""Time limits of the relays, which exceed the duration of any run. [s]"""
+"""Value of every time limit of the relays. No limit is reached, since this value exceeds the
+duration of any run. [s]"""
 
 
 @dataclass(frozen=True)

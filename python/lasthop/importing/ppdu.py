@@ -37,8 +37,8 @@ NOT_IN_VHT = {
 
 NEAR = 0.2
 """Limit for the difference between the logarithms of two rates: the reported rate, and the rate of
-the same MCS and streams in the cell. Up to this limit, MCS and streams do not change. It exceeds
-the effect of another guard interval, or of 10 instead of 12 bits per subcarrier. [-]
+the same MCS and streams in the cell. Up to this limit, MCS and streams do not change. The limit
+exceeds the effect of another guard interval, or of 10 instead of 12 bits per subcarrier. [-]
 """
 OF_STREAMS = 0.15
 """Weight of a change of the number of streams by one, in the choice of the nearest modulation. The

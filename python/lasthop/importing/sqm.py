@@ -2,8 +2,8 @@
 
 References: sqm-scripts of June 2024 (commit 95337de). ``run-openwrt.sh`` starts a queue for each
 interface with ``enabled 1``. ``defaults.sh`` has the defaults of options. In ``functions.sh``, a
-rate of 0 is not shaped, and ``linklayer none`` has no overhead. Each script ``*.qos`` chooses its
-qdisc.
+rate of 0 means that the direction is not shaped, and ``linklayer none`` means no overhead. Each
+script ``*.qos`` chooses its qdisc.
 """
 
 import re

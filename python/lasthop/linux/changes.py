@@ -123,8 +123,8 @@ class Changes:
             self.kernel.carry_out([links.set_segments(device.name, segments)])
 
     def carry_out(self, requests: Sequence[Request]) -> None:
-        """Send requests for objects inside an IFB, a filter block or an HTB hierarchy that this
-        object has created."""
+        """Send requests for objects inside an IFB, a filter block or an HTB hierarchy. This
+        instance of `Changes` must have created the IFB, block or hierarchy."""
         self.kernel.carry_out(requests)
 
     def repair(self, repairs: Iterable[Repair]) -> None:
