@@ -169,7 +169,8 @@ def likewise(more: Sequence[str]) -> str:
 
 
 def listed(names: Sequence[str], most: int = MAX_NAMED) -> str:
-    """Return the first few names, and the number of omitted names. A single name is not omitted."""
+    """Return at most `most` names, and the number of omitted names. If only one name would be
+    omitted, it is returned, too."""
     if len(names) <= most + 1:
         return ", ".join(names)
     return f"{', '.join(names[:most])} and {len(names) - most} more"

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from lasthop.plot.figure import Figure
 
 MAX_ROWS = 12
-"""Maximum number of rows of a table. If there are more, their number is shown."""
+"""Maximum number of rows of a table. A longer table ends with the number of omitted rows."""
 
 DPI = 110
 """Resolution of an inline picture. [dpi]"""

@@ -25,8 +25,8 @@ Cells = Mapping[str, str]
 def delay_table(points: Sequence["Point"]) -> tuple[list[str], list[list[str]]]:
     """Return headers and rows of the delay table; no headers if no traffic is sensitive to delay.
 
-    Columns without values are omitted. If there are many calls, the columns show the number of good
-    calls and the worst call.
+    Columns without values are omitted. If there are more than `MAX_ITEMS` calls, the columns show
+    the number of good calls and the delay of the worst call.
     """
     every = [Delays.of_summary(point.summary, point.scenario) for point in points]
     is_folded = max((len(delays.calls) for delays in every), default=0) > MAX_ITEMS

@@ -40,7 +40,8 @@ BACK = "/back"
 Item = Mapping[str, Any]
 
 SHARERS = ("stations", "classes", "flows")
-"""Lists whose items share the goodput; the first list that the result contains is used."""
+"""Names of lists in a summary. The short text compares the goodputs of the items of one list, which
+is the first list with several items."""
 
 BUSY = {"airtime_fraction": "air time", "utilisation": "utilisation"}
 """Printed names of the quantities that measure the load of a link."""
@@ -216,8 +217,8 @@ def _whole(summary: Mapping[str, Any]) -> str:
 
 
 def _extremes(summary: Mapping[str, Any]) -> str:
-    """Return a line with the largest and the smallest goodput; with shares if goodputs are
-    unknown.
+    """Return a line with the largest and the smallest goodput. If goodputs are unknown, the line
+    contains the largest and the smallest share of the goodput.
     """
     for quantity, scale, unit in (("goodput_bps", 1e-6, " Mb/s"), ("goodput_share", 100, " %")):
         shares = [(name, value) for name, value in _sharers(summary, quantity) if value is not None]
@@ -234,8 +235,8 @@ def _extremes(summary: Mapping[str, Any]) -> str:
 
 
 def _sharers(summary: Mapping[str, Any], quantity: str) -> Sequence[tuple[str, Estimate | None]]:
-    """Return the names and values of the first list in `SHARERS` with several items that have the
-    quantity.
+    """Return the name of each item and its value of the quantity, for one list of the summary. This
+    list is the first in `SHARERS` in which several items have the quantity.
     """
     for name in SHARERS:
         items = [item for item in summary.get(name, ()) if quantity in item]
@@ -245,8 +246,8 @@ def _sharers(summary: Mapping[str, Any], quantity: str) -> Sequence[tuple[str, E
 
 
 def _links(summary: Mapping[str, Any]) -> str:
-    """Return a line on the busiest link and its queue; without links, on the longest queue of a
-    node.
+    """Return a line on the busiest link and its queue. If there are no links, return a line on the
+    longest queue of a node.
     """
     queues = estimates_of(summary.get("queues", ()), "occupancy_packets")
     for quantity, words in BUSY.items():
@@ -262,8 +263,8 @@ def _links(summary: Mapping[str, Any]) -> str:
 
 
 def _furthest(comparison: "Comparison") -> Iterator[str]:
-    """Yield the goodput or share for which the model's error is largest; without these, the
-    queue.
+    """Yield a line with the goodput or share for which the model's relative error is largest. If
+    there is no goodput or share, the line is about the queue with the largest error.
     """
     for what, wanted in (
         ("shares", ("goodput_share", "goodput_bps")),

@@ -36,10 +36,11 @@ BEST = "* best of its column; cases that share it are the same within the noise"
 BEST_OF_CALLS = (
     "* best of its column (good calls only); cases that share it are the same within the noise"
 )
-"""Legend of the star. It replaces the legend `BEST` if some calls are not good."""
+"""Legend of the star if some calls are not good. Otherwise, the legend is `BEST`."""
 
 WORDS = ("better", "worse", "different", "same", "identical", "unknown")
-"""Verdicts in the order in which a summary lists how often each verdict occurs."""
+"""All verdicts. A summary counts how often each verdict occurs, and prints the counts in this
+order."""
 
 CHANGES = ("case", "column", "verdict", "difference")
 """Headers of the table of `difference_rows`."""
@@ -178,8 +179,8 @@ def legend(what_if: "WhatIf") -> str:
 
 
 def difference_rows(what_if: "WhatIf") -> list[list[str]]:
-    """Return a row per difference that exceeds its interval: case, quantity, verdict and
-    difference.
+    """Return a row per difference that is significant, because its confidence interval does not
+    contain 0. The row contains case, quantity, verdict and difference.
     """
     rows = []
     for change in what_if.changes:
@@ -216,8 +217,8 @@ def difference(change: "Change") -> str:
 
 
 def conclusion(what_if: "WhatIf") -> Iterator[str]:
-    """Yield one to three lines with the conclusion, which uses only differences beyond their
-    intervals.
+    """Yield one to three lines with the conclusion. The conclusion uses only significant
+    differences, whose confidence intervals do not contain 0.
     """
     base, *others = what_if.runs
     result = what_if.advice
@@ -248,8 +249,8 @@ def conclusion(what_if: "WhatIf") -> Iterator[str]:
 
 
 def without_cost(what_if: "WhatIf", name: str) -> str:
-    """Return the clause that nothing gets worse in a case, with the delays that are longer but
-    still good.
+    """Return a clause which says that nothing gets worse in a case. The clause also names the
+    delays of calls that get longer but remain good.
     """
     longer = [c for c in what_if.changes if c.case == name and c.difference.verdict == "worse"]
     phrases = [f"; {quantity_of(c.measure)} is {in_words(what_if, c)}" for c in longer]

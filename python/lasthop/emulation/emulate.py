@@ -46,8 +46,8 @@ from lasthop.uml.boot import MAX_PROCESSOR_S
 from lasthop.uml.clock import is_simulated
 
 Watch = Callable[[Places, Sequence[Driven]], contextlib.AbstractContextManager[object]]
-"""Function that is called before a run with the hosts (`Places`) and the flows. It returns a
-context manager, which is active during the run."""
+"""Function that is called before a run. Its arguments are the hosts (`Places`) and the flows. It
+returns a context manager, which is active during the run."""
 
 
 BY_DEADLINE = 124
@@ -56,7 +56,8 @@ code."""
 
 
 def unwatched(_places: Places, _flows: Sequence[Driven]) -> contextlib.AbstractContextManager[None]:
-    """Return a context manager without effect: the default of `emulate` for `watch`."""
+    """Return a context manager without effect. This function is the default value of the parameter
+    `watch` of `emulate`."""
     return contextlib.nullcontext()
 
 
@@ -379,9 +380,9 @@ def run(
     traffic.at(0.0, programs.start_others)
     traffic.at(warmup_s, start_foreground)
     with ThreadPoolExecutor(1) as pool:
-        # The thread is started before the network is submitted to it. If Ctrl-C interrupts the
-        # start of the thread, no network is left running. With real-time priority, packets are only
-        # tens of microseconds late.
+        # The pool's thread starts with the task `real_time`, before the network is submitted to the
+        # thread. If Ctrl-C interrupts the start of the thread, the network does not run yet. With
+        # real-time priority, the lateness of packets is only tens of microseconds.
         pool.submit(real_time)
         try:
             lists = pool.submit(medium)

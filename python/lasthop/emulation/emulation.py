@@ -105,8 +105,8 @@ class Emulation(Answer):
     def lateness(self) -> list[str]:
         """Lines about the lateness of packets, and about the socket thread's wait for a processor.
 
-        If the lateness exceeds 2 ms, the lines also report the load that this machine can carry in
-        time.
+        If the lateness exceeds 2 ms, the lines also report the packet rate up to which this machine
+        is not late.
         """
         late_s = self.lateness_p99_s
         if late_s is None or self.is_simulated_time:

@@ -2,8 +2,8 @@
 
 In a simulation, a greedy source sends a datagram whenever the queue is not full. In an emulation, a
 socket cannot observe the queue. The source therefore sends at a constant rate that is higher than
-the rate at which the queue drains. If the queue belongs to a link, the source starts at twice this
-rate, to fill the queue.
+the rate at which the queue drains. If the queue belongs to a link, the source first sends at twice
+its constant rate, to fill the queue.
 """
 
 from collections.abc import Mapping

@@ -15,8 +15,8 @@ waiting time is unbounded.
 BURSTS = 2.0
 """Largest ratio of the lateness to the time that the packet thread needs for the largest burst of
 simultaneous packets. Up to this ratio, the warning names the burst as the cause of the lateness.
-A burst is often a PPDU. The packets of a PPDU may wait until those of another PPDU have been
-transferred, but rarely until those of two others have been. [-]"""
+A burst is often a PPDU. The packets of a PPDU may wait while the packet thread transfers another
+PPDU, but rarely while it transfers two other PPDUs. [-]"""
 MUCH_WAITING = 0.5
 """Threshold for a warning: fraction of time for which the socket thread waits for a processor. The
 socket thread runs senders and receivers. Measured with ten simultaneous emulations of 48 Mb/s on

@@ -6,12 +6,13 @@ emulate --> launch.py --> first of its processes --> COMMAND --> ...
              waits        reaps; TERM, 2 s, KILL for the rest
 ```
 
-The program runs in the network namespace of the descriptor NAMESPACE. The content of the descriptor
-NAMES is its `/etc/hosts`, and that of SERVERS is its `/etc/resolv.conf`. The program and its
-children are in a new process namespace. When the first process of this namespace ends, the kernel
-kills all other processes in it. If the process STARTER ends or is killed, launch.py ends. If
-launch.py ends or is killed, the first process ends. The terminal sends Ctrl-C to all processes, but
-only the program handles the signal. This file imports nothing of lasthop.
+The program runs in the network namespace of the file descriptor NAMESPACE. For the program,
+`/etc/hosts` has the content of the file descriptor NAMES, and `/etc/resolv.conf` has the content of
+the file descriptor SERVERS. The program and its children are in a new process namespace. When the
+first process of this namespace ends, the kernel kills all other processes in it. If the process
+STARTER ends or is killed, launch.py ends. If launch.py ends or is killed, the first process ends.
+The terminal sends Ctrl-C to all processes, but only the program handles the signal. This file
+imports nothing of lasthop.
 """
 
 import ctypes
@@ -126,8 +127,8 @@ def pass_on(process: int) -> None:
 
 
 def end_rest() -> None:
-    """Send SIGTERM to processes that still run after the program has ended. The kernel kills
-    processes that do not end in time."""
+    """Send SIGTERM to processes that still run after the program has ended, and wait for at most
+    `PATIENCE_S`. The kernel kills the remaining processes when this process ends."""
     until_s = time.monotonic() + PATIENCE_S
     try:
         os.kill(-1, signal.SIGTERM)

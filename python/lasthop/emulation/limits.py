@@ -19,7 +19,8 @@ KNOWN = (*CONGESTION, *CONTROLS)
 """Congestion controls of scenarios that an emulation supports, including those that lasthop loads
 into the kernel."""
 PUBLISHED = Compound(alpha=0.125, beta=0.5, k=0.75, gamma_packets=30.0, zeta=0.5)
-"""Parameters of Compound TCP in the kernel, which are the engine's defaults."""
+"""Parameters of Compound TCP in lasthop's BPF program for the kernel. The engine has the same
+values as defaults."""
 
 OWN: Mapping[str, tuple[Callable[[Tcp], object], tuple[object, ...]]] = {
     "initial_window": (lambda tcp: tcp.initial_cwnd_packets, (2, 10)),

@@ -18,7 +18,7 @@ WAYS = {FLOW: (CLIENT, SERVER)}
 """Name of the flow that defines the path of programs, and the names of the flow's source and sink.
 See `lasthop.emulation.places.Ways`."""
 EXAMPLES = '--link "12 Mbps, 40 ms, queue 100"', '--link "40 ms, queue 100"'
-"""Examples of the option without traces and with traces."""
+"""Two examples of the option `--link`: without traces, and with traces."""
 
 RATE, DELAY = f"link.{LINK}.rate", f"link.{LINK}.delay"
 BACK_RATE = f"link.{LINK}.back_rate"
@@ -26,8 +26,8 @@ NAMED = {
     "queue": (f"link.{LINK}.queue", f"link.{LINK}.back_queue"),
     "loss": (f"link.{LINK}.loss",),
 }
-"""Words of the option that are followed by a value. Each word has the key paths of the settings
-that get this value.
+"""Words of the option `--link` that are followed by a value. Each word has the key paths of the
+settings that get this value.
 """
 
 TREE: Mapping[str, object] = {
@@ -51,7 +51,7 @@ def link(
         Rate, one-way delay, and optionally `queue` in packets and `loss` as a probability,
         separated by commas. With traces, the rate is absent, and the delay is optional.
     settings : sequence of pairs
-        Settings of the scenario that are replaced afterwards.
+        Key paths and values of settings, which replace the settings of the link.
     traces : two str, optional
         Trace files with delivery opportunities: from `client` to `server`, and from `server` to
         `client`.
@@ -87,7 +87,8 @@ def link(
 
 
 def values_of(words: str, traces: object = None) -> dict[str, tuple[str, str]]:
-    """Return the word and the value of each setting in the option."""
+    """Return the settings that the option `--link` contains. Each key path has two items: the word
+    of the option, such as ``queue``, and the value."""
     parts = [" ".join(part.split()) for part in words.split(",")] if words or not traces else []
     lines: dict[str, tuple[str, str]] = {}
     plain = iter([("delay", DELAY)] if traces else [("rate", RATE), ("delay", DELAY)])

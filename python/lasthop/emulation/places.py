@@ -34,9 +34,8 @@ STATIONS = IPv4Address("10.0.0.0")
 """Base of the stations' addresses. The first station has this address plus 1, the second station
 this address plus 2, and so on."""
 SOURCES, SINKS = IPv4Network("10.64.0.0/10"), IPv4Network("10.128.0.0/10")
-"""Networks of the sources and of the sinks of wired flows. For the flow with index k in the
-scenario, the source has the address with index k + 1 in the first network, and the sink has the
-address with index k + 1 in the second network."""
+"""Networks of the sources and of the sinks of wired flows. The flow with index k in the scenario
+uses the address with index k + 1 of each network."""
 FIRST_PORT = 20_000
 """Base of the port numbers that flows use at their listening hosts. The flow with index k in the
 scenario has this port number plus k."""
@@ -47,13 +46,13 @@ with index k in the scenario has this port number plus k."""
 MASK = "255.0.0.0"
 INTERFACE = "lasthop"
 MIN_MTU = 576
-"""Length of a packet that every host accepts (RFC 791), which is the smallest MTU. [bytes]"""
+"""Smallest MTU. Every host must accept packets of this length (RFC 791). [bytes]"""
 USUAL_MTU = 1500
 """MTU of the interfaces if programs run. [bytes]"""
 
 Ways: TypeAlias = Mapping[str, tuple[str, str]]
 """Names of the source and the sink of each flow that only defines the path of programs, by the
-flow's name. The sink connects to the outside."""
+flow's name. Packets to addresses outside the scenario leave at the sink."""
 
 
 @dataclass(frozen=True)
@@ -248,10 +247,10 @@ class Places:
         return all(lets)
 
     def of_programs(self) -> tuple[list[tuple[str, int]], list[tuple[str, int]]]:
-        """Return two lists, each with pairs of name and index: the stations, and the wired flows,
-        whose programs can communicate.
+        """Return a list of stations and a list of wired flows, each as pairs of name and index.
 
-        If a program runs at the server, all stations are returned.
+        The lists contain the stations and wired flows at which programs can communicate. If a
+        program runs at the server, all stations are returned.
         """
         opened = {name: each.place for name, each in self.open.items()}
         if any(place.what == "server" for place in opened.values()):
@@ -261,7 +260,8 @@ class Places:
         return stations, [(names[index], index) for index in self.hosts]
 
     def nodes_at_uplink(self) -> list[int] | None:
-        """Return the numbers of the nodes that connect to the outside; None without an uplink."""
+        """Return the indices of the nodes through which packets leave the scenario; None without an
+        uplink."""
         if self.uplink is None:
             return None
         ends = [self.hosts[index][1] for index in self.hosts if self.is_way(index)]

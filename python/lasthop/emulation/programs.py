@@ -91,7 +91,8 @@ class Programs:
         return self.places.open[place].host.namespace
 
     def is_ready(self) -> bool:
-        """Return whether a new socket listens at each host at which another program still runs."""
+        """Return whether the other programs are ready: at each host at which one of them still
+        runs, a new socket listens."""
         waiting = {place for place, process in self.background if process.poll() is None}
         return all(self.at(place).run(listening) - self.silent[place] for place in waiting)
 

@@ -33,7 +33,8 @@ from lasthop.scenario.from_json import read_as
 from lasthop.scenario.typed import TcpFlow
 
 PATIENCE_S = 3600.0
-"""Time limits of the relays, which exceed the duration of any run. [s]"""
+"""Value of every time limit of the relays. No limit is reached, since this value exceeds the
+duration of any run. [s]"""
 
 
 @dataclass(frozen=True)
@@ -57,8 +58,8 @@ class Relayed:
     key: str
     server: Server
     program: Connection
-    """Connections of the program: from the source to the source's relay, and from the sink's relay
-    to the sink."""
+    """Two TCP connections of the flow's hosts: from the source to its relay, and from the relay of
+    the sink to the sink."""
     stack: ExitStack = field(default_factory=ExitStack)
     client: Client | None = None
     numbers: list[int] = field(default_factory=list)

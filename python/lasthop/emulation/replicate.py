@@ -132,8 +132,8 @@ def together(runs: Sequence[Emulation]) -> Emulation:
 def keyed(items: Iterable[Item]) -> dict[Key, Item]:
     """Return the items of a list by keys. An item has the same key in all runs.
 
-    The key of an item is its name. The key of a program's connection consists of the host, the kind
-    of traffic, and a number that counts the connections of this kind.
+    The key of a program's connection consists of the host, the kind of traffic, and a number that
+    counts the connections of this kind. The key of any other item contains its name.
     """
     results: dict[Key, Item] = {}
     count: Counter[tuple[str, str]] = Counter()

@@ -107,8 +107,9 @@ class Traffic:
     def serve(self, timer: Timer, until_s: float) -> None:
         """Call the functions of ready sockets until `until_s`, or until a scheduled call is due.
 
-        The selector also watches a timer. The timer saves two readings of the clock per event. In
-        user-mode Linux, each reading is a system call.
+        The selector also watches a timer, which expires at that time. Without the timer, each
+        event would need two more readings of the clock. In user-mode Linux, each reading is a
+        system call.
         """
         set_s = None
         is_over = False

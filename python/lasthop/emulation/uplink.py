@@ -32,12 +32,13 @@ from lasthop.linux.routes import by_way_of, through
 from lasthop.linux.tun import address_of, open_tun
 
 OUTSIDE = "10.255.0.2"
-"""Address of the gate at the interface towards the scenario's hosts."""
+"""Address of the gate at its interface towards the scenario's hosts."""
 TO_PLACES, TO_MACHINE = "lasthop", "uplink"
 """Names of the gate's interfaces: towards the scenario's hosts, and towards the machine."""
 CABLES = IPv4Network("198.18.0.0/15")
-"""Address range of the cables, which is reserved for tests of networks (RFC 2544). Each cable uses
-a subnet of four addresses, chosen by the number of the machine's interface."""
+"""Address range of the cables (veth pairs). It is reserved for tests of networks (RFC 2544). Each
+cable uses a subnet of four addresses, chosen by the interface number of the machine's veth
+interface."""
 SETTINGS = Path("/proc/sys/net/ipv4/conf")
 
 

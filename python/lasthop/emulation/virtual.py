@@ -32,7 +32,8 @@ with open("{INSIDE / PATHS}", "rb") as file:
 from lasthop.emulation.inside import main
 main()
 """
-"""Python program that runs inside the user-mode Linux, with the module paths of this process."""
+"""Python program that runs inside the user-mode Linux. It first adds the module paths of this
+process to its own, so that the same modules are imported."""
 KERNEL_FOLDERS = ("/proc", "/sys")
 """Folders that the user-mode Linux provides itself, so that programs cannot run in them."""
 ESTIMATE_AFTER_S = 20.0

@@ -35,7 +35,8 @@ class Candidate:
     """Description of where a remedy is configured; empty for a cause, or if the title says where.
     """
     is_setting: bool = True
-    """Whether a remedy is a setting. Other remedies are a different line, position or contract."""
+    """Whether a remedy only changes a setting. Other remedies need a different line, position or
+    contract."""
 
     @property
     def name(self) -> str:

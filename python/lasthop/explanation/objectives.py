@@ -159,8 +159,8 @@ def always_demands(flow: Flow) -> bool:
 
 
 def call_directions(flows: Sequence[Flow]) -> dict[tuple[str, str], list[str]]:
-    """Return the names of the flows in each direction of each call, by station or host and
-    direction.
+    """Return the names of the flows of calls. The keys are pairs: the station or host that has the
+    call, and the direction (``up`` or ``down``).
     """
     results: dict[tuple[str, str], list[str]] = {}
     for flow in flows:

@@ -67,7 +67,8 @@ class Explanation:
         self.read_facts = read_facts(run_facts)
         """Facts about the run as typed values."""
         self.candidates = list(candidates)
-        # Remedies are checked before the comparison, whose time estimate covers only simulations.
+        # The remedies are checked here, and not in `compare`, whose estimate of the run time covers
+        # only simulations.
         self._remedies = remedies_of(result.scenario, self.read_facts.causes)
         self.causes: list[Gain] = []
         self.suggestions: list[Gain] = []

@@ -7,8 +7,8 @@
 
 Each stage has its own seeds. Therefore the interval of a finalist does not depend on the values by
 which it was selected. The first cause is the edit with the largest mean gain in selection and
-confirmation. If two edits are closer than their interval, both are simulated again with further
-seeds.
+confirmation. If the gains of the two best edits do not differ significantly, both edits are
+simulated again with further seeds.
 
 The number of runs depends only on the number of events of a replication. This number is the same on
 every machine.
@@ -39,8 +39,8 @@ class SearchSize:
     screening: int = 3
     """Replications of each candidate in the first stage, the screening."""
     changes_selected: int = 6
-    """Number of causes that pass the screening, and also number of settings among the remedies that
-    pass.
+    """Number of causes that pass the screening. For remedies that are settings, the number is the
+    same.
     """
     causes_confirmed: int = 3
     """Number of causes that reach the confirmation, the last stage."""
@@ -299,8 +299,8 @@ class Search:
     def _judged(
         self, candidate: Candidate, confirmed: Mapping[str, Gain], confidence: float
     ) -> Gain:
-        """Return the gain of a finalist, with an interval that is correct for all finalists
-        together.
+        """Return the gain of a finalist. `confidence` is the probability that the intervals of all
+        finalists are correct simultaneously.
         """
         gain = confirmed[candidate.name]
         difference = judge(

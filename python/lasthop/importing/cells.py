@@ -31,8 +31,8 @@ delay of the wired path is unknown. [-]
 """
 MIN_WIRE_S = 1e-3
 FULL_SHARE = 0.9
-"""Fraction of segments from which the queue limit is estimated. The limit is the number of packets
-that this fraction of segments does not exceed. [-]
+"""Fraction of the segments that found at most as many packets in the queue as the estimated queue
+limit. [-]
 """
 HEADER_PROTECTED, HEADER_QOS, HEADER = 16, 2, 28
 """Lengths of the CCMP fields, of the QoS field, and of a data frame's plain header with FCS.
@@ -47,11 +47,11 @@ class Choices:
     Attributes
     ----------
     access_point : str
-        MAC address of --ap.
+        MAC address of the access point, from the option --ap.
     lan : str
-        Subnet of the stations of --lan.
+        Subnet of the stations, from the option --lan.
     phy : str
-        Physical layer of --phy.
+        Physical layer, from the option --phy.
     """
 
     access_point: str | None = None
@@ -101,8 +101,8 @@ def network(path: Path, choices: Choices, progress: Progress | None = None) -> N
 
 
 def _with_rates(stations: Sequence[Station]) -> list[Note]:
-    """Return the note on connections that their applications limit, as a list. The list is empty if
-    there are none.
+    """Return a list with a note on the connections whose rate was limited by their applications.
+    The list is empty if there are no such connections.
     """
     count = sum(not flow.window_limited for each in stations for flow in each.flows)
     if not count:

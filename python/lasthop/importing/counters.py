@@ -93,7 +93,8 @@ class Side:
     window_bytes: int = 0
     """Largest receive window that the sender of this direction announced. [bytes]"""
     scale: int | None = None
-    """Window scale of this sender; -1 if its SYN has no such option, None before its SYN."""
+    """Window scale that the sender of this direction announced in its SYN; -1 if the SYN has no
+    window scale option, None before the SYN."""
     began_quiet_s: float | None = None
     """Total idle time of the radio channel until the first data; None before the first data. [s]"""
     ended_quiet_s: float = 0.0

@@ -14,8 +14,8 @@ from lasthop.scenario.access_points import FACTS
 __all__ = ["Layer", "keys", "layer", "notes", "place"]
 
 ALL_ALIKE = 0.9
-"""Fraction of a station's bytes that are sent at its main rate. Above this fraction, the other
-rates are not mentioned. [-]
+"""Limit for the fraction of a station's bytes that are sent at its main rate. Above this limit, the
+other rates are not mentioned. [-]
 """
 WAYS = ("up", "down")
 

@@ -27,14 +27,15 @@ from lasthop.scenario.access_points import BURST_S, FACTS, Fact, burst, queue
 __all__ = ["network"]
 
 BANDS = {"2g": "g", "5g": "a", "6g": "a", "60g": "ad"}
-"""Modes of hostapd by the option ``band``, which newer versions use instead of ``hwmode``."""
+"""Values of hostapd's ``hw_mode``, by the value of OpenWrt's option ``band``. Newer versions of
+OpenWrt use ``band`` instead of ``hwmode``."""
 
 HWMODE = re.compile(r"(?:802\.)?11((?:be|ax|ac|ad|[abgn])+)|auto")
 PART = re.compile(r"be|ax|ac|ad|[abgn]")
 LETTERS = ("n", "ac", "ax", "be")
-"""Physical layers after 802.11g by their letters, the oldest first."""
+"""Letters of the physical layers after 802.11g, the oldest first."""
 LATER = {"HT": "n", "VHT": "ac", "HE": "ax", "EHT": "be"}
-"""Physical layers after 802.11g by the letters of ``htmode``."""
+"""Letters of the physical layers after 802.11g, by the letters at the beginning of ``htmode``."""
 HTMODE = re.compile(r"(HT|VHT|HE|EHT)(20|40|80|160|320|80\+80)(?:[+-]|-[12])?")
 NONE = {"", "NONE", "NOHT", "AUTO"}
 """Values of ``htmode`` that enable neither 802.11n nor a later physical layer."""
@@ -53,7 +54,7 @@ MODES_OF_OTHERS = {
     "monitor": "a monitor",
     "wds": "a link to another access point (WDS)",
 }
-"""Descriptions of a radio's networks that belong to no access point, by ``mode``."""
+"""Descriptions of networks in which the radio is no access point, by the option ``mode``."""
 
 
 def network(

@@ -36,9 +36,9 @@ NOT_IN_VHT = {
 """Numbers of streams that 802.11ac forbids, by channel width [MHz] and MCS."""
 
 NEAR = 0.2
-"""Largest difference between two logarithms: of the reported rate, and of the rate that the same
-MCS and streams have in the cell. Up to this limit, MCS and streams do not change. The limit exceeds
-the effect of another guard interval, or of 10 instead of 12 bits per subcarrier. [-]
+"""Limit for the difference between the logarithms of two rates: the reported rate, and the rate of
+the same MCS and streams in the cell. Up to this limit, MCS and streams do not change. The limit
+exceeds the effect of another guard interval, or of 10 instead of 12 bits per subcarrier. [-]
 """
 OF_STREAMS = 0.15
 """Weight of a change of the number of streams by one, in the choice of the nearest modulation. The

@@ -374,8 +374,8 @@ class Clock:
     """Clock of a sender, estimated from its time stamps: its rate, and its offset to the capture's
     clock.
 
-    Until the rate is known, an offset is computed for each possible rate, because queues are
-    shortest at the beginning.
+    Until the rate is known, an offset is computed for each possible rate. The first segments then
+    count for the offset, too. They are important, because queues are shortest at the beginning.
     """
 
     _first: tuple[float, int] | None = None

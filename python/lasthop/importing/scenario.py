@@ -57,7 +57,7 @@ def as_toml(network: Network, *, addresses: bool = False) -> str:
     for fact in network.facts:
         lines += commented(f"Assumed: {fact.source[0].lower()}{fact.source[1:]}")
     is_fifo = _is_fifo(network)
-    aggregates = network.phy in GENERATIONS  # Then, models support only UDP.
+    aggregates = network.phy in GENERATIONS  # Models support only UDP in a cell that aggregates.
     models = is_fifo and not aggregates
     verbs = "check, predict, simulate or compare" if models else "check or simulate"
     limit = 100 if aggregates else 30

@@ -2,8 +2,8 @@
 
 References: sqm-scripts of June 2024 (commit 95337de). ``run-openwrt.sh`` starts a queue for each
 interface with ``enabled 1``. ``defaults.sh`` has the defaults of options. In ``functions.sh``, a
-rate of 0 is not shaped, and ``linklayer none`` has no overhead. Each script ``*.qos`` chooses its
-qdisc.
+rate of 0 means that the direction is not shaped, and ``linklayer none`` means no overhead. Each
+script ``*.qos`` chooses its qdisc.
 """
 
 import re
@@ -49,8 +49,8 @@ GUEST = re.compile(r"guest|iot", re.IGNORECASE)
 INSIDE = re.compile(r"@?(br-|br_|lan|wlan|phy\d+-|ath\d|ra\d|rai\d|rax\d)", re.IGNORECASE)
 """Pattern of the names of interfaces on the side of the stations."""
 OUTSIDE = re.compile(r"wan|ppp|dsl|internet|lte|modem", re.IGNORECASE)
-"""Pattern of the names of interfaces that are certainly the line. Such an interface has precedence
-over interfaces such as ``eth1``.
+"""Pattern of the names of interfaces that certainly lead to the provider's line. They have
+precedence over interfaces such as ``eth1``, which may lead to either side.
 """
 
 
@@ -94,8 +94,8 @@ class Shaper(NamedTuple):
 
 
 def line(path: Path) -> Line:
-    """Return the line that sqm-scripts shape. It is empty if no queue is enabled, or if all queues
-    are for guests."""
+    """Return the line that sqm-scripts shape. The result has no keys if no queue is enabled, or if
+    all queues are for guests."""
     queues = [each for each in read(path, "/etc/config/sqm") if each.kind == "queue"]
     if not queues:
         raise UserError(
@@ -153,8 +153,8 @@ def _shaper(section: Section, interface: str) -> Shaper:
 
 
 def _distance(interface: str) -> int:
-    """Return the rank of an interface: 0 if it is certainly the line, larger if this is less
-    likely."""
+    """Return the rank of an interface: 0 if it certainly leads to the provider's line, and a larger
+    number if this is less likely."""
     if INSIDE.match(interface):
         return 3
     if OUTSIDE.search(interface):

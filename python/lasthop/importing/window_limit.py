@@ -18,8 +18,8 @@ path shows them:
 
 A capture downstream of the queue that the sender fills shows neither the queue nor the data in
 flight. Time stamps (RFC 7323) show the queue. If there are no time stamps, no losses and no radio,
-the connection is classified as limited by its application. Its rate is then that of the link after
-the queue.
+the connection is classified as limited by its application. The imported rate of the connection is
+then the rate of the link after the queue.
 """
 
 from dataclasses import dataclass
@@ -32,12 +32,13 @@ __all__ = ["Evidence", "is_window_limited"]
 IDLE_PART = 0.25
 """Largest fraction of its time that a window-limited connection spends in pauses. [-]"""
 LOSSES = 2
-"""Smallest number of losses of a connection that counts as limited by losses and its window. [-]"""
+"""Number of losses from which a connection counts as limited by its window. [-]"""
 WINDOW_PART = 0.5
 """Smallest ratio of the data in flight to the window at which the window counts as the limit. [-]
 """
 QUEUE_TRIPS = 1.5
-"""Smallest ratio of the round-trip time to that of the handshake that indicates a queue. [-]"""
+"""Ratio of the round-trip time to the handshake's round-trip time from which a queue is assumed.
+[-]"""
 QUEUE_SEGMENTS = 20.0
 """Smallest number of segments in flight for which the connection itself counts as having filled the
 queue. It is twice an initial window. [segments]

@@ -56,7 +56,7 @@ MAX_MBPS, MAX_RTT_MS = 100_000.0, 10_000.0
 NUMBER = r"\d{1,6}(?:\.\d{1,6})?"
 RATE = r"\d{1,12}(?:\.\d{1,6})?"
 PREFIXES_MBPS = {"": 1e-6, "k": 1e-3, "m": 1.0, "g": 1e3}
-"""Size of a bit rate's unit by its prefix, in lower case. [Mb/s]"""
+"""Rate of one unit, by the prefix of the unit in lower case: 1 kb/s is 0.001 Mb/s. [Mb/s]"""
 UNIT = r" ?(?P<{}>[kMG]?)(?:bps|bit/s|b/s)"
 DOWN_UNIT, UP_UNIT, RATE_UNIT = map(UNIT.format, ("down_unit", "up_unit", "rate_unit"))
 ANY_UNIT = " ?[kMG]?(?:bps|bit/s|b/s)"
@@ -118,7 +118,8 @@ def read_hop(text: str, known: Answers) -> str:
 
 
 def _hop_meant(word: str) -> str | None:
-    """Return a hint for an unknown last hop; None for other Wi-Fi standards."""
+    """Return a hint for an unknown last hop. Return None if nothing is similar, or for 802.11
+    standards that are not in `LATER`."""
     version = re.sub(r"^(ieee)?802\.?11|^wi-?fi|[ _-]", "", word)
     if version in LATER:
         return f"{HOP_ALIASES['wifi']} is the latest here; {word} is not modelled"

@@ -75,7 +75,7 @@ def call(command: int, what: str, attributes: bytes | ctypes.Array[ctypes.c_char
 
 
 def buffer(data: bytes) -> ctypes.Array[ctypes.c_char]:
-    """Return memory with a fixed address that contains a copy of the data."""
+    """Return a copy of the data in memory with a fixed address."""
     return ctypes.create_string_buffer(data, max(len(data), 1))
 
 

@@ -123,8 +123,8 @@ class Changes:
             self.kernel.carry_out([links.set_segments(device.name, segments)])
 
     def carry_out(self, requests: Sequence[Request]) -> None:
-        """Send requests for objects inside an IFB, a filter block or an HTB hierarchy that this
-        object has created."""
+        """Send requests for objects inside an IFB, a filter block or an HTB hierarchy. This
+        instance of `Changes` must have created the IFB, block or hierarchy."""
         self.kernel.carry_out(requests)
 
     def repair(self, repairs: Iterable[Repair]) -> None:
@@ -148,8 +148,8 @@ class Changes:
             raise refused
 
     def mend_at_once(self, repairs: Sequence[Repair]) -> None:
-        """Make these repairs, which are either one change other than a request, or several
-        requests. Several requests are sent together."""
+        """Make repairs with one call. The list contains either a single repair that is not a
+        `Request`, or only requests, which are sent as one batch."""
         match repairs:
             case [Hooks(device, blocks)]:
                 self.add_hooks(device, blocks)

@@ -84,7 +84,8 @@ def queue_options(kind: str, options: bytes) -> tuple[int, ...]:
             return (*times, *(number_in(has.get(each)) for each in others))
         case "pie":
             has = dict(attributes(options))
-            # The kernel rounds the time between updates of PIE to its timer ticks, of up to 10 ms.
+            # The time between updates is not compared: the kernel rounds it to timer ticks, which
+            # can be as long as 10 ms.
             target = round(number_in(has.get(disciplines.PIE_TARGET)) / 100)
             return target, *(number_in(has.get(each)) for each in disciplines.PIE_NUMBERS)
         case "red":

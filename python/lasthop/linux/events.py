@@ -73,9 +73,9 @@ class Events:
         self.socket.close()
 
     def attend(self, port: int, event_filter: "EventFilter | None" = None) -> None:
-        """From now on, receive only events that another port than `port` has caused, and that are
-        about the objects of `event_filter`. If `event_filter` is None, receive events about all
-        objects."""
+        """From now on, ignore events that a request from the port `port` has caused. Receive only
+        events about the objects of `event_filter`, or about all objects if `event_filter` is None.
+        """
         program = [*beginning(port), *([ACCEPT] if event_filter is None else rest(event_filter))]
         attach(self.socket, program)
 

@@ -2,7 +2,7 @@
 
 The kernel stores the neighbours of a bridge port at the bridge interface, not at the port. A host
 whose packets are only forwarded never becomes a neighbour. This module therefore captures every ARP
-packet, every neighbour solicitation or advertisement, and one other packet in 64.
+packet, every neighbour solicitation or advertisement, and one in 64 of all other packets.
 """
 
 from collections.abc import Iterable

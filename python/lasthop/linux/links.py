@@ -43,8 +43,8 @@ class Link(NamedTuple):
     mac: bytes
     is_up: bool
     master: int
-    """Number of the interface to which this interface belongs as a port, such as a bridge; 0 if it
-    is no port."""
+    """Number of the bridge (or similar interface) of which this interface is a port; 0 if this
+    interface is no port."""
     hardware: int = ETHERNET
     """Type of the link-layer header that the interface's packets have (ARPHRD)."""
     segments: int = 0

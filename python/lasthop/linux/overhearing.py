@@ -177,7 +177,7 @@ def placed(block: Block) -> list[Instruction]:
 
 def of_tcp(address: Address) -> Block:
     """Return the instructions that continue if the packet is a TCP segment and has the IP version
-    of `address`. An IPv4 fragment does not continue."""
+    of `address`. IPv4 fragments are rejected."""
     if address.version == 4:
         return [
             (0x20, 0, 0, PROTOCOL),

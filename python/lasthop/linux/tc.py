@@ -520,7 +520,7 @@ def changing(request: Request) -> Request:
 
 def removal(kind: int, body: bytes, *, whole_list: bool = False) -> Request:
     """Return the request that removes an object which the kernel has described in a message. With
-    `whole_list`, the request removes the whole list of the filter."""
+    `whole_list`, the request removes all filters with the preference of the described filter."""
     header, has = body[: TCMSG.size], dict(attributes(body, TCMSG.size))
     _, index, handle, parent, info = TCMSG.unpack(header)
     where = f"block {parent}" if index == BLOCK_INDEX else f"dev {index} parent {shown(parent)}"

@@ -18,9 +18,9 @@ class Control(NamedTuple):
     name: str
     """Name of the congestion control in scenarios."""
     kernel_name: str
-    """Name that the kernel gets if a user loads the congestion control."""
+    """Name in the kernel if a user loads the congestion control for the whole machine."""
     short: str
-    """Beginning of `own_name`, the kernel name that a process uses if it loads the congestion
+    """Beginning of `own_name`. This is the name in the kernel if a process loads the congestion
     control only for itself, such as for an emulation.
     """
     is_everyones: bool

@@ -32,7 +32,8 @@ absent for longest are removed and must wait again."""
 
 
 class Memory:
-    """Storage for MAC addresses across restarts. The base class stores nothing; a subclass may."""
+    """Storage for MAC addresses across restarts. This base class stores nothing; `Remembered`
+    stores them in a file."""
 
     def read(self) -> "StoredState":
         """Return the state that the last run of the gateway stored."""

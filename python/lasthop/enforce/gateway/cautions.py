@@ -12,7 +12,8 @@ from lasthop.linux.netlink import Socket
 from lasthop.linux.tc import PACKET_BYTES
 
 MAX_PACKET_BYTES = PACKET_BYTES - 14
-"""Longest packet that a leaf can send with one quantum, without the Ethernet header. [bytes]"""
+"""Length of the longest IP packet that a leaf can send with one quantum. The Ethernet header also
+counts towards the quantum. [bytes]"""
 NAMED = 3
 """Largest number of stations whose names a warning lists."""
 

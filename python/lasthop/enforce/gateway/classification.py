@@ -1,14 +1,14 @@
 """Classification of frames at `lan` by MAC address: a BPF program with its maps and counters.
 
 The program is `crates/bpf/stations.bpf.c`. It runs at the ingress hook and at the egress hook of
-`lan`. For every packet it decides the kind and the HTB class. Exempt packets pass unshaped. The
-filter redirects all other packets to the IFB (an intermediate device with the queues).
+`lan`. For every packet it decides the kind and the HTB class. Exempt packets pass unshaped. Packets
+that are not exempt are redirected to the IFB (an intermediate device with the queues).
 
 At ingress, a frame belongs to the station with the frame's source MAC address; at egress, to the
 station with its destination MAC address. Several stations may share a MAC address, such as that of
-a router between `lan` and the stations. A frame then belongs to the station with its IP address.
-Frames of no station are unclassified, and pass through the access point's leaf for unclassified
-packets.
+a router between `lan` and the stations. The IP address in the frame then decides to which of these
+stations the frame belongs. Frames of no station are unclassified, and pass through the access
+point's leaf for unclassified packets.
 """
 
 import struct
@@ -81,9 +81,9 @@ ALLOWANCES: Mapping[Kind, tuple[int, int]] = {
 """Limits of exempt traffic by kind of packet: rate [bit/s] and burst [bytes]. The limits apply
 separately to each station and to each direction.
 
-`STATION` limits the sum of all exempt kinds except multicast. If stations belong to a group,
-`UNCLASSIFIED` also limits the sum of these kinds over all stations of the group. Packets above a
-limit are redirected to the station's leaf.
+The limit for `STATION` applies to the sum of all exempt kinds except multicast. If stations belong
+to a group, the limit for `UNCLASSIFIED` applies to the sum of these kinds over all stations of the
+group. Packets above a limit are redirected to the station's leaf.
 """
 
 BY_ADDRESS, UDP_PASSES, HAS_IGNORED, UNCLASSIFIED_AT = 1, 2, 4, 8
@@ -175,8 +175,8 @@ def interface_key(number: int) -> bytes:
 
 
 def settings(ifb: int = 0, allowances: Mapping[Kind, tuple[int, int]] = ALLOWANCES) -> bytes:
-    """Return the map value of the settings, with the interface number of the IFB (struct
-    settings)."""
+    """Return the settings of the BPF programs as bytes for a BPF map (struct settings). `ifb` is
+    the interface number of the IFB, and `allowances` are the limits of exempt traffic."""
     value = b""
     for kind in Kind:
         rate_bps, burst_bytes = allowances.get(kind, (0, 0))
@@ -186,7 +186,8 @@ def settings(ifb: int = 0, allowances: Mapping[Kind, tuple[int, int]] = ALLOWANC
 
 
 class Attachable(Protocol):
-    """Interface of BPF programs that can be attached as `tc` filters."""
+    """Classifier's BPF programs, as an object that returns the requests which attach them: loaded
+    programs (`Programs`), or programs whose commands are only printed."""
 
     def at_block(self, block: Block, name: str, ifb: Device) -> Request:
         """Return the request for a filter that redirects every packet unless its program exempts

@@ -53,7 +53,7 @@ class Counting:
         self.still = 0
         """Number of consecutive readings without traffic."""
         self.tap: socket.socket | None = None
-        """Socket that receives the first packet after an idle period; None outside of idle
+        """Socket that waits for the packet which ends an idle period; None outside of idle
         periods."""
 
     def close(self) -> None:

@@ -85,8 +85,8 @@ def of_bridges(gateway: Gateway) -> Iterator[Sighting]:
 
 
 def bridge_number(name: str, present: Mapping[str, Link]) -> int:
-    """Return the interface number of a bridge: of the interface itself if it is a bridge, else of
-    the bridge to which it belongs as a port. Return 0 if there is no bridge."""
+    """Return the number of an interface if it is a bridge, or else the number of the bridge of
+    which the interface is a port. Return 0 if there is no bridge."""
     link = present.get(name)
     if link is None:
         return 0

@@ -50,8 +50,8 @@ UNKNOWN_MAC = "no MAC address is known"
 SHARED_MAC = "several stations have one MAC address"
 ROUTED_MAC = "the MAC address is that of a router"
 ROUTED = "a router is between `lan` and the address"
-"""Message for a reason why a station is classified by its IP addresses. The three constants above
-are the messages for the other reasons.
+"""Reason why a station is classified by its IP addresses. The other reasons are `UNKNOWN_MAC`,
+`SHARED_MAC` and `ROUTED_MAC`.
 """
 
 
@@ -205,8 +205,8 @@ class Entries:
         """Return the MAC addresses of routers through which this machine reaches stations that have
         another MAC address.
 
-        Other routers are left out. An example is a station that is a router for its own subnets
-        only. All frames with its MAC address belong to this station.
+        A station that is a router for its own subnets only is left out, since all frames with its
+        MAC address belong to this station.
         """
         return {
             mac

@@ -30,8 +30,8 @@ SILENT_PINGS = 5
 passed since the first of these pings. [-]"""
 
 Asks = Iterable[tuple[int, int]]
-"""Pings that `CapacityEstimator` requests. Each ping is a pair of its identifiers: first that of
-the station, then that of the ping.
+"""Pings that `CapacityEstimator` requests. Each ping is a pair of numbers: the number of the
+station to ping, and the number of the ping.
 """
 
 
@@ -99,7 +99,7 @@ class Estimator:
         self.unused = count()
         self.under_way: dict[int, Sent] = {}
         self.rtt_s: float | None = None
-        """Last measured round-trip time, which belongs to the station `answered`. [s]"""
+        """Last measured round-trip time. The field `answered` names the station. [s]"""
         self.answered: str | None = None
         self.pings = self.answers = 0
         self.unanswered: dict[str, Unanswered] = {}

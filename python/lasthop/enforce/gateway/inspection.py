@@ -68,8 +68,8 @@ def look(
     """Return the differences between the kernel's state and the layout, in these parts of the
     state. `rates` are the expected bottleneck rates, by the access point's name. [bit/s]
 
-    Objects that are removed together are inspected together. If the IFB is missing, no other
-    difference is reported.
+    If the kernel removes other objects with a missing object, these objects are inspected, too. If
+    the IFB is missing, no other difference is reported.
     """
     parts, result, gateway = set(parts), [], layout.gateway
     if parts & {Part.INTERFACES, *BLOCKS}:

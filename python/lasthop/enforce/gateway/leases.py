@@ -43,7 +43,7 @@ class Lease(NamedTuple):
     address: Address
     mac: str
     name: str | None
-    """Name that the host reports; None if the name contains other than plain characters."""
+    """Name that the host reports; None if the name contains special characters."""
 
 
 def leases(text: str, now_s: float, wrong: list[str] | None = None) -> list[Lease]:

@@ -51,8 +51,8 @@ OF_FILTERS = (
 ALIKE = ("unclassified", "multicast", "forged")
 """Kinds of redirected packets that do not pass through the leaf of a station."""
 STATION = {"station": "name", "ap": "ap"}
-"""Labels of the metrics of stations. Each label's name has the key of the status row that contains
-the label's value.
+"""Labels of the metrics of stations. Each item has the name of a label, and the key under which a
+status row contains the value of the label.
 """
 
 

@@ -66,7 +66,8 @@ def check(gateway: Gateway) -> Checked:
         result.append(f"it is up ({state.holder()}); run `up` to apply the file")
     seen = known(gateway)
     if refused is None:
-        # The MAC address of an absent station is not known yet; no warning is printed about it.
+        # No warning is printed about stations whose MAC address is unknown, since they may be
+        # absent.
         reasons = seen.by_address.items()
         result += by_address({name: reason for name, reason in reasons if reason != UNKNOWN_MAC})
     _, unread = read_station_rates(gateway)

@@ -74,8 +74,8 @@ class PhyRates:
         active : collection of Key
             Stations with traffic.
         members : collection of Key
-            Stations with a leaf. Readings of all other stations are deleted, unless the station is
-            in `seen`.
+            Stations with a leaf. Readings of stations without a leaf are deleted, unless `seen`
+            contains a new reading of the station.
         """
         named: set[Key] = set()
         for each in seen:

@@ -25,8 +25,8 @@ class Seen(NamedTuple):
 
 @dataclass
 class Ports:
-    """Ports of MAC addresses. They depend only on the time and on the reports of the sources of
-    stations.
+    """Ports at which MAC addresses were last seen, and changes of these ports. The stored ports
+    depend only on the time and on the reports of the sources of stations.
 
     A port is an interface towards access points, or a port of the bridge at such an interface.
     """

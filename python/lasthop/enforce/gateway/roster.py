@@ -25,8 +25,8 @@ Further machines are ignored until a stored machine has left. Guests can invent 
 
 
 MAX_SEEN_INSIDE = 4
-"""Largest number of addresses that a listed station gets from reports, so that these addresses can
-be pinged. Only addresses in the station's subnets are used. [-]
+"""Largest number of reported addresses that a listed station gets for pings. Only addresses in the
+station's subnets are used. [-]
 """
 
 
@@ -188,8 +188,8 @@ class Roster:
         return None
 
     def reaches_others(self, mac: str, station: KnownStation) -> bool:
-        """Return whether this machine reaches stations of the configuration other than `station`
-        through a router with this MAC address.
+        """Return whether a router with this MAC address forwards packets of other stations, too:
+        stations that the configuration lists in addition to `station`.
         """
         router = self.routers.get(mac)
         if router is None:

@@ -23,8 +23,8 @@ ASKED = 5
 """Largest number of stations per access point that the script pings each second. [-]"""
 GROW, RISE = 1.04, 1.01
 """Factors by which C grows per second. The first factor is used if the queueing delay is at most
-the lowest threshold of the estimator, the second if it is between the lowest and the middle
-threshold. [-]"""
+the lowest threshold of the estimator. The second factor is used if the queueing delay is between
+the lowest and the middle threshold. [-]"""
 FALL, FALL_AT_ONCE = 0.95, 0.7
 """Factors that reduce C once per second. If the queueing delay exceeds the middle threshold of the
 estimator, C is multiplied by the first factor. If it exceeds the highest threshold, C becomes the
@@ -76,7 +76,8 @@ def script(gateway: Gateway) -> str:
 
 
 def percent(factor: float) -> str:
-    """Return the change by a factor in percent, without its sign."""
+    """Return the relative change that a factor causes, in percent and without sign: ``5 %`` for the
+    factor 0.95."""
     return f"{abs(factor - 1) * 100:.0f} %"
 
 

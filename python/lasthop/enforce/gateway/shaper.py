@@ -67,8 +67,8 @@ class Shaper(KernelState):
     def check(self, *, is_up: bool = False) -> None:
         """Raise `UserError` for every failure that can be foreseen, before anything is changed.
 
-        If the gateway is already up, objects in the kernel with the gateway's own marks are
-        accepted.
+        If the gateway is already up, existing objects in the kernel are accepted if they have the
+        gateway's own marks.
         """
         own = {block.number for block in blocks_of(self.gateway.lan)} if is_up else set()
         present = links.every_link(self.kernel)
@@ -121,8 +121,8 @@ class Shaper(KernelState):
         self.layout = layout
 
     def receiving(self, devices: Sequence[tc.Device]) -> list[tc.Device]:
-        """Return the devices whose receive offload matters for `devices`: these devices, and the
-        lower devices of VLANs and bridges among them."""
+        """Return the devices at which receive offload can merge packets that arrive at `devices`:
+        these devices, and the lower devices of VLANs and bridges among them."""
         present = links.every_link(self.kernel)
         names = dict.fromkeys(name for each in devices for name in links.below(each.name, present))
         return [tc.Device(name, present[name].number) for name in names if name in present]

@@ -16,8 +16,8 @@ from lasthop.linux.netlink import Socket
 
 @dataclass
 class Shaping:
-    """State that the rates, the stations and the control socket share. A changed configuration
-    updates this object in place."""
+    """State that the objects `Rates` and `Stations` and the control socket share. A changed
+    configuration updates this object in place."""
 
     parts = Part
 
@@ -43,7 +43,8 @@ class Shaping:
 
     @property
     def kernel(self) -> Socket:
-        """Netlink socket of this process, whose own changes cause no events."""
+        """Netlink socket through which this process makes its changes. Events about these changes
+        are ignored."""
         return self.shaper.kernel
 
     @property
@@ -62,7 +63,8 @@ class Shaping:
         return f"interface {ifb_name(self.gateway)}"
 
     def event_filter(self, numbers: Mapping[str, int]) -> EventFilter:
-        """Return the filter of netlink events, for these numbers of the present interfaces."""
+        """Return the filter for the netlink events that concern the gateway. `numbers` contains the
+        kernel's number of each present interface, by the interface's name."""
         own, blocks = list(numbers.values()), list[int]()
         if (layout := self.layout) is not None:
             own.append(layout.ifb.number)

@@ -36,7 +36,8 @@ MAX_MOVES = 10
 """Number of interface changes of one MAC address between two searches for stations. If this number
 is reached, two machines seem to use the MAC address. [-]"""
 MAX_MET = 1000
-"""Number of neighbours in `met` above which `met` is emptied. [-]"""
+"""Largest number of neighbours in the set `Stations.met`. Above this number, the set is emptied.
+[-]"""
 
 
 Sightings: TypeAlias = tuple[list[Sighting], list[str]]

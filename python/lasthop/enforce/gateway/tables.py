@@ -29,8 +29,8 @@ MACS_TO, MACS_FROM = 7, 8
 """Identifiers of the hash tables of MAC addresses: the table for packets to stations, and the table
 for packets from stations."""
 SUBNETS = 8
-"""Value that is added to the identifier of a hash table of addresses to get the identifier of the
-hash table of subnets."""
+"""Difference between the identifiers of two hash tables for the same packets: the table of subnets,
+and the table of addresses."""
 ECHOES, OF_MACS, OF_ADDRESSES, OF_GROUPS = {4: 1, 6: 2}, 3, {4: 4, 6: 5}, 6
 """Preferences of the filters on the IFB: for echo requests and replies, MAC addresses, IP
 addresses, and multicast. A dictionary contains a preference by IP version. Filters are applied in

@@ -58,10 +58,10 @@ def warnings(wanted: LinkQueue) -> list[str]:
 
 
 def others(wanted: LinkQueue) -> list[str]:
-    """Return the interfaces at which packets may arrive merged: all that are up, except the queue's
-    interface and those in `incoming`, whose receive offload is turned off.
+    """Return the interfaces that are up and may merge the packets that they receive.
 
-    If `incoming` is not empty, only ports of the bridges in `incoming` are returned.
+    The queue's interface and the interfaces in `incoming` are left out, since their receive offload
+    is turned off. If `incoming` is not empty, only ports of the bridges in `incoming` are returned.
     """
     with Socket() as kernel:
         present = links.every_link(kernel)

@@ -206,7 +206,8 @@ class Shaped(KernelState):
         return f"the queue of {self.wanted.interface}"
 
     def event_filter(self, numbers: Mapping[str, int]) -> EventFilter:
-        """Return the filter of netlink events, for these numbers of the present interfaces."""
+        """Return the filter for the netlink events that concern the queue. `numbers` contains the
+        kernel's number of each present interface, by the interface's name."""
         return EventFilter(self.interfaces, list(numbers.values()), [])
 
     def parts_of(self, events: Iterable[Event] | None) -> Set[Part]:
@@ -264,7 +265,8 @@ class Shaped(KernelState):
             repair: list[Repair] = [Root(device, layout.root()), *rest]
             return [Difference(("root", device.name), text, repair)]
         if (mtu_bytes := links.longest_packet(device.name)) != layout.mtu_bytes:
-            # The kernel does not report the size of the splitter's bucket.
+            # The size of the splitter's bucket depends on the MTU. The kernel does not report this
+            # size, so it is set again whenever the MTU has changed.
             self.layout = layout = replace(layout, mtu_bytes=mtu_bytes)
             text = f"the MTU of interface {device.name} has changed"
             results.append(Difference(("mtu", device.name), text, [tc.changing(layout.root())]))
