@@ -175,7 +175,8 @@ def long_lived(assumption: str) -> tuple[Check[StationFlow], ...]:
 
 
 def lossless_wire(assumption: str) -> Check[CellScenario]:
-    """Return the check that the wire loses no packets; `assumption` is its number in messages."""
+    """Return the check that the wire loses no packets; `assumption` is the number of this
+    assumption in messages."""
     message = "the wire loses packets, `wire.loss` = {0.wire.loss:g}"
     return Check(assumption, lambda scenario: scenario.wire.loss > 0.0, message)
 

@@ -59,7 +59,7 @@ class Each(Generic[T]):
         self.rows = rows
 
     def __call__(self, of: T) -> Iterator[Doubt]:
-        """Yield the violations of each subject in turn."""
+        """Yield the broken assumptions of each subject, one subject after another."""
         for subject in self.subjects(of):
             yield from violations(self.rows, subject)
 

@@ -49,8 +49,8 @@ def stated_errors(model: str, scenario: Scenario) -> Mapping[str, StatedError]:
 
 
 def _acsma(scenario: CsmaScenario) -> Mapping[str, StatedError]:
-    """Return the error that ``docs/reference/claims.md`` states, which differs between h-ACK and
-    n-ACK.
+    """Return the error that ``docs/reference/claims.md`` states. The error for scenarios with h-ACK
+    (ACKs with priority) differs from the error for n-ACK.
     """
     error = 0.18 if scenario.csma.acks == "priority" else 0.33
     return {"goodput_bps": StatedError(error, ("flows",))}

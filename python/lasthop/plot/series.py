@@ -195,7 +195,8 @@ def draw_items(
 
 
 def in_a_line(labels: Sequence[str]) -> int:
-    """Return the number of labels per line of the legend at which all lines fit."""
+    """Return the number of labels per line of the legend, chosen so that every line fits into the
+    width."""
     count = len(labels)
     while count > 1 and count * max(len(label) + MARK for label in labels) > LINE:
         count -= 1

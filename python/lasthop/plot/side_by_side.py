@@ -201,7 +201,8 @@ class SideBySide:
             ]
         known_of_some = (each.values.items() for part in own for each in part)
         quantities = [key for pairs in known_of_some for key, value in pairs if is_estimate(value)]
-        # Goodputs of flows are added; round-trip times and loss rates cannot be.
+        # For flows, only goodputs are returned, because goodputs can be added; round-trip times and
+        # loss rates cannot be added.
         return together(own, {}, OF_WAYS if row.way else [*dict.fromkeys(quantities)])
 
     def _measured(self, list_name: str) -> Mapping[str, SummaryItem]:

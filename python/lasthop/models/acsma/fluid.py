@@ -85,8 +85,8 @@ class AdaptiveCsma:
     Attributes
     ----------
     problem : Problem
-        Network and :math:`\beta`. The flows of the network are not used, but every link must carry
-        a flow.
+        Network and :math:`\beta`. The arrival rates replace the rates of the network's flows.
+        However, every link must be on the route of a flow.
     arrivals_pps : ndarray, shape (links,)
         Arrival rate of each link, :math:`a'_l`. [packets/s]
     per_packet : float
@@ -290,8 +290,8 @@ def follow(system: System, state: ArrayLike, times_s: ArrayLike) -> Floats:
 def settle(system: System, state: ArrayLike) -> Equilibrium:
     """Return the equilibrium that a system reaches.
 
-    The system is integrated over intervals that double the total time. It is at equilibrium if no
-    component changes by more than the fraction `STILL` over the last interval.
+    The system is integrated interval by interval; each interval doubles the total time. It is at
+    equilibrium if no component changes by more than the fraction `STILL` over the last interval.
 
     Raises
     ------

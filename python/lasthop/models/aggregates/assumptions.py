@@ -66,8 +66,8 @@ def check(
     sending : sequence of (Sending, list of Flow)
         Senders with their flows.
     kinds : sequence of Sending
-        Senders without the names of their stations. Equal senders are the same object, so that
-        their frames are computed once.
+        The senders of `sending` in the same order, but without the names of their stations. Senders
+        with equal properties are the same object, so that their frames are computed once.
     """
     results = [sender for sender, _ in sending]
     broken = [*_of_cell(scenario, results), *_of_channel(scenario, results)]

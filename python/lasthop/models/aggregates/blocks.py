@@ -269,8 +269,8 @@ def _eliminated(step: csr_array) -> Floats:
 
 def _balanced(step: csr_array, period: int) -> Floats:
     """Return the stationary distribution of a transition matrix by iteration. Each iterate is the
-    average over `period` steps: a block and its hold are dropped from the state after this number
-    of steps.
+    average over `period` steps, because a block and its hold are dropped from the state after this
+    number of steps.
     """
     size = step.shape[0]
     prob: Floats = np.full(size, 1.0 / size)

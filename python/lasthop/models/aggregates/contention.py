@@ -229,8 +229,8 @@ def _next(
     covariance: Floats,
     number: int,
 ) -> Stages:
-    """Return the backoff stages of one kind of contender, with new failure probabilities. They are
-    computed from the attempts of all contenders.
+    """Return the backoff stages of one kind of contender, with new failure probabilities. The
+    failure probabilities are computed from the attempts of all contenders.
     """
     own, kind = stages[number], kinds[number]
     taus = np.array([each.attempt_prob() for each in stages])

@@ -13,7 +13,8 @@ MIN_BPS, MAX_BPS = 1e5, 1e9
 
 @dataclass(frozen=True)
 class Options(Choices):
-    """Readings of the paper. The defaults are the rules of lasthop's simulation engine.
+    """Choices where the paper leaves a rule open. The defaults are the rules of lasthop's
+    simulation engine.
 
     Attributes
     ----------

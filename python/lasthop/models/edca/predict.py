@@ -52,7 +52,8 @@ def predict(scenario: Readable, options: Options | None = None) -> Quantities:
         Normalised scenario, as a `Scenario` or a mapping. ``txop_packets`` and ``txop_limit_s`` of
         a node limit its bursts, and ``queue_order`` of the AP is the order of its queue.
     options : Options, optional
-        Readings of the paper; by default the rules of lasthop's simulation engine.
+        Choices where the paper leaves a rule open; by default the rules of lasthop's simulation
+        engine.
 
     Returns
     -------
@@ -100,7 +101,8 @@ def cell_of(scenario: CellScenario, options: Options) -> Cell:
     scenario : CellScenario
         Scenario that `check_scenario` has accepted.
     options : Options
-        Readings of the paper; ``eifs_rate_bps`` replaces the rate of the scenario.
+        Choices where the paper leaves a rule open; ``eifs_rate_bps`` replaces the rate of the
+        scenario.
 
     Raises
     ------

@@ -3,11 +3,13 @@ averages over the states.
 
 Solvers, in the order in which ``"auto"`` tries them:
 
-- ``"pifs"``: the AP always wins while it has packets (section 5). Exact.
-- ``"product"``: product form. Exact; applies without TXOP if the odds of the AP do not depend on
+- ``"pifs"``: exact; applies if the AP always wins while it has packets (section 5).
+- ``"product"``: product form, which is exact; applies without TXOP if the odds of the AP do not
+depend on
   the number of active stations, such as with equal access parameters.
-- ``"full"``: the paper's chain, up to `MAX_STATES` states. Exact.
-- ``"lumped"``: the chain on active stations and packets. Accurate to about 1e-5 without TXOP.
+- ``"full"``: the paper's chain, which is exact; applies up to `MAX_STATES` states.
+- ``"lumped"``: the chain of the numbers of active stations and of packets at the stations, which is
+accurate to about 1e-5 without TXOP.
 """
 
 from dataclasses import dataclass, replace
@@ -92,7 +94,8 @@ def solve(cell: Cell, options: Options | None = None) -> Performance:
     ----------
     cell : Cell
     options : Options, optional
-        Readings of the paper; by default the rules of lasthop's simulation engine.
+        Choices where the paper leaves a rule open; by default the rules of lasthop's simulation
+        engine.
 
     Raises
     ------
@@ -210,7 +213,7 @@ def evaluate(
         every = tries.sum() + following
         return float(tries @ what[situation] / every) if every > 0.0 else 0.0
 
-    # The packets of a burst after the first also count as attempts, and never collide.
+    # The second and later packets of a burst also count as attempts. They never collide.
     ap_following = float(where.prob @ (wins * np.maximum(sent - 1.0, 0.0)))
     station_following = float(
         where.prob @ ((1.0 - wins) * np.maximum(where.station_packets - 1.0, 0.0))

@@ -137,8 +137,9 @@ def _balance(
     """Return the root x of the equation x = full + gain * x, whose coefficients change where a
     station's buffer becomes empty.
 
-    `pieces` has three values per station. The first is the value of x above which the station's
-    buffer is empty. The second is then added to `full`, and the third is subtracted from `gain`.
+    `pieces` has three values per station. The first value is the x above which the station's buffer
+    is empty. For larger x the second value is added to `full`, and the third value is subtracted
+    from `gain`.
     """
     for empty_from, added, taken in pieces:
         if gain < steepest and full <= empty_from * (1.0 - gain):

@@ -392,7 +392,8 @@ class _Components:
         return np.asarray(np.where(self.uploads, uploaded, delivered))
 
     def _cannot_fill(self, index: int, held: float, mac: Contention) -> str:
-        """Return a message why the connections of a class do not reach their target share."""
+        """Return a message that explains why the connections of a class do not reach their target
+        share."""
         group, room = self.groups[index], self.targets[index] * self.limit
         windows = sum(self.counts[k] * self.cell.classes[k].growth.limit for k in group)
         discards = max(float(mac.ap_discards[k]) for k in group)
