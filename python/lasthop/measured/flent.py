@@ -269,9 +269,7 @@ def pings(series: Tree) -> Iterator[str]:
 
 
 def left_out(series: Tree, meta: Tree, result: list[Stream]) -> Iterator[str]:
-    """Yield a message about rate series that are not compared and not computed from other
-    series.
-    """
+    """Yield a message about rate series that are neither compared nor derived from others."""
     taken = {each.name for each in result}
     names = [
         name

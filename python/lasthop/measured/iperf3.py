@@ -141,7 +141,8 @@ class Counted:
     intervals: list[tuple[float, Intervals]]
 
     def of_socket(self, stream: Tree) -> Intervals | None:
-        """Return the totals of the stream that has the same socket; None if there are none."""
+        """Return the totals over the intervals of the stream with the socket of `stream`; None if
+        there are none."""
         socket = stream.at("socket").number()
         return None if socket is None else dict(self.intervals).get(socket)
 

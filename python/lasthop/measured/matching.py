@@ -42,7 +42,7 @@ class Flow:
     direction: str
     class_name: str = ""
     transport: str = "tcp"
-    """``"tcp"`` or ``"udp"``; another word for flows that no measured stream can match."""
+    """``"tcp"`` or ``"udp"``; any other text marks a flow that no measured stream can match."""
     rate_bps: float = 0.0
     """Rate of the flow's application; 0 if the flow uses all available capacity. [bit/s]"""
     reports: bool = False
@@ -269,8 +269,8 @@ def _by_order(
 def _paired(
     streams: Sequence[Stream], flows: Sequence[Flow]
 ) -> tuple[list[tuple[Stream, Flow]], str]:
-    """Pair streams with equally many flows. Return the pairs, and the criterion of the pairing in
-    words."""
+    """Pair streams with the same number of flows. Return the pairs, and the criterion of the
+    pairing in words."""
     in_order = list(zip(streams, flows, strict=True))
     messages, asked = ([each.category for each in side] for side in (streams, flows))
     if not all(asked) or (len({*asked}) == 1 and len({*messages} - {*asked, ""}) == 0):

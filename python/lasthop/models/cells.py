@@ -97,8 +97,8 @@ def _beyond(scenario: Scenario, *, aggregates: bool = False) -> str | None:
 
 
 def manages(table: str, discipline: str) -> str:
-    """Return a message that a queue discipline other than drop-tail manages a queue. `table` is the
-    key path of the scenario table that describes the queue's node.
+    """Return a message about a queue whose discipline is not drop-tail. `table` is the key path of
+    the scenario table that describes the queue's node.
     """
     key = "cell.ap_queue" if table == "cell.ap" else f"{table}.queue"
     return f"`{key}.{discipline}` manages the queue"

@@ -69,7 +69,8 @@ def _inline(tree: Any) -> str:
 
 
 def as_toml(tree: Mapping[str, Any]) -> str:
-    """Return a tree as TOML text. Each key has one line, also each key of an inner table."""
+    """Return a tree as TOML text. Each key has its own line; this includes the keys of inner
+    tables."""
     lines = []
     for key, value in tree.items():
         if isinstance(value, Mapping) and value:

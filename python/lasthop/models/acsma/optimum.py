@@ -71,8 +71,8 @@ per state. The values were measured on one core of an Intel Xeon server with num
 """
 
 DENSE = 64
-"""Number of prices up to which the Newton direction is computed from the Hessian as a matrix. For
-more prices it is computed by conjugate gradients.
+"""Number of prices up to which the Newton direction is computed with the full Hessian matrix. For
+more prices it is computed by conjugate gradients, without this matrix.
 """
 
 

@@ -100,7 +100,8 @@ class _Bag(NamedTuple):
 
 
 class _Odds(NamedTuple):
-    """Conditional probabilities of a link, for each separator state that permits the link."""
+    """Conditional probabilities of a link, for each separator state in which the link may be
+    active."""
 
     active: Floats
     """Probability that the link is active."""
@@ -179,8 +180,8 @@ class JunctionTree:
         return self._collect(log_fugacity, None)[0]
 
     def response(self, log_fugacity: Floats, direction: Floats) -> Floats:
-        """Return the derivative of the air times if `log_fugacity` changes in a direction: the
-        covariance matrix of the links' activity times the direction.
+        """Return the derivative of the air times if `log_fugacity` changes in the direction
+        `direction`: the covariance matrix of the links' activity times the direction.
         """
         return self._propagate(log_fugacity, direction)[2]
 

@@ -85,7 +85,8 @@ class Stages:
         return float(draws @ (1.0 - self.at_once) / (draws @ slots))
 
     def shares(self) -> Floats:
-        """Return the fraction of the attempts in slots that are made at each stage. [-]"""
+        """Return the fraction of the attempts that are made at each stage; immediate attempts are
+        not counted. [-]"""
         attempts = self.draws() * (1.0 - self.at_once)
         result: Floats = attempts / attempts.sum()
         return result

@@ -340,7 +340,7 @@ class Sending:
 
     @cached_property
     def first(self) -> Mpdus:
-        """PPDU of a full queue that begins a channel access."""
+        """First PPDU of a channel access if the sender's queue is full."""
         return self.mpdus(self.limit_ns, opens=True)
 
     @cached_property

@@ -5,11 +5,10 @@ Solvers, in the order in which ``"auto"`` tries them:
 
 - ``"pifs"``: exact; applies if the AP always wins while it has packets (section 5).
 - ``"product"``: product form, which is exact; applies without TXOP if the odds of the AP do not
-depend on
-  the number of active stations, such as with equal access parameters.
+  depend on the number of active stations, such as with equal access parameters.
 - ``"full"``: the paper's chain, which is exact; applies up to `MAX_STATES` states.
 - ``"lumped"``: the chain of the numbers of active stations and of packets at the stations, which is
-accurate to about 1e-5 without TXOP.
+  accurate to about 1e-5 without TXOP.
 """
 
 from dataclasses import dataclass, replace

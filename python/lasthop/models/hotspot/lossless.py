@@ -216,8 +216,8 @@ def is_backlogged(stations: Sequence[StationLoad], index: int) -> bool:
 
 
 def backlog(stations: Sequence[StationLoad], index: int) -> float:
-    r"""Return the mean buffer of a backlogged station, :math:`Q_i`, for :math:`\beta = 1`.
-    [packets]
+    r"""Return the mean occupancy of a backlogged station's buffer, :math:`Q_i`, for :math:`\beta =
+    1`. [packets]
 
     .. math::
         Q_i = \max\Big(0, \frac{(N^{up}_i + 0.5 N^{dw}_i)

@@ -232,8 +232,8 @@ class _Components:
         return np.asarray(rtt + (waiting / np.maximum(per_station, 1e-12))[self.home])
 
     def _flow(self, k: int, rate: float, at: _State, mac: Contention, rtt: Floats) -> Response:
-        """Return component 1 of the model: the behaviour of a flow of class `k` under the losses of
-        the other components.
+        """Return component 1 of the model: the behaviour of a flow of class `k` under the losses
+        that the other components compute.
         """
         flow_class = self.cell.classes[k]
         queued = float(at.occupancy / mac.service_rate / rtt[k])
