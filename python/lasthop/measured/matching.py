@@ -49,7 +49,7 @@ class Flow:
     """Whether the flow carries sensor reports. Such a flow does not compete for a share of the
     capacity."""
     category: str = ""
-    """Access category of the flow; empty outside a cell."""
+    """Access category of the flow; empty for a flow between wired nodes."""
 
 
 @dataclass(frozen=True)

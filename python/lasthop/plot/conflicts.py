@@ -297,7 +297,7 @@ def clear(places: Floats, box: Floats) -> Floats:
 
     If no boxes overlap, the positions do not change. If boxes overlap, the picture is enlarged, and
     gaps larger than a box shrink to the size of a box. The order from left to right and from top to
-    bottom does not change. If a box still overlaps another box, it is moved up.
+    bottom does not change. If two boxes still overlap, one of the two is moved up.
     """
     at = places
     for zoom in np.geomspace(1.0, 1e3, 60):

@@ -101,7 +101,8 @@ class Row:
 
 @dataclass(frozen=True)
 class SideBySide:
-    """Results for one scenario that are drawn together. The values of the first result are bars.
+    """Results for one scenario that are drawn in the same panels. The values of the first result
+    are bars.
 
     Parameters
     ----------

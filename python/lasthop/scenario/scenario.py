@@ -1,7 +1,7 @@
 """Scenarios in Python: a read-only view of the scenario that the engine has checked and completed.
 
 The engine defines the grammar of scenario files. It converts a text to a normalised scenario with
-all defaults, or reports all errors of the text together.
+all defaults, or reports all errors of the text in one list.
 """
 
 import json

@@ -243,7 +243,7 @@ class Sending:
         Parameters
         ----------
         left_ns : int, optional
-            Remaining time of a TXOP for RTS, PPDU and response; None if there is no limit in time.
+            Remaining time of a TXOP for RTS, PPDU and response; None if the TXOP has no time limit.
             [ns]
         opens : bool
             Whether the PPDU begins the TXOP; at least one MPDU is then sent, whatever its length.
@@ -329,7 +329,7 @@ class Sending:
 
     @property
     def limit_ns(self) -> int | None:
-        """TXOP limit; None without a limit in time. [ns]"""
+        """TXOP limit as a duration; None if the TXOP has no time limit. [ns]"""
         limit_s = self.access.txop_limit_s
         return None if limit_s is None else _ns(limit_s)
 

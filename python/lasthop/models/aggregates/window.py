@@ -134,9 +134,10 @@ def solve(
         window.
     collisions : float
         Probability that a PPDU collides, :math:`c`. A collision counts as an attempt of each of its
-        MPDUs. The rounds are then the PPDUs that do not collide. An MPDU that is given up because
-        all its attempts collided is neglected. The result then has no distribution of failures in a
-        row and no BlockAckReqs. MPDUs are assumed to collide independently of each other. [-]
+        MPDUs. The rounds are then the PPDUs that do not collide. If :math:`c > 0`, MPDUs that are
+        given up because all their attempts collided are neglected. The result then has no
+        distribution of failures in a row and no BlockAckReqs. MPDUs are assumed to collide
+        independently of each other. [-]
 
     Raises
     ------

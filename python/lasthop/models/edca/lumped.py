@@ -1,5 +1,5 @@
 r"""Lumped chain, whose states are the number of active stations and the number of packets at the
-stations. It is not in the paper.
+stations. This chain is not in the paper.
 
 In state :math:`(\eta, K)`, :math:`\eta` of the :math:`N` stations are active, and :math:`K` packets
 are at stations. The AP's queue has :math:`Q = N W - K` packets, for windows of :math:`W`. The AP's

@@ -32,7 +32,7 @@ class Options(Choices):
         [bit/s]
     ap_queue : "fifo", "mixed" or None
         Order of the AP's queue, which matters only with TXOP; None uses the scenario's order.
-        ``"fifo"``: the packets that a station sent in one burst remain together. The solution is
+        ``"fifo"``: the packets that a station sent in one burst remain adjacent. The solution is
         exact if the stations' TXOP limit divides the window and the AP's TXOP limit; otherwise the
         model uses ``"mixed"`` with a warning. ``"mixed"``: the paper's uniform order.
     solver : "auto", "full", "product", "lumped" or "pifs"

@@ -107,7 +107,7 @@ def cell_of(scenario: CellScenario, options: Options) -> Cell:
     Raises
     ------
     ModelError
-        If a TXOP limit in time does not allow the same number of packets for all stations.
+        If a TXOP limit in seconds does not allow the same number of packets for all stations.
     """
     cell = scenario.cell
     nodes = active_stations(scenario)
@@ -143,8 +143,8 @@ def cell_of(scenario: CellScenario, options: Options) -> Cell:
 
 
 def _access(cell: typed.Cell, node: Node, category: str, packets: Sequence[Packet]) -> Access:
-    """Return the access parameters of a node. A TXOP limit in time is converted to a number of the
-    packets that the node sends.
+    """Return the access parameters of a node. A TXOP limit in seconds is converted to the number of
+    packets of this node that fit into it.
     """
     own = node.access(category)
     lengths = {packet.exchange_s for packet in packets}

@@ -43,7 +43,7 @@ class Performance:
     states : int
         Number of states of the chain.
     fifo : bool
-        Whether packets that a station sends in a burst remain together in the AP's queue.
+        Whether packets that a station sends in a burst remain adjacent in the AP's queue.
     packet_rate : float
         Rate of packets from the AP, which equals the rate of packets from the stations. [1/s]
     station_goodput_bps : tuple of float
@@ -52,7 +52,7 @@ class Performance:
         Time average of the number of active stations, :math:`E[N_{active}]` (eqs. 11, 12).
     active_at_success : float
         Mean number of active stations at a success, :math:`\sum_k \eta_k \pi_k`, which is not
-        weighted by time. With equal access parameters it does not depend on CWmin.
+        weighted by time. With equal access parameters this mean does not depend on CWmin.
     ap_queue, station_queue : float
         Time averages of the queue length of the AP and of a station. [packets]
     ap_collision_rate, station_collision_rate : float
@@ -121,8 +121,8 @@ def packets_held_together(cell: Cell) -> int:
     If the stations' TXOP limit :math:`\xi_{STA}` divides the window W and the AP's TXOP limit
     :math:`\xi_{AP}`, the packets that answer a station's burst return in one burst. The FIFO system
     is then equal to a chain with windows of :math:`W / \xi_{STA}` super-packets and an AP limit of
-    :math:`\xi_{AP} / \xi_{STA}`. If :math:`\xi_{STA}` does not divide them, the result is 1, which
-    means the mixed queue.
+    :math:`\xi_{AP} / \xi_{STA}`. If :math:`\xi_{STA}` does not divide both values, the result is 1,
+    which means the mixed queue.
     """
     burst = min(cell.station_access.txop_packets, cell.window)
     fits = cell.window % burst == 0 and cell.ap_access.txop_packets % burst == 0
