@@ -162,7 +162,8 @@ def category_of(name: str) -> str:
 
 
 def mean_of(series: Tree, least: float = 0.0) -> float | None:
-    """Return the mean of the values in a series, except for null; None if there are none."""
+    """Return the mean of those values of a series that are not null; None if all values are
+    null."""
     if series.value is None:
         return None
     values = [value for each in series.items() if (value := each.number(least=least)) is not None]

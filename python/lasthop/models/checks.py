@@ -52,7 +52,7 @@ class Messages(Generic[T]):
 
 
 class Each(Generic[T]):
-    """Rows of a table of checks that are applied to each of several subjects, such as stations."""
+    """Rows of a table of checks. They are applied to each of several subjects, such as stations."""
 
     def __init__(self, subjects: Callable[[T], Iterable[Any]], *rows: Check[Any]) -> None:
         self.subjects = subjects

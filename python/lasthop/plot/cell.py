@@ -213,7 +213,7 @@ def wired_of(sides: SideBySide) -> list[Row]:
 
 
 def hidden_of(answer: "Answer") -> set[tuple[str, str]]:
-    """Return list and name of the items whose values repeat those of their station or access
+    """Return the list and the name of each item whose values equal those of its station or access
     point.
     """
     return shown_with_nodes(answer.summary, answer.scenario.typed if answer.has_scenario else None)

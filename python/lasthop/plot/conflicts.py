@@ -78,7 +78,7 @@ def conflict_figure(answers: Sequence[tuple[str, "Answer"]], place: Place | None
     A line is a conflict, and the pale part of a disc is the air time of dummy packets. A link
     between two nodes with positions is drawn at the midpoint of the nodes. Links that overlap are
     moved apart. Links without positions are drawn on a circle. An arrow leads from a hidden link to
-    the link whose frames it destroys.
+    the link whose frames the hidden link destroys.
 
     Parameters
     ----------

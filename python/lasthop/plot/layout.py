@@ -17,8 +17,8 @@ MAX_CATEGORIES = 40
 """Maximum number of categories on the abscissa, each with a row. More categories are an error."""
 
 FEW_FOR_LINES = 6
-"""Maximum number of values of a path whose values are lines. A path with more values becomes a side
-of a map.
+"""Maximum number of values of a path for which each value is drawn as a line. A path with more
+values becomes a side of a map.
 """
 
 

@@ -28,7 +28,7 @@ LINE, MARK = 64, 5
 """Length of a legend line, and of the symbol before a label. [characters]"""
 
 FEW_LINES = 3
-"""Maximum number of items of a group whose lines have normal width."""
+"""Maximum number of items of a group for which the lines of the items have normal width."""
 
 COLORS = (*DISTINCT, "#56B4E9", "#000000")
 """Colours of groups that a reader can distinguish."""

@@ -194,7 +194,7 @@ class Scenario(Mapping[str, Any]):
 
     @property
     def content(self) -> bytes:
-        """Text of the scenario in UTF-8, without `settings`."""
+        """Text of the scenario in UTF-8, before `settings` replace values."""
         return self._checked.content
 
     @property

@@ -436,8 +436,8 @@ class Scenario(Table):
 
     @cached_property
     def routers(self) -> tuple[Link, ...]:
-        """Links of routers. This property does not read the access links of hosts, whose number may
-        be large.
+        """Links of routers. The access links of hosts are not read, because a network may have very
+        many of them.
         """
         return tuple(takewhile(lambda link: not link.of_host, self.links))
 

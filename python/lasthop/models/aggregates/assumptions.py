@@ -1,4 +1,5 @@
-"""Assumptions of the theory of saturated cells with aggregation, and checks of a scenario."""
+"""Assumptions of the model of saturated cells with aggregation, and checks whether a scenario meets
+them."""
 
 from collections.abc import Iterator, Sequence
 

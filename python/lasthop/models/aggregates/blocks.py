@@ -127,8 +127,8 @@ def climb(unsettled: Floats, mpdus: float) -> Floats:
 
 @dataclass(frozen=True)
 class Blocks:
-    """Equilibrium of the Markov chain of the holds of the blocks in a window. The hold of a block
-    is the number of rounds for which its MPDUs block the window.
+    """Equilibrium of a Markov chain, whose state consists of the hold of each block in a window.
+    The hold of a block is the number of rounds for which its MPDUs block the window.
 
     Attributes
     ----------
@@ -288,8 +288,8 @@ def _balanced(step: csr_array, period: int) -> Floats:
 
 
 def _states(count: int, highest: int) -> npt.NDArray[np.int8]:
-    """Return all combinations of the holds of `count` blocks whose sum is at most `highest`, in
-    lexicographic order.
+    """Return all states: lists of `count` holds, one per block, with a sum of at most `highest`.
+    The states are in lexicographic order.
     """
     states = np.zeros((1, 0), dtype=np.int8)
     left = np.array([highest])

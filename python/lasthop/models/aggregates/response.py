@@ -17,7 +17,7 @@ to the cross spectrum of their noise. The system is solved in closed form. For t
 over :math:`k` (the field) is extended to all contenders; it is then equal for every contender.
 
 The method is the linear noise approximation around a mean field (van Kampen's system size
-expansion). Neglected terms are of second order in the inverse of the number of contenders.
+expansion). With :math:`N` contenders, the neglected terms are of the order of :math:`1 / N^2`.
 """
 
 from collections.abc import Sequence

@@ -79,7 +79,8 @@ def level_probs(blocks: Blocks) -> Floats:
 
 
 def products(blocks: Blocks, weights: Sequence[tuple[complex, complex]]) -> Weights:
-    """Return the mean over rounds of the product of the weights of all MPDUs in the window. [-]
+    """Return the mean over rounds of a product with one factor per MPDU in the window. The factor
+    is the weight of a settled or of an unsettled MPDU. [-]
 
     The result has one row per pair of weights. Its columns are the contributions of rounds by the
     age of the window's first MPDU, from age 0 on.

@@ -112,10 +112,10 @@ def reordering_s(window: Window, timing: Timing) -> float:
 
     The formula is Little's law. :math:`P(k, f)` is the probability of a PPDU of :math:`k` MPDUs
     after :math:`f` failures in a row. Before this PPDU the receiver buffers :math:`W - k` MPDUs.
-    The time :math:`T_{k, f}` for which they wait lasts from the end of the previous frame to the
-    end of the PPDU. A BlockAckReq follows MPDUs that are given up. Buffered MPDUs after the first
-    MPDU that is given up wait for the end of the BlockAckReq. MPDUs after the new window's first
-    MPDU also wait for the next PPDU.
+    These MPDUs wait for the time :math:`T_{k, f}`, from the end of the previous frame to the end of
+    the PPDU. A BlockAckReq follows MPDUs that are given up. Buffered MPDUs after the first MPDU
+    that is given up wait for the end of the BlockAckReq. MPDUs after the new window's first MPDU
+    also wait for the next PPDU.
 
     Parameters
     ----------

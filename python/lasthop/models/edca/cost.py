@@ -58,8 +58,8 @@ STEP_BYTES = 100.0
 """Memory per transition between states, including all intermediate forms. [bytes]"""
 
 TABLE_BYTES, TABLE_S = 56.0, 5e-8
-"""Memory and time of all tables that are indexed by a number of stations and a number of packets,
-per table element. [bytes, s]
+"""Memory and computation time per element of the tables that are indexed by a number of stations
+and a number of packets. The values are the sums over all such tables. [bytes, s]
 """
 
 CONVOLUTION_S = 1e-9

@@ -1,4 +1,4 @@
-r"""Product form of the chain without TXOP, which is not in the paper.
+r"""Product form of the stationary distribution without TXOP; the paper does not contain this form.
 
 If the AP's odds :math:`r` against one active station do not depend on the number of active stations
 (equal access parameters: :math:`r = 1`), the chain's stationary distribution is
