@@ -6,8 +6,8 @@ is eliminated next. The *bag* of a link is the link with its neighbours at its e
 neighbours are the *separator*. The parent of a bag is the bag of the neighbour that is eliminated
 next. A state of a bag is an independent set within the bag. The next link to be eliminated is the
 link whose elimination connects the fewest new pairs (min-fill), so that bags are small. If the
-conflict graph is a chain or tree, each bag has at most two links, and a sparse geometric graph of
-2000 links has bags of about twenty.
+conflict graph is a chain or tree, each bag has at most two links. A sparse geometric graph of 2000
+links has bags of about twenty links.
 
 S. L. Lauritzen, D. J. Spiegelhalter, "Local computations with probabilities on graphical
 structures and their application to expert systems", J. R. Statist. Soc. B 50 (1988).

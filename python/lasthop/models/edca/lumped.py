@@ -73,15 +73,15 @@ def _solve(
     """Return the distribution over the states between a smallest and a largest number of packets at
     the stations.
 
-    The chain is restricted to this range: At the largest number of packets the AP is assumed never
+    The chain is restricted to this range. At the largest number of packets, the AP is assumed never
     to win. At small numbers of packets, from which a station's burst could leave the range,
     stations are assumed never to win.
     """
     least, usual, most = levels
     weights = log_weights(stations, window, most)
     # Without TXOP, states that are improbable in the product form are left out. With TXOP they are
-    # included: bursts empty stations, so that states with few active stations are more probable
-    # than in the product form.
+    # included. A burst can empty a station, so that states with few active stations are more
+    # probable than in the product form.
     left_out = NEGLIGIBLE if max(ap_packets, station_packets) == 1 else np.inf
     k, eta = np.nonzero((weights > weights.max(axis=0) - left_out)[:, least:].T)
     k = k + least

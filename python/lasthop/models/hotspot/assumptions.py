@@ -40,8 +40,8 @@ and without losses. The first value is for 95 % of the shares, the second for al
 
 EXPIRED_OFF = (15, 34)
 """Largest difference between predicted and simulated goodput shares in 264 simulated cells. In
-these cells the ratio that `SHORT_OF_TIMERS` describes exceeds this limit. The first value is for 95
-% of the shares, the second for all shares. [percentage points]
+these cells, a ratio of two times exceeds its limit `SHORT_OF_TIMERS`. The first value is for 95 %
+of the shares, the second for all shares. [percentage points]
 """
 
 SHORT_OF_TIMERS = 0.5
