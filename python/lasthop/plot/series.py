@@ -139,8 +139,8 @@ class Groups:
 
 
 def colors_of(tracks: Sequence[tuple[str, str]]) -> dict[tuple[str, str], str]:
-    """Return a colour per list and group. If there are too few colours, each list has its own
-    colours.
+    """Return a colour per list and group. If there are too few colours for all groups, each list
+    uses the colours from the first on.
     """
     groups = list(dict.fromkeys(group for _, group in tracks))
     if len(groups) <= len(COLORS):

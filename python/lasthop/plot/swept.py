@@ -154,7 +154,7 @@ class Quantity:
     label : str
         Title and unit.
     scale : float
-        Factor from the result's unit.
+        Factor that converts the unit of the result to the unit of the label.
     having : str
         Another quantity that an item must have to be drawn; empty for all items.
     limit : float or None
@@ -170,7 +170,8 @@ class Quantity:
 
     @classmethod
     def of(cls, list_name: str, name: str) -> "Quantity":
-        """Return a quantity; its title and unit are those of tables, or those of the registry."""
+        """Return a quantity. Its title and unit are those of the column in printed tables; for
+        other quantities, they are the name and the unit in the registry."""
         columns = (
             *COLUMNS.get(list_name, ()),
             *(COLUMNS["reports"] if list_name == "flows" else ()),

@@ -327,8 +327,8 @@ def blaming(names: Mapping[str, str]) -> Iterator[None]:
     """Make errors name settings in the notation of the caller.
 
     In errors, the name of a setting is ``seed=-1`` in Python and ``--seed -1`` on the command line.
-    Without this context, the name is ``settings seed=-1``. The mapping `names` contains the names
-    by the path of the setting.
+    Without this context, the name is ``settings seed=-1``. The mapping `names` contains the
+    caller's name of each setting, by the key path of the setting.
     """
     try:
         yield

@@ -39,7 +39,7 @@ scenario names is read.
 """
 
 DICTIONARY = "<dict>"
-"""Name in messages of a scenario that is a mapping."""
+"""Name that messages use for a scenario that is a mapping."""
 
 BARE = re.compile(r"[A-Za-z0-9_-]+")
 """Pattern of keys that TOML accepts without quotes."""
