@@ -2,12 +2,12 @@ r"""Timing of a BlockAck window that is always full: goodput, and the time until
 
 A round consists of AIFS, a backoff, the PPDU, and SIFS with the response. If nothing was received,
 the difference of EIFS and AIFS replaces SIFS and the response. The backoff after :math:`j` failures
-in a row is uniform on :math:`[0, CW_j]`, with
+in a row is uniform on :math:`[0, CW_i]`, with
 
-.. math:: CW_j = \min(2^j (CW_{min} + 1),\; CW_{max} + 1) - 1, \qquad j \bmod m
+.. math:: CW_i = \min(2^i (CW_{min} + 1),\; CW_{max} + 1) - 1, \qquad i = j \bmod m
 
-:math:`m` is `attempts_short`. Module `rows` has the distribution of the number of failures in a
-row.
+Here :math:`m` is `attempts_short`, after which the contention window returns to CWmin. Module
+`rows` has the distribution of the number of failures in a row.
 """
 
 from collections.abc import Callable
