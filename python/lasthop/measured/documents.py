@@ -3,7 +3,7 @@
 The output of ``iperf3 --json`` can begin with lines of text, such as a warning. A server's log, or
 a file to which output is appended, contains one report per test. ``iperf3 --json-stream`` writes
 one event per line; all events together are one report. A document begins in the first column of a
-line.
+line, or directly after the previous document.
 """
 
 import json

@@ -20,12 +20,12 @@ __all__ = ["is_flent", "read"]
 
 NAMED = re.compile(r"(TCP|UDP) (upload|download)(?P<rest>.*)", re.IGNORECASE)
 UNDIRECTED = re.compile(r"(TCP|UDP) .+")
-"""Pattern of stream names without a direction, such as ``TCP cubic``. The direction is in the
-command.
+"""Pattern of stream names without a direction, such as ``TCP cubic``. The direction of such a
+stream follows from the command that flent ran.
 """
 COMMAND = re.compile(r"(?:^|\s)-t (TCP_STREAM|TCP_MAERTS|TCP_SENDFILE)\b")
-"""Pattern of the netperf test in a command. With TCP_MAERTS, the machine that ran flent
-receives.
+"""Pattern of the option that selects the test of netperf in the command that flent ran. With
+TCP_MAERTS, the machine that ran flent receives.
 """
 COMPUTED = ("sum", "avg", "average", "total", "totals", "fairness", "mean")
 """Words in the names of series that flent computed from other series."""
@@ -121,7 +121,8 @@ def direction_of(name: str, about: Tree) -> str | None:
 
 
 def streams(series: Tree, meta: Tree, notes: list[str]) -> Iterator[Stream]:
-    """Yield a stream for each series with a stream's rate. Computed series are left out."""
+    """Yield a stream for each series that is the rate of a stream. Series that flent computed from
+    other series are left out."""
     for name in series.table():
         about = meta.at(name)
         units = about.at("UNITS").value
@@ -161,7 +162,8 @@ def category_of(name: str) -> str:
 
 
 def mean_of(series: Tree, least: float = 0.0) -> float | None:
-    """Return the mean of the values in a series, except for null; None if there are none."""
+    """Return the mean of those values of a series that are not null; None if all values are
+    null."""
     if series.value is None:
         return None
     values = [value for each in series.items() if (value := each.number(least=least)) is not None]
@@ -197,8 +199,8 @@ def lost_part(file: Tree, about: Tree, notes: list[str]) -> float | None:
     """Return the fraction of VoIP packets that were lost; None if the number of sent packets is
     unknown.
 
-    The series contains the numbers of lost packets. irtt reports the number of sent packets. The
-    raw values of D-ITG contain the packets that arrived.
+    The series contains the numbers of lost packets. irtt reports the number of sent packets. D-ITG
+    reports no number of sent packets, but its raw values list the received packets.
     """
     lost_series = file.at("results").at(f"{VOIP}::loss")
     if lost_series.value is None:
@@ -250,7 +252,8 @@ def dropped_part(dropped: Tree, sent: Tree) -> float | None:
     if dropped.value is None or sent.value is None:
         return None
     totals = [value for each in sent.items() if (value := each.number()) is not None]
-    # The counter of a replaced qdisc starts again at 0, so the difference is negative.
+    # If a qdisc is replaced, its counter of drops starts again at 0. The value of that interval is
+    # then negative.
     lost = sum(max(each.number(least=ANY) or 0.0, 0.0) for each in dropped.items())
     passed = totals[-1] - totals[0] if totals and totals[-1] >= totals[0] else 0.0
     return lost / (lost + passed) if passed > 0 else None
@@ -267,9 +270,7 @@ def pings(series: Tree) -> Iterator[str]:
 
 
 def left_out(series: Tree, meta: Tree, result: list[Stream]) -> Iterator[str]:
-    """Yield a message about rate series that are not compared and not computed from other
-    series.
-    """
+    """Yield a message about rate series that are neither compared nor derived from others."""
     taken = {each.name for each in result}
     names = [
         name

@@ -9,7 +9,8 @@ buffers. References: iperf3's man page; `iperf_print_results` in src/iperf_api.c
 The table of a UDP stream contains values of the sender and of the receiver. The number of bytes is
 the sender's. A receiving server reports 0 bytes, and a ``lost_percent`` of 0. The number of lost
 packets is the receiver's. The receiver's bytes are in ``sum_received`` (since 3.11), and in the
-intervals of the receiving machine. A report with ``error`` may contain the values until the error.
+intervals of the receiving machine. If a run ends with an error, the report has the key ``error``.
+It may also contain the values that were measured before the error.
 """
 
 from collections.abc import Iterator, Mapping
@@ -26,7 +27,7 @@ BACK = "_bidir_reverse"
 """Suffix of the names of sums over the server's streams in a --bidir test."""
 ANY = -1e18
 """Lower limit of accepted numbers of lost packets. It is negative, because iperf3 may subtract a
-packet that arrives out of order twice."""
+packet twice from this number if the packet arrives out of order."""
 
 
 def is_iperf3(tree: Any) -> bool:
@@ -134,13 +135,14 @@ def of_intervals(intervals: Tree, machine: Machine) -> Iterator[tuple[float, Int
 
 @dataclass(frozen=True)
 class Counted:
-    """A report with the totals of its intervals."""
+    """An iperf3 report, and the totals of each stream over the report's intervals."""
 
     file: Tree
     intervals: list[tuple[float, Intervals]]
 
     def of_socket(self, stream: Tree) -> Intervals | None:
-        """Return the totals of the stream that has the same socket; None if there are none."""
+        """Return the totals over the intervals of the stream with the socket of `stream`; None if
+        there are none."""
         socket = stream.at("socket").number()
         return None if socket is None else dict(self.intervals).get(socket)
 

@@ -42,13 +42,14 @@ class Flow:
     direction: str
     class_name: str = ""
     transport: str = "tcp"
-    """``"tcp"`` or ``"udp"``; another word for flows that no measured stream can match."""
+    """``"tcp"`` or ``"udp"``; any other text marks a flow that no measured stream can match."""
     rate_bps: float = 0.0
     """Rate of the flow's application; 0 if the flow uses all available capacity. [bit/s]"""
     reports: bool = False
-    """Whether the flow carries sensor reports, which demand no share."""
+    """Whether the flow carries sensor reports. Such a flow does not compete for a share of the
+    capacity."""
     category: str = ""
-    """Access category of the flow; empty outside a cell."""
+    """Access category of the flow; empty for a flow between wired nodes."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,8 @@ class Measured:
     Attributes
     ----------
     lists : mapping
-        Items by list and name. Each quantity has a mean and an interval over repeated files.
+        Items by list and name. Each quantity has its mean and its confidence interval over repeated
+        files.
     matched : sequence of str
         Messages about matched and ignored streams.
     files : sequence of str
@@ -92,7 +94,8 @@ class Measured:
 
 
 Samples = dict[tuple[str, str, str], list[float]]
-"""Measured values by list, name and quantity. The list contains one value per file."""
+"""Measured values, one per file. The key consists of a list of the result, such as ``"flows"``, the
+name of an item, and a quantity."""
 
 
 def match(
@@ -199,8 +202,8 @@ def _by_order(
     measurement: Measurement,
     samples: Samples,
 ) -> Iterator[str]:
-    """Match streams with the flows of the name that the user set, or with all flows if there is no
-    name. Yield messages about the matches.
+    """Match the streams of a file with the flows that `name` selects, or with all flows if the name
+    is empty. Yield messages about the matches.
     """
     own = named(flows, name)
     if name and not own:
@@ -266,8 +269,8 @@ def _by_order(
 def _paired(
     streams: Sequence[Stream], flows: Sequence[Flow]
 ) -> tuple[list[tuple[Stream, Flow]], str]:
-    """Pair streams with equally many flows. Return the pairs, and the criterion of the pairing in
-    words."""
+    """Pair streams with the same number of flows. Return the pairs, and the criterion of the
+    pairing in words."""
     in_order = list(zip(streams, flows, strict=True))
     messages, asked = ([each.category for each in side] for side in (streams, flows))
     if not all(asked) or (len({*asked}) == 1 and len({*messages} - {*asked, ""}) == 0):
@@ -292,8 +295,8 @@ def _worded(transport: str) -> str:
 
 
 def named(flows: Sequence[Flow], name: str) -> list[Flow]:
-    """Return the flows with a name, which names a flow, station, class or table of stations.
-    Without a name, return all flows.
+    """Return the flows that a name selects: the name of a flow, station, class or table of
+    stations. If the name is empty, return all flows.
     """
     if not name:
         return list(flows)
@@ -353,8 +356,8 @@ def _competes(flow: Flow, goodput_bps: float | None) -> bool:
 
 
 def _shares(sums: Mapping[str, float], unmet: Collection[str], samples: Samples) -> None:
-    """Add the goodput shares of stations, and the fairness among the stations in `unmet`. The
-    definitions are those of the registry."""
+    """Add the goodput shares of stations, and the fairness among the stations in `unmet`, whose
+    demand may be unmet. The definitions are those of the registry."""
     total = sum(sums.values())
     for name, value in sums.items():
         samples["stations", name, "goodput_share"].append(value / total)

@@ -51,7 +51,8 @@ class Stream:
     category: str = ""
 
     def quantities(self) -> dict[str, float]:
-        """Return the known values, by the quantity names of the registry."""
+        """Return the values that the program reported, by the names of quantities in the
+        registry."""
         known = {
             "goodput_bps": self.goodput_bps,
             "rtt_s": self.rtt_s,

@@ -84,8 +84,8 @@ def flows_of(scenario: Scenario) -> list[Flow]:
 
 
 def transport_of(flow: TypedFlow) -> str:
-    """Return the transport protocol of a flow; another word for reports and web connections, which
-    match no stream.
+    """Return the transport protocol of a flow. The result is ``"other"`` for sensor reports and web
+    connections, which match no stream.
     """
     if isinstance(flow, UdpFlow):
         return "udp"

@@ -82,8 +82,9 @@ def _queue_of(qdisc: Queue, queues: Queues, name: str, measurement: Measurement)
 def _placed(
     qdisc: Queue, queue: str, queues: Queues
 ) -> Iterator[tuple[tuple[str, str, str], float]]:
-    """Yield the values of a qdisc, each with its list, name and quantity. The queue length of a
-    station or access point is a quantity of this node."""
+    """Yield the known values of a qdisc. Each value has its place in the result: a list, the name
+    of an item, and a quantity. The queue length of a station or access point is a quantity of this
+    node. The length of another queue is a quantity of the queue."""
     length = ("queues", queue, "occupancy_packets")
     if queue in queues.stations:
         length = ("stations", queue, "queue_packets")

@@ -64,17 +64,18 @@ def choose(scenario: Readable) -> str:
 
     ``bottleneck`` is for a cell downstream of a virtual shared bottleneck.
 
-    ``airtime`` is for cells of 802.11n, ac and ax with mac80211's queue. It is also for such cells
-    in which only the access point sends, and sends datagrams to several stations. ``aggregates`` is
-    for all other cells of 802.11n, ac and ax.
+    ``airtime`` is for cells of 802.11n, ac and ax with mac80211's queue. ``airtime`` is also for
+    cells of these standards in which the access point is the only sender and sends datagrams to
+    several stations. ``aggregates`` is for all other cells of 802.11n, ac and ax.
 
     ``red`` is for wired networks: it models the flows through a router's queue as a fluid.
     ``acsma`` is for a network of CSMA links that a conflict graph describes.
 
-    ``edca`` is for a cell that meets all assumptions of this model. Every station has one
-    long-lived connection with immediate ACKs, and all windows are equal. The queues have room for
-    these windows, no packets are lost, and the wired link is negligible. For such a cell ``edca``
-    predicts rates and collisions; ``hotspot`` would only predict equal shares.
+    ``edca`` is for a cell that meets all assumptions of this model. The model assumes that every
+    station has one long-lived connection with immediate ACKs, and that all windows are equal. It
+    also assumes queues with room for these windows, no lost packets, and a negligible delay of the
+    wired link. For such a cell ``edca`` predicts rates and collisions; ``hotspot`` would only
+    predict equal shares.
 
     ``vbs`` is for a cell with channel errors, Compound TCP, or classes that share the AP's queue,
     if the scenario meets its other assumptions. ``hotspot`` is for all other cells; its error

@@ -14,7 +14,8 @@ class Access:
     cwmin, cwmax : int
         Smallest and largest contention window; backoff is uniform on [0, CW]. [slots]
     aifsn : int
-        Idle slots after SIFS before the backoff counter counts down; 2 slots make DIFS. [slots]
+        Number of idle slots after SIFS before the backoff counter counts down; with 2 slots, this
+        idle time equals DIFS. [slots]
     attempts : int
         Largest number of attempts for a frame, including the first attempt. The frame is dropped if
         the last attempt fails.

@@ -167,7 +167,8 @@ def prediction(
 
 @cache  # a search calls `predict` hundreds of times
 def _version() -> str:
-    # `importlib.metadata` loads many modules. It is imported here so that `import lasthop` is fast.
+    # `importlib.metadata` loads many modules. The import is here, at the first use, so that `import
+    # lasthop` is fast.
     from importlib.metadata import version
 
     return version("lasthop")

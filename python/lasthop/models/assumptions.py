@@ -1,4 +1,4 @@
-"""Texts of the assumptions of all models, by the number that messages name.
+"""Texts of the assumptions of all models. A message refers to an assumption by its number.
 
 Each text follows the words "the assumption" in a message. The module does not import numpy or
 scipy, so that `lasthop explain` can print the texts in every installation.

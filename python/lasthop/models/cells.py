@@ -97,8 +97,8 @@ def _beyond(scenario: Scenario, *, aggregates: bool = False) -> str | None:
 
 
 def manages(table: str, discipline: str) -> str:
-    """Return a message that a queue discipline other than drop-tail manages a queue. `table` is the
-    key path of the scenario table that describes the queue's node.
+    """Return a message about a queue whose discipline is not drop-tail. `table` is the key path of
+    the scenario table that describes the queue's node.
     """
     key = "cell.ap_queue" if table == "cell.ap" else f"{table}.queue"
     return f"`{key}.{discipline}` manages the queue"
@@ -175,7 +175,8 @@ def long_lived(assumption: str) -> tuple[Check[StationFlow], ...]:
 
 
 def lossless_wire(assumption: str) -> Check[CellScenario]:
-    """Return the check that the wire loses no packets; `assumption` is its number in messages."""
+    """Return the check that the wire loses no packets; `assumption` is the number of this
+    assumption in messages."""
     message = "the wire loses packets, `wire.loss` = {0.wire.loss:g}"
     return Check(assumption, lambda scenario: scenario.wire.loss > 0.0, message)
 

@@ -52,14 +52,14 @@ class Messages(Generic[T]):
 
 
 class Each(Generic[T]):
-    """Rows of a table of checks that are applied to each of several subjects, such as stations."""
+    """Rows of a table of checks. They are applied to each of several subjects, such as stations."""
 
     def __init__(self, subjects: Callable[[T], Iterable[Any]], *rows: Check[Any]) -> None:
         self.subjects = subjects
         self.rows = rows
 
     def __call__(self, of: T) -> Iterator[Doubt]:
-        """Yield the violations of each subject in turn."""
+        """Yield the broken assumptions of each subject, one subject after another."""
         for subject in self.subjects(of):
             yield from violations(self.rows, subject)
 

@@ -26,8 +26,9 @@ def warning_text(model: str, doubt: Doubt | str) -> str:
 
 @contextmanager
 def in_words(model: str, assumptions: Mapping[str, str]) -> Iterator[None]:
-    """Context manager. If the body of the `with` statement raises a `ModelError`, the numbers of
-    assumptions in its message are replaced by the texts of the assumptions.
+    """Replace the numbers of assumptions by their texts in the message of a `ModelError`. The
+    function is a context manager: it applies to errors that the body of the `with` statement
+    raises.
 
     Parameters
     ----------

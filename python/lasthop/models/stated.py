@@ -49,8 +49,8 @@ def stated_errors(model: str, scenario: Scenario) -> Mapping[str, StatedError]:
 
 
 def _acsma(scenario: CsmaScenario) -> Mapping[str, StatedError]:
-    """Return the error that ``docs/reference/claims.md`` states, which differs between h-ACK and
-    n-ACK.
+    """Return the error that ``docs/reference/claims.md`` states. It is smaller with h-ACK (TCP ACKs
+    that use no air time) than with n-ACK (TCP ACKs that contend).
     """
     error = 0.18 if scenario.csma.acks == "priority" else 0.33
     return {"goodput_bps": StatedError(error, ("flows",))}
@@ -69,7 +69,8 @@ def _airtime(_: CellScenario) -> Mapping[str, StatedError]:
 
 
 def _dcf(scenario: CellScenario) -> Mapping[str, StatedError]:
-    """Return the error that ``docs/papers/dcf.md`` states; it is larger for a small CWmin."""
+    """Return the error that ``docs/papers/dcf.md`` states; the error is larger for a small
+    CWmin."""
     from lasthop.models.dcf.assumptions import SMALL_ERRORS, SPREAD
 
     least = _least_cwmin(scenario)

@@ -46,7 +46,7 @@ FATES = {"collided": ("collided", "#D55E00"), "corrupted": ("lost to channel err
 BACKOFF, OF_BACKOFF = "#BDBDBD", "backoff"
 GIVEN_UP = "discarded"
 OF_MPDUS = {"data": "data, with number of MPDUs"}
-"""Legend names of kinds of frames, if they differ in cells with aggregation."""
+"""Legend names of those kinds of frames that have another name in cells with aggregation."""
 CROSS: dict[str, Any] = {"marker": "x", "color": "black", "markersize": 4, "linestyle": "none"}
 """Style of the mark at the end of a frame that was discarded after its last attempt."""
 

@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from lasthop.answers.answer import Answer
 
 SMALL_PART = 0.01
-"""Smallest value with a row if there are many rows, as a fraction of the largest value. [-]"""
+"""Fraction of the largest value below which a value gets no row, unless this applies to one row
+only. [-]"""
 
 WAYS = ", ↑ up, ↓ down"
 """Suffix of an axis label that explains arrows in row labels."""
@@ -196,7 +197,7 @@ def sojourns_of(sides: SideBySide) -> list[Row]:
 
 
 def as_node(queue: object) -> dict[str, object]:
-    """Return a link's queue in the form of a node: the mean length is ``queue_packets``."""
+    """Return the mean length of a link's queue under the key that nodes have, ``queue_packets``."""
     known = dict(queue) if isinstance(queue, dict) else {}
     return {"queue_packets": known["occupancy_packets"]} if "occupancy_packets" in known else {}
 
@@ -213,7 +214,7 @@ def wired_of(sides: SideBySide) -> list[Row]:
 
 
 def hidden_of(answer: "Answer") -> set[tuple[str, str]]:
-    """Return list and name of the items whose values repeat those of their station or access
+    """Return the list and the name of each item whose values equal those of its station or access
     point.
     """
     return shown_with_nodes(answer.summary, answer.scenario.typed if answer.has_scenario else None)

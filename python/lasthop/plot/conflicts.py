@@ -78,7 +78,7 @@ def conflict_figure(answers: Sequence[tuple[str, "Answer"]], place: Place | None
     A line is a conflict, and the pale part of a disc is the air time of dummy packets. A link
     between two nodes with positions is drawn at the midpoint of the nodes. Links that overlap are
     moved apart. Links without positions are drawn on a circle. An arrow leads from a hidden link to
-    the link whose frames it destroys.
+    the link whose frames the hidden link destroys.
 
     Parameters
     ----------
@@ -297,7 +297,7 @@ def clear(places: Floats, box: Floats) -> Floats:
 
     If no boxes overlap, the positions do not change. If boxes overlap, the picture is enlarged, and
     gaps larger than a box shrink to the size of a box. The order from left to right and from top to
-    bottom does not change. If a box still overlaps another box, it is moved up.
+    bottom does not change. If two boxes still overlap, one of the two is moved up.
     """
     at = places
     for zoom in np.geomspace(1.0, 1e3, 60):

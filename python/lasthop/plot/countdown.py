@@ -51,8 +51,8 @@ def gaps_of(frames: Sequence[Frame]) -> list[Gap]:
 
 
 def wait_after(gap: Gap, cell: Cell) -> float:
-    """Return how much longer than AIFS a station waits after the frames before an idle interval
-    (EIFS). [s]
+    """Return the time by which a station waits longer than AIFS in an idle interval. It is EIFS
+    less AIFS if a frame before the interval was not received, or else 0. [s]
     """
     failed = [frame for frame in gap.last if frame.fate in FAILED]
     if not failed:

@@ -59,7 +59,7 @@ class DelayPanel:
     quantity : str
         The drawn quantity.
     scale : float
-        Factor from the result's unit.
+        Factor that converts the unit of the result to the unit of the axis.
     label : str
         Label of the axis.
     limit : float or None

@@ -23,7 +23,7 @@ COLUMN_INCHES = 85 / 25.4
 
 HOUSE = "lasthop.plot.house"
 
-# Colours of kinds of results, from house.mplstyle.
+# Colours of simulations, models, emulations and measurements, from house.mplstyle.
 SIMULATION = "#56B4E9"
 MODEL = "#D55E00"
 EMULATION = "#008767"
@@ -160,7 +160,7 @@ def title(axes: Axes, text: str) -> None:
 
 
 def headline_mm(text: str, about: str = "", columns: int = 1) -> float:
-    """Return the height of a headline in addition to one line. [mm]"""
+    """Return the additional height of a headline, compared with a headline of one line. [mm]"""
     lines = len(fill(text, WIDEST_NAME * columns).splitlines()) - 1
     return LINE_MM * (lines + len(fill(about, WIDEST_ABOUT * columns).splitlines()))
 

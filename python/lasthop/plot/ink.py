@@ -73,8 +73,8 @@ def of_line(line: Line2D) -> Iterator[Callable[[], object]]:
 def in_ink(
     artist: Artist, name: str, *, without_white: bool = False
 ) -> Iterator[Callable[[], object]]:
-    """Replace one colour of an artist: dark by grey, and pale by transparency if
-    `without_white`.
+    """Replace one colour of an artist. A dark colour becomes grey; a pale colour becomes
+    transparent if `without_white`.
     """
     get = getattr(artist, f"get_{name}", None)
     set_to: Callable[[Any], object] | None = getattr(artist, f"set_{name}", None)

@@ -17,8 +17,8 @@ MAX_CATEGORIES = 40
 """Maximum number of categories on the abscissa, each with a row. More categories are an error."""
 
 FEW_FOR_LINES = 6
-"""Maximum number of values of a path whose values are lines. A path with more becomes a side of a
-map.
+"""Maximum number of values of a path for which each value is drawn as a line. A path with more
+values becomes a side of a map.
 """
 
 
@@ -71,8 +71,8 @@ JOIN = ", "
 def layout_of(points: "Grid", axes: Sequence[Axis]) -> Layout:
     """Return the layout for the grid points of a sweep.
 
-    The path with the most numbers is the abscissa, and the other paths form lines. Two paths with
-    many values form a map. If not all combinations of values are simulated, each point is a
+    The path with the most numeric values is the abscissa, and the other paths form lines. Two paths
+    with many values form a map. If not all combinations of values are simulated, each point is a
     category whose name contains the values of all paths. An exception is a single path that
     distinguishes all points.
 

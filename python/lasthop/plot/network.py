@@ -156,7 +156,8 @@ def draw_oscillation(axes: Axes, oscillation: "Oscillation") -> None:
 
 
 def period_text(oscillation: "Oscillation") -> str:
-    """Return the label of the time axis, with a second line on the periods."""
+    """Return the label of the time axis. Its further lines state the period of the simulation and
+    the limit cycle of the model."""
     cycle = (
         "" if oscillation.cycle_s is None else f"fluid model: cycle {plain(oscillation.cycle_s)} s"
     )

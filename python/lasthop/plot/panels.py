@@ -8,7 +8,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as MatplotlibFigure
 
 TALLEST_MM = 125.0
-"""Maximum total height of panels in one column. If they are taller, there are two columns. [mm]"""
+"""Maximum total height of panels in one column. If the panels are taller, they form two columns.
+[mm]"""
 
 Columns = Sequence[Sequence[int]]
 

@@ -28,7 +28,7 @@ LINE, MARK = 64, 5
 """Length of a legend line, and of the symbol before a label. [characters]"""
 
 FEW_LINES = 3
-"""Maximum number of items of a group whose lines have normal width."""
+"""Maximum number of items of a group for which the lines of the items have normal width."""
 
 COLORS = (*DISTINCT, "#56B4E9", "#000000")
 """Colours of groups that a reader can distinguish."""
@@ -139,8 +139,8 @@ class Groups:
 
 
 def colors_of(tracks: Sequence[tuple[str, str]]) -> dict[tuple[str, str], str]:
-    """Return a colour per list and group. If there are too few colours, each list has its own
-    colours.
+    """Return a colour per list and group. If there are too few colours for all groups, each list
+    uses the colours from the first on.
     """
     groups = list(dict.fromkeys(group for _, group in tracks))
     if len(groups) <= len(COLORS):
@@ -195,7 +195,8 @@ def draw_items(
 
 
 def in_a_line(labels: Sequence[str]) -> int:
-    """Return the number of labels per line of the legend at which all lines fit."""
+    """Return the number of labels per line of the legend, chosen so that every line fits into the
+    width."""
     count = len(labels)
     while count > 1 and count * max(len(label) + MARK for label in labels) > LINE:
         count -= 1

@@ -207,8 +207,8 @@ def together(
 
 
 def interval(runs: Sequence[Sequence[float | None] | None], members: int) -> float | None:
-    """Return the half width of the interval of a mean over `members` stations; None if any samples
-    are missing.
+    """Return the half width of the confidence interval of a mean over `members` stations; None if
+    any samples are missing.
     """
     columns = [run for run in runs if run is not None]
     if len(columns) < len(runs) or len({len(run) for run in columns}) != 1:

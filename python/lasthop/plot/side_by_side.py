@@ -101,7 +101,8 @@ class Row:
 
 @dataclass(frozen=True)
 class SideBySide:
-    """Results for one scenario that are drawn together. The values of the first result are bars.
+    """Results for one scenario that are drawn in the same panels. The values of the first result
+    are bars.
 
     Parameters
     ----------
@@ -201,7 +202,8 @@ class SideBySide:
             ]
         known_of_some = (each.values.items() for part in own for each in part)
         quantities = [key for pairs in known_of_some for key, value in pairs if is_estimate(value)]
-        # Goodputs of flows are added; round-trip times and loss rates cannot be.
+        # For flows, only goodputs are returned, because goodputs can be added; round-trip times and
+        # loss rates cannot be added.
         return together(own, {}, OF_WAYS if row.way else [*dict.fromkeys(quantities)])
 
     def _measured(self, list_name: str) -> Mapping[str, SummaryItem]:
@@ -257,7 +259,8 @@ def _mean_of(
     items: Mapping[str, SummaryItem],
     samples: Mapping[str, Mapping[str, Sequence[float | None]]],
 ) -> Item:
-    """Return the mean of each quantity over a group of items. One item is returned unchanged."""
+    """Return the mean of each quantity over a group of items. If the group has a single item, this
+    item is returned unchanged."""
     parts = [[items[name]] for name in names if name in items]
     known = [
         key for key, value in (parts[0][0].values if parts else {}).items() if is_estimate(value)
@@ -273,8 +276,8 @@ def says_something(values: Estimates) -> bool:
 def draw_equal(
     axes: Axes, rows: Sequence[tuple[Sharer, Row]], asking: set[str], total: float
 ) -> None:
-    """Draw a line at an equal share of `total`, if the rows are either all stations or all
-    directions.
+    """Draw a line at an equal share of `total`. The line is drawn only if every row shows whole
+    stations, or if every row shows one direction.
 
     Parameters
     ----------

@@ -94,7 +94,7 @@ class Axis:
 
     @property
     def logarithmic(self) -> bool:
-        """Whether a logarithmic axis suits better: ratios of neighbouring values vary less than
+        """Whether the axis is logarithmic, because ratios of neighbouring values vary less than
         differences.
         """
         if len(self.numbers) < 3 or self.numbers[0] <= 0.0:
@@ -154,7 +154,7 @@ class Quantity:
     label : str
         Title and unit.
     scale : float
-        Factor from the result's unit.
+        Factor that converts the unit of the result to the unit of the label.
     having : str
         Another quantity that an item must have to be drawn; empty for all items.
     limit : float or None
@@ -170,7 +170,8 @@ class Quantity:
 
     @classmethod
     def of(cls, list_name: str, name: str) -> "Quantity":
-        """Return a quantity; its title and unit are those of tables, or those of the registry."""
+        """Return a quantity. Its title and unit are those of the column in printed tables; for
+        other quantities, they are the name and the unit in the registry."""
         columns = (
             *COLUMNS.get(list_name, ()),
             *(COLUMNS["reports"] if list_name == "flows" else ()),
@@ -192,8 +193,9 @@ def quantities_of(sweep: "Sweep", asked: str | None) -> list[Quantity]:
         Sweep with at least one point.
     asked : str or None
         Name of a quantity, optionally preceded by its list and a dot: ``"jain"`` or
-        ``"classes.jain"``. None selects delays and losses if there is delay-sensitive traffic; and
-        goodput shares in a cell, or goodput and losses of a router.
+        ``"classes.jain"``. With None, the quantities depend on the scenario. If there is
+        delay-sensitive traffic, delays and losses are drawn. In addition, a cell has goodput
+        shares, and a router has goodput and losses.
 
     Raises
     ------
@@ -378,7 +380,7 @@ class Swept:
     items : mapping
         Values by item, then by the settings of a grid point.
     small : tuple of str
-        Items that are not drawn because there are many items and these have very small values.
+        Items that are not drawn because their values are very small and there are many other items.
     lacking : tuple of str
         Items that lack the quantity at every point.
     """

@@ -164,8 +164,8 @@ def _points(axes: Axes, tuning: "Tuning", quantity: str, scale: float) -> None:
 
 
 def _arms(values: Estimates, most: float) -> tuple[list[float], list[float]]:
-    """Return the lengths of error bars to the left and to the right. They end at `most` on the
-    right.
+    """Return the lengths of error bars to the left and to the right. On the right, the bars end at
+    `most`.
     """
     halves = half_widths(values)
     rooms = [max(0.0, most - each.value) for each in values]

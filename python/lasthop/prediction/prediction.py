@@ -26,5 +26,5 @@ class Prediction(Answer):
 
 
 def read_prediction(file: Path, text: str, tree: Mapping[str, Any]) -> Prediction:
-    """Return the prediction in a file; it contains only a summary."""
+    """Return the prediction in a file. The file contains only the summary of a result."""
     return Prediction(summary_of(file, tree), None, origin=str(file), why=SUMMARY_ONLY)

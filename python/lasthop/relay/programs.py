@@ -92,7 +92,7 @@ def bracketed(host: str) -> str:
 
 
 def too_late(host: str, port: int, timeout_s: float | None) -> TimeoutError:
-    """Return the error for a relay that has not replied in time."""
+    """Return the error for a relay that has not replied within `timeout_s`."""
     return TimeoutError(errno.ETIMEDOUT, f"{host}:{port}: no answer within {timeout_s} s")
 
 

@@ -149,7 +149,8 @@ class Bounds:
     memory_bytes: int = 48 * MIB
     """Limit of the total memory of all streams. [bytes]"""
     window_bytes: int = 4 * MIB
-    """Largest amount of data that a stream may send ahead of its reader. [bytes]"""
+    """Largest amount of a stream's data that was sent and that the receiver has not yet read.
+    [bytes]"""
     streams: int | None = None
     """Largest number of simultaneous streams of one client. Each stream needs 24 KiB of memory.
     None means 2048, or fewer if the memory is not sufficient for 2048 streams."""

@@ -10,8 +10,8 @@ NAMED_LISTS = {"stations": "station", "flows": "flow", "links": "link", "classes
 """Lists of the normalised scenario whose item names are replaced, each with the neutral word."""
 
 NAMED_KEYS = {"group": "station", "class": "class"}
-"""Keys of items whose values are replaced because they are the user's names, with the neutral
-word.
+"""Keys of items with the neutral word for each key. The value of such a key is a name that the user
+chose, and is replaced.
 """
 
 

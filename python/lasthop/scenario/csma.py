@@ -14,7 +14,8 @@ class CsmaLink(Table):
     name: str
     conflicts: tuple[str, ...]
     disturbs: tuple[str, ...]
-    """Names of the hidden links. This link does not sense their frames and destroys them."""
+    """Names of the hidden links. This link does not sense the frames of the hidden links, and
+    destroys these frames."""
     from_node: str = named("from")
     """Name of the transmitting node; empty if nodes have no positions."""
     to_node: str = named("to")
@@ -99,7 +100,7 @@ class Csma(Table):
     def active_rate_pps(self, part: float) -> float:
         """Return the packet rate of a link that transmits without pause. [packets/s]
 
-        The argument `part` is the length of a packet divided by the longest length.
+        The argument `part` is the length of a packet divided by the length of the longest packet.
         """
         return 1 / (self.overhead_s + (1 / self.service_rate_pps - self.overhead_s) * part)
 

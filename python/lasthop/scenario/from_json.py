@@ -178,8 +178,8 @@ def _reader(hint: Any) -> Reader:
 
 
 def _table(kind: type[T], value: Any) -> T:
-    """Convert a JSON object to a dataclass. If several rows of a long list have the same JSON
-    object, they also have the same dataclass object.
+    """Convert a JSON object to a dataclass. If several items of a long list share a JSON object,
+    they also share the dataclass object.
     """
     return value.read_as(kind, read_as) if isinstance(value, Common) else read_as(kind, value)
 

@@ -16,7 +16,7 @@ T = TypeVar("T")
 Row = Mapping[str, Any]
 
 PIECE = 4096
-"""Number of rows that are read together."""
+"""Number of rows that are read from the engine at a time."""
 
 
 class Common(Generic[T]):

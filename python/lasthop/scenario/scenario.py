@@ -1,7 +1,7 @@
 """Scenarios in Python: a read-only view of the scenario that the engine has checked and completed.
 
 The engine defines the grammar of scenario files. It converts a text to a normalised scenario with
-all defaults, or reports all errors of the text together.
+all defaults, or reports all errors of the text in one list.
 """
 
 import json
@@ -194,7 +194,7 @@ class Scenario(Mapping[str, Any]):
 
     @property
     def content(self) -> bytes:
-        """Text of the scenario in UTF-8, without `settings`."""
+        """Text of the scenario in UTF-8, before `settings` replace values."""
         return self._checked.content
 
     @property
@@ -327,8 +327,8 @@ def blaming(names: Mapping[str, str]) -> Iterator[None]:
     """Make errors name settings in the notation of the caller.
 
     In errors, the name of a setting is ``seed=-1`` in Python and ``--seed -1`` on the command line.
-    Without this context, the name is ``settings seed=-1``. The mapping `names` contains the names
-    by the path of the setting.
+    Without this context, the name is ``settings seed=-1``. The mapping `names` contains the
+    caller's name of each setting, by the key path of the setting.
     """
     try:
         yield

@@ -39,7 +39,7 @@ scenario names is read.
 """
 
 DICTIONARY = "<dict>"
-"""Name in messages of a scenario that is a mapping."""
+"""Name that messages use for a scenario that is a mapping."""
 
 BARE = re.compile(r"[A-Za-z0-9_-]+")
 """Pattern of keys that TOML accepts without quotes."""
@@ -69,7 +69,8 @@ def _inline(tree: Any) -> str:
 
 
 def as_toml(tree: Mapping[str, Any]) -> str:
-    """Return a tree as TOML text. Each key has one line, also each key of an inner table."""
+    """Return a tree as TOML text. Each key has its own line; this includes the keys of inner
+    tables."""
     lines = []
     for key, value in tree.items():
         if isinstance(value, Mapping) and value:

@@ -180,7 +180,8 @@ class AccessCategory(Table):
 
 
 class Node(AccessCategory):
-    """An access point or station. Its own EDCA parameters are those of best effort."""
+    """An access point or station. The EDCA parameters that the class inherits from `AccessCategory`
+    are those of best effort."""
 
     attempts_short: int
     attempts_long: int
@@ -255,12 +256,13 @@ class Station(Node, Channel):
 
     @property
     def uplink_control_bps(self) -> tuple[float, float]:
-        """PHY rates of the RTS and of CTS and ACK for uplink frames. [bit/s]"""
+        """PHY rates for uplink frames: the rate of the RTS, and the rate of CTS and ACK. [bit/s]"""
         return self.uplink_rts_rate_bps, self.uplink_response_rate_bps
 
     @property
     def downlink_control_bps(self) -> tuple[float, float]:
-        """PHY rates of the RTS and of CTS and ACK for downlink frames. [bit/s]"""
+        """PHY rates for downlink frames: the rate of the RTS, and the rate of CTS and ACK.
+        [bit/s]"""
         return self.downlink_rts_rate_bps, self.downlink_response_rate_bps
 
 
@@ -326,8 +328,8 @@ class Wire(Table):
     """Settings of the wire between a cell and the servers."""
 
     rate_bps: float | None
-    """Rate towards the cell; None if it is unlimited. If the rate follows a trace, this is the
-    mean. [bit/s]
+    """Rate towards the cell; None if it is unlimited. If the rate follows a trace, the value is the
+    mean rate of the trace. [bit/s]
     """
     delay_s: float
     loss: float
@@ -352,8 +354,8 @@ class Link(Table):
 
     name: str
     rate_bps: float | None
-    """Rate of the link; None if it is unlimited. If the rate follows a trace, this is the mean.
-    [bit/s]
+    """Rate of the link; None if it is unlimited. If the rate follows a trace, the value is the mean
+    rate of the trace. [bit/s]
     """
     delay_s: float
     queue_packets: int
@@ -434,8 +436,8 @@ class Scenario(Table):
 
     @cached_property
     def routers(self) -> tuple[Link, ...]:
-        """Links of routers. This property does not read the access links of hosts, whose number may
-        be large.
+        """Links of routers. The access links of hosts are not read, because a network may have very
+        many of them.
         """
         return tuple(takewhile(lambda link: not link.of_host, self.links))
 

@@ -45,8 +45,8 @@ def need_room_in_sweep(
     values : sequence of int
         Number of values in the time series of each grid point.
     at_once : int
-        Number of grid points that are simulated simultaneously. The largest are assumed to run
-        together.
+        Number of grid points that are simulated simultaneously. The grid points with the most
+        values are assumed to be simulated at the same time.
     max_memory_bytes : float
         Limit of the memory of all time series. [bytes]
 

@@ -2,7 +2,7 @@
 legacy CSMA, adaptive CSMA (A-CSMA), and multi-connection TCP.
 
 W. Chen, "TCP Reno over Adaptive CSMA", M.Phil. thesis, The Chinese University of Hong Kong, 2010.
-``docs/papers/acsma.md`` lists the equations, the readings of the paper, and the limits of the
+``docs/papers/acsma.md`` lists the equations, how the paper was interpreted, and the limits of the
 model.
 """
 

@@ -39,10 +39,10 @@ integration.
 """
 
 EDGE = 1e-9
-"""Tolerance for the bounds of the components of the state, relative to the size of a component. A
-component has reached its bound if it exceeds the bound by the tolerance. The component stays at the
-bound while its outward derivative [1/s] exceeds the tolerance. The tolerance prevents that a
-component reaches and leaves its bound repeatedly. [-]
+"""Tolerance with which a component of the state is compared with its bound, relative to the size of
+the component. A component has reached its bound if it exceeds the bound by the tolerance. The
+component stays at the bound while its outward derivative [1/s] exceeds the tolerance. The tolerance
+prevents that a component reaches and leaves its bound repeatedly. [-]
 """
 
 MIN_RATE = 1e-9
@@ -85,8 +85,8 @@ class AdaptiveCsma:
     Attributes
     ----------
     problem : Problem
-        Network and :math:`\beta`. The flows of the network are not used, but every link must carry
-        a flow.
+        Network and :math:`\beta`. The arrival rates replace the rates of the network's flows.
+        However, every link must be on the route of a flow.
     arrivals_pps : ndarray, shape (links,)
         Arrival rate of each link, :math:`a'_l`. [packets/s]
     per_packet : float
@@ -128,9 +128,9 @@ class MultiConnection:
         the optimum for the utility `optimum.RENO` of every flow. ``"utility"`` is Eq. (5.29), which
         leads to the optimum for the utilities of the network.
     rtt_s : float or None
-        Round-trip time :math:`T_s` of all users. With None, it follows from the queues on the route
-        by Little's law. The round-trip time does not affect the equilibrium, since the number of
-        connections compensates for it. [s]
+        Round-trip time :math:`T_s` of all users. With None, the round-trip time follows from the
+        queues on the route by Little's law. The round-trip time does not affect the equilibrium,
+        since the number of connections compensates for it. [s]
 
     Notes
     -----
@@ -290,8 +290,8 @@ def follow(system: System, state: ArrayLike, times_s: ArrayLike) -> Floats:
 def settle(system: System, state: ArrayLike) -> Equilibrium:
     """Return the equilibrium that a system reaches.
 
-    The system is integrated over intervals that double the total time. It is at equilibrium if no
-    component changes by more than the fraction `STILL` over the last interval.
+    The system is integrated interval by interval; each interval doubles the total time. It is at
+    equilibrium if no component changes by more than the fraction `STILL` over the last interval.
 
     Raises
     ------

@@ -41,7 +41,7 @@ class ConflictGraph:
     @cached_property
     def components(self) -> tuple[tuple[int, ...], ...]:
         """Connected components of the graph: groups of links that are connected by conflicts,
-        directly or through other links. The links of a group are in order.
+        directly or through other links. The links of a group are in the order of `links`.
         """
         left = set(range(len(self)))
         groups = []

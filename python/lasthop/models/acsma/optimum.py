@@ -65,14 +65,14 @@ to 7 steps.
 """
 
 STATE_S, LINK_S, STATE_BYTES = 50e-9, 30e-6, 60.0
-"""Computation time of a pass over the states, per state and per link, and memory per state. The
-values were measured on one core of an Intel Xeon server with numpy 2, for 13,000 to 870,000 states.
-[s, bytes]
+"""Cost of a pass over the states: computation time per state, computation time per link, and memory
+per state. The values were measured on one core of an Intel Xeon server with numpy 2, for 13,000 to
+870,000 states. [s, bytes]
 """
 
 DENSE = 64
-"""Number of prices up to which the Newton direction is computed from the Hessian as a matrix. For
-more prices it is computed by conjugate gradients.
+"""Number of prices up to which the Newton direction is computed with the full Hessian matrix. For
+more prices it is computed by conjugate gradients, without this matrix.
 """
 
 

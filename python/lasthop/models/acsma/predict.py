@@ -72,8 +72,9 @@ def predict(scenario: Readable) -> Quantities:
         that pass them, ``aggressiveness`` with adaptive access, and ``dummy_fraction`` if any link
         has dummy packets. Flows have ``goodput_bps`` and ``goodput_share``, and ``rtt_s``,
         ``loss_probability`` and ``connections`` if known. Other values are ``solver`` and its
-        ``states``, the ``kkt_residual`` of an optimum or the ``airtime_error`` otherwise, and the
-        lists ``assumptions`` and ``warnings``. Unknown values are absent.
+        ``states``, the ``kkt_residual`` (if the solver computes an optimum) or the
+        ``airtime_error`` (for other solvers), and the lists ``assumptions`` and ``warnings``.
+        Unknown values are absent.
 
     Raises
     ------

@@ -9,7 +9,7 @@ from lasthop.models.acsma.network import Network
 from lasthop.models.acsma.sets import Floats
 
 EMPTY = 1e-9
-"""Largest aggressiveness of a link whose queue is treated as empty, since the value may be a
+"""Aggressiveness up to which a link's queue is treated as empty, since so small a value may be a
 residual of the solver. [-]
 """
 
@@ -18,12 +18,12 @@ def queue_modes(network: Network, rates: Floats, aggressiveness: Floats, beta: f
     r"""Return the eigenvalues of the linearised queue dynamics at the optimum, divided by the
     service rate C and by the aggressiveness per packet, alpha. [-]
 
-    The queue of a link grows by its arrivals less its departures. The derivative of the departures
-    by the aggressiveness r of each link is the covariance of the links' activity. The
-    aggressiveness is set from the queues at intervals T and is constant in between. From one
-    reading of the queues to the next, a mode with eigenvalue :math:`\lambda` is therefore
-    multiplied by :math:`1 + \alpha C \lambda T`. If this factor is below -1, the mode oscillates
-    with a growing amplitude. The rates of users are assumed to be constant.
+    The queue of a link grows by its arrivals less its departures. The derivative of link i's
+    departures with respect to the aggressiveness r of link j is the covariance of the activity of
+    links i and j. The aggressiveness is set from the queues at intervals T and is constant in
+    between. From one reading of the queues to the next, a mode with eigenvalue :math:`\lambda` is
+    therefore multiplied by :math:`1 + \alpha C \lambda T`. If this factor is below -1, the mode
+    oscillates with a growing amplitude. The rates of users are assumed to be constant.
 
     Parameters
     ----------

@@ -3,10 +3,10 @@
 The sampling method is Glauber dynamics. In each sweep, a link without active neighbours becomes
 active with its conditional probability, or silent; a link with active neighbours becomes silent.
 The links are grouped by a proper colouring of the graph, so that the links of a group do not
-conflict and are drawn together. The differences between independent chains yield the error. Half of
-the chains begin with all links silent, and half with a random maximal schedule. If links are
-aggressive, a chain may remain in one schedule. The chains then differ from each other, so that the
-error is large.
+conflict and can be drawn simultaneously. The differences between independent chains yield the
+error. Half of the chains begin with all links silent, and half with a random maximal schedule. If
+the aggressiveness is large, a chain may remain in one schedule. The chains then differ from each
+other, so that the error is large.
 """
 
 from typing import NamedTuple

@@ -127,8 +127,8 @@ class Enumeration:
         return float(largest + np.log(np.exp(exponent - largest).sum()))
 
     def response(self, log_fugacity: Floats, direction: Floats) -> Floats:
-        """Return the derivative of the air times if `log_fugacity` changes in a direction: the
-        covariance matrix of the links' activity times the direction.
+        """Return the derivative of the air times if `log_fugacity` changes in the direction
+        `direction`: the covariance matrix of the links' activity times the direction.
         """
         prob = self.probabilities(log_fugacity)
         along = self._weights @ direction

@@ -5,8 +5,9 @@ connected to each other. The weight of the eliminated links is then passed on to
 is eliminated next. The *bag* of a link is the link with its neighbours at its elimination; these
 neighbours are the *separator*. The parent of a bag is the bag of the neighbour that is eliminated
 next. A state of a bag is an independent set within the bag. The next link to be eliminated is the
-link whose elimination connects the fewest new pairs (min-fill), so that bags are small. A chain or
-tree has bags of two, and a sparse geometric graph of 2000 links has bags of about twenty.
+link whose elimination connects the fewest new pairs (min-fill), so that bags are small. If the
+conflict graph is a chain or tree, each bag has at most two links. A sparse geometric graph of 2000
+links has bags of about twenty links.
 
 S. L. Lauritzen, D. J. Spiegelhalter, "Local computations with probabilities on graphical
 structures and their application to expert systems", J. R. Statist. Soc. B 50 (1988).
@@ -99,7 +100,8 @@ class _Bag(NamedTuple):
 
 
 class _Odds(NamedTuple):
-    """Conditional probabilities of a link, for each separator state that permits the link."""
+    """Conditional probabilities of a link, for each separator state in which the link may be
+    active."""
 
     active: Floats
     """Probability that the link is active."""
@@ -178,8 +180,8 @@ class JunctionTree:
         return self._collect(log_fugacity, None)[0]
 
     def response(self, log_fugacity: Floats, direction: Floats) -> Floats:
-        """Return the derivative of the air times if `log_fugacity` changes in a direction: the
-        covariance matrix of the links' activity times the direction.
+        """Return the derivative of the air times if `log_fugacity` changes in the direction
+        `direction`: the covariance matrix of the links' activity times the direction.
         """
         return self._propagate(log_fugacity, direction)[2]
 

@@ -124,7 +124,8 @@ class ByPoints:
         return float(area if rate >= start else -area)
 
     def _area(self, low: float, high: float) -> float:
-        """Return the integral of the marginal utility between two rates of the same piece."""
+        """Return the integral of the marginal utility between two rates, if :math:`U'` is a single
+        power of the rate between them."""
         power = 1.0 + self._slopes[self._piece(np.log(low * high) / 2.0)]
         at_low, at_high = (self.derivative(rate) * rate for rate in (low, high))
         if abs(power) < 1e-9:

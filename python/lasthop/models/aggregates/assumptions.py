@@ -1,4 +1,5 @@
-"""Assumptions of the theory of saturated cells with aggregation, and checks of a scenario."""
+"""Assumptions of the model of saturated cells with aggregation, and checks whether a scenario meets
+them."""
 
 from collections.abc import Iterator, Sequence
 
@@ -66,8 +67,8 @@ def check(
     sending : sequence of (Sending, list of Flow)
         Senders with their flows.
     kinds : sequence of Sending
-        Senders without the names of their stations. Equal senders are the same object, so that
-        their frames are computed once.
+        The senders of `sending` in the same order, but without the names of their stations. Senders
+        with equal properties are the same object, so that their frames are computed once.
     """
     results = [sender for sender, _ in sending]
     broken = [*_of_cell(scenario, results), *_of_channel(scenario, results)]

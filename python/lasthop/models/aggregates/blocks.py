@@ -127,8 +127,8 @@ def climb(unsettled: Floats, mpdus: float) -> Floats:
 
 @dataclass(frozen=True)
 class Blocks:
-    """Equilibrium of the Markov chain of the holds of the blocks in a window. The hold of a block
-    is the number of rounds for which its MPDUs block the window.
+    """Equilibrium of a Markov chain, whose state consists of the hold of each block in a window.
+    The hold of a block is the number of rounds for which its MPDUs block the window.
 
     Attributes
     ----------
@@ -269,8 +269,8 @@ def _eliminated(step: csr_array) -> Floats:
 
 def _balanced(step: csr_array, period: int) -> Floats:
     """Return the stationary distribution of a transition matrix by iteration. Each iterate is the
-    average over `period` steps: a block and its hold are dropped from the state after this number
-    of steps.
+    average over `period` steps, because a block and its hold are dropped from the state after this
+    number of steps.
     """
     size = step.shape[0]
     prob: Floats = np.full(size, 1.0 / size)
@@ -288,8 +288,8 @@ def _balanced(step: csr_array, period: int) -> Floats:
 
 
 def _states(count: int, highest: int) -> npt.NDArray[np.int8]:
-    """Return all combinations of the holds of `count` blocks whose sum is at most `highest`, in
-    lexicographic order.
+    """Return all states: lists of `count` holds, one per block, with a sum of at most `highest`.
+    The states are in lexicographic order.
     """
     states = np.zeros((1, 0), dtype=np.int8)
     left = np.array([highest])

@@ -2,11 +2,11 @@ r"""Medium access of the contenders of a saturated cell, with the covariances of
 
 Each contender :math:`i` attempts in a slot with a probability :math:`\tau_i` that follows from its
 contention windows and its failures. With ``countdown = "edca"`` (as in `dcf.bianchi`) the counter
-also falls in slots in which other contenders send. With ``"dcf"`` (as in `dcf.freezing`) it does
-not, and a backoff of 0 is an immediate attempt in a slot of its own. In `dcf.bianchi` and
-`dcf.freezing` attempts are independent. In this module pairs of attempts have covariances
-:math:`C_{ik}` (module `response`), by backoff stage. The probability that no other contender
-attempts together with contender :math:`i` at backoff stage :math:`l` is
+also falls in slots in which other contenders send. With ``"dcf"`` (as in `dcf.freezing`) the
+counter does not fall in these slots, and a backoff of 0 is an immediate attempt in a slot of its
+own. In `dcf.bianchi` and `dcf.freezing` attempts are independent. In this module pairs of attempts
+have covariances :math:`C_{ik}` (module `response`), by backoff stage. The probability that no other
+contender attempts together with contender :math:`i` at backoff stage :math:`l` is
 
 .. math:: \prod_{k \ne i} \Bigl(1 - \tau_k - \frac{C^l_{ik}}{\tau^l_i}\Bigr)
           \exp \sum_{k < k',\; \ne i} \frac{C_{kk'}}{(1 - \tau_k)(1 - \tau_{k'})}.
@@ -229,8 +229,8 @@ def _next(
     covariance: Floats,
     number: int,
 ) -> Stages:
-    """Return the backoff stages of one kind of contender, with new failure probabilities. They are
-    computed from the attempts of all contenders.
+    """Return the backoff stages of one kind of contender, with new failure probabilities. The
+    failure probabilities are computed from the attempts of all contenders.
     """
     own, kind = stages[number], kinds[number]
     taus = np.array([each.attempt_prob() for each in stages])

@@ -11,9 +11,9 @@ disagreement.
 
 References: IEEE 802.11-2016, 19.3.9, 19.3.11.7.5, 19.4.3 (HT), 21.3.10.5, 21.4.3 (VHT), 17.4.3
 (OFDM); IEEE 802.11ax-2021, 27.3.12.5, 27.4.3 (HE). ``rules = "ns-3"`` computes as ns-3 3.44 does
-(src/wifi/model/{ht,vht,he}/*-phy.cc). There is no VHT-SIG-B and no packet extension. Durations with
-short GI are not rounded up to 4 us, and HE-LTFs last 8 us. The number of symbols is always that of
-BCC, also with LDPC.
+(src/wifi/model/{ht,vht,he}/*-phy.cc). In ns-3 there is no VHT-SIG-B and no packet extension.
+Durations with short GI are not rounded up to 4 us, and HE-LTFs last 8 us. The number of symbols is
+always that of BCC, also with LDPC.
 """
 
 from dataclasses import dataclass
@@ -96,7 +96,8 @@ class Ppdu:
     width_mhz : int
         Channel width. [MHz]
     mcs : int
-        MCS of one stream: 0 to 7, 9 or 11. HT's MCS 15 is MCS 7 with two streams.
+        MCS of one stream: 0 to 7 (HT), 0 to 9 (VHT) or 0 to 11 (HE). HT's MCS 15 is MCS 7 with two
+        streams.
     streams : int
         Number of spatial streams.
     gi_ns : int

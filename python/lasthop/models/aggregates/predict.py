@@ -39,9 +39,10 @@ of senders. [bytes]
 """
 
 WHOLE_LOST = 0.05
-"""Largest fraction of PPDUs of which no MPDU is received, if PPDUs also collide. The model neglects
-that such failures often occur several times in a row. With a fraction of 4.5 %, the simulated
-goodput of two senders was 0.3 % below the prediction; with 8 %, it was 1.4 % below. [-]
+"""Largest fraction of PPDUs that may be lost completely (no MPDU is received) if PPDUs also
+collide. Above this fraction, an assumption is broken. The model neglects that such failures often
+occur several times in a row. With a fraction of 4.5 %, the simulated goodput of two senders was 0.3
+% below the prediction; with 8 %, it was 1.4 % below. [-]
 """
 
 SELDOM = 1e-3

@@ -17,7 +17,7 @@ to the cross spectrum of their noise. The system is solved in closed form. For t
 over :math:`k` (the field) is extended to all contenders; it is then equal for every contender.
 
 The method is the linear noise approximation around a mean field (van Kampen's system size
-expansion). Neglected terms are of second order in the inverse of the number of contenders.
+expansion). With :math:`N` contenders, the neglected terms are of the order of :math:`1 / N^2`.
 """
 
 from collections.abc import Sequence
@@ -85,7 +85,8 @@ class Stages:
         return float(draws @ (1.0 - self.at_once) / (draws @ slots))
 
     def shares(self) -> Floats:
-        """Return the fraction of the attempts in slots that are made at each stage. [-]"""
+        """Return the fraction of the attempts that are made at each stage; immediate attempts are
+        not counted. [-]"""
         attempts = self.draws() * (1.0 - self.at_once)
         result: Floats = attempts / attempts.sum()
         return result
@@ -138,8 +139,8 @@ class Response:
         in_all = direct + back * won.sum(axis=0)
 
         def following(weights: Floats) -> Spectrum:
-            """Return the transform of the attempts that follow a failed attempt, by their stage.
-            `weights` has the probability of each stage of the failed attempt.
+            """Return the transform of the attempts that follow a failed attempt, by the stage of
+            the later attempt. `weights` has the probability of each stage of the failed attempt.
             """
             behind = np.concatenate([[0.0], weights[:-1]])
             result: Spectrum = reach * _passed(fail, behind) + (weights @ back[1:]) * won
@@ -182,8 +183,8 @@ def covariances(groups: Sequence[Response], counts: Sequence[int]) -> Floats:
     gain = [group.gain.sum(axis=0) for group in groups]
     noise = [group.noise.sum(axis=0) for group in groups]
     own = [1.0 / (1.0 + h * w) for h, w in zip(gain, weight, strict=True)]
-    # The field is D P. P is the sum over contenders of c times the noise. The list `share` has the
-    # factors c, and the variable `field` is only the factor D.
+    # In the closed form, the sum over k is D P, where P is the sum over contenders of c times the
+    # noise. The list `share` has the factors c. The variable `field` is the factor D.
     share = [w * e for w, e in zip(weight, own, strict=True)]
     many = list(zip(counts, share, gain, noise, strict=True))
     field = 1.0 / (1.0 - sum(n * c * h for n, c, h, _ in many))

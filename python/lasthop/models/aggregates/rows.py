@@ -1,5 +1,5 @@
-r"""Distribution of the number of failed rounds in a row, since each of them doubles the contention
-window.
+r"""Distribution of the number of failed rounds in a row. It is needed because each failed round
+doubles the contention window.
 
 A round is the transmission of a PPDU; it fails if no MPDU is received. A failed round is repeated
 with the same MPDUs. However, if it was the last attempt for the window's first MPDU, a BlockAckReq

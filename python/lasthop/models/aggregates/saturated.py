@@ -13,8 +13,8 @@ single frames:
   one PPDU without collision to the next, the window therefore moves as in a cell without
   collisions.
 - Without losses all MPDUs of a PPDU are given up together after :math:`A` collisions in a row, with
-  probability :math:`g`. A BlockAckReq then follows. It also has :math:`A` attempts, so that the
-  fraction :math:`g / (1 + g)` of all attempts are BlockAckReqs.
+  probability :math:`g`. A BlockAckReq then follows. The BlockAckReq also has :math:`A` attempts, so
+  that the fraction :math:`g / (1 + g)` of all attempts are BlockAckReqs.
 - A TXOP is one exchange of several PPDUs, of which a collision destroys the first. The model does
   not support TXOPs of several PPDUs with losses.
 - With losses and a limit of attempts, an MPDU is given up with probability :math:`(c + (1 - c)

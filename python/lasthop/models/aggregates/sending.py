@@ -243,7 +243,7 @@ class Sending:
         Parameters
         ----------
         left_ns : int, optional
-            Remaining time of a TXOP for RTS, PPDU and response; None if there is no limit in time.
+            Remaining time of a TXOP for RTS, PPDU and response; None if the TXOP has no time limit.
             [ns]
         opens : bool
             Whether the PPDU begins the TXOP; at least one MPDU is then sent, whatever its length.
@@ -265,8 +265,8 @@ class Sending:
 
     @cached_property
     def _opening_ns(self) -> tuple[int, ...]:
-        """Durations of the exchanges with the PPDUs of `ppdus`, as a running maximum, if the PPDU
-        begins a channel access. [ns]
+        """Duration of the longest exchange with any of the first n PPDUs of `ppdus`, for each n, if
+        the PPDU begins a channel access. [ns]
         """
         return tuple(
             accumulate((self.until_answered_ns(each, opens=True) for each in self._grown), max)
@@ -274,8 +274,8 @@ class Sending:
 
     @cached_property
     def _following_ns(self) -> tuple[int, ...]:
-        """Durations of the exchanges with the PPDUs of `ppdus`, as a running maximum, if the PPDU
-        continues a TXOP. [ns]
+        """Duration of the longest exchange with any of the first n PPDUs of `ppdus`, for each n, if
+        the PPDU continues a TXOP. [ns]
         """
         return tuple(
             accumulate((self.until_answered_ns(each, opens=False) for each in self._grown), max)
@@ -329,7 +329,7 @@ class Sending:
 
     @property
     def limit_ns(self) -> int | None:
-        """TXOP limit; None without a limit in time. [ns]"""
+        """TXOP limit as a duration; None if the TXOP has no time limit. [ns]"""
         limit_s = self.access.txop_limit_s
         return None if limit_s is None else _ns(limit_s)
 
@@ -340,7 +340,7 @@ class Sending:
 
     @cached_property
     def first(self) -> Mpdus:
-        """PPDU of a full queue that begins a channel access."""
+        """First PPDU of a channel access if the sender's queue is full."""
         return self.mpdus(self.limit_ns, opens=True)
 
     @cached_property
@@ -400,7 +400,8 @@ class Sending:
         )
 
     def _following(self, until_ns: int) -> Iterator[Mpdus]:
-        """Yield the further PPDUs of a TXOP whose exchanges so far have lasted `until_ns`."""
+        """Yield the further PPDUs of a TXOP; `until_ns` is the duration of its previous
+        exchanges."""
         most = self.access.txop_packets
         count = 1
         while self.limit_ns is not None and (most is None or count < most):

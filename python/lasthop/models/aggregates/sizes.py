@@ -31,7 +31,8 @@ Weights = npt.NDArray[Any]
 MAX_NODES = 8
 """Largest number of quadrature points within a block."""
 RARE = 1e-8
-"""Least value of a required moment that the adjustment of a distribution of PPDU sizes uses. [-]"""
+"""Limit of a required moment. The adjustment of a distribution of PPDU sizes ignores moments up to
+this value. [-]"""
 MAX_STEPS = 200
 """Largest number of Newton steps for the adjustment of a distribution of PPDU sizes."""
 WHOLE = 1e-9
@@ -69,7 +70,8 @@ def level_probs(blocks: Blocks) -> Floats:
     """
     unsettled = blocks.unsettled
     settled = 1.0 - unsettled
-    # The mean of P(G <= z)^u over the positions u = 0 to b - 1 in a block is a geometric series.
+    # `reached` starts as the mean of P(G <= z)^u over the positions u = 0 to b - 1 in a block. This
+    # mean is a geometric series, and `some` is the denominator of its closed form.
     some = np.where(unsettled > 0, unsettled, 1.0) * blocks.length
     reached = np.where(unsettled > 0, (1.0 - settled**blocks.length) / some, 1.0)
     reached *= np.cumsum(blocks.level_prob)
@@ -77,7 +79,8 @@ def level_probs(blocks: Blocks) -> Floats:
 
 
 def products(blocks: Blocks, weights: Sequence[tuple[complex, complex]]) -> Weights:
-    """Return the mean over rounds of the product of the weights of all MPDUs in the window. [-]
+    """Return the mean over rounds of a product with one factor per MPDU in the window. The factor
+    is the weight of a settled or of an unsettled MPDU. [-]
 
     The result has one row per pair of weights. Its columns are the contributions of rounds by the
     age of the window's first MPDU, from age 0 on.
@@ -171,10 +174,10 @@ def moved(sizes: Floats, loss: float, moments: tuple[float, float, float, float]
 class _Factors:
     r"""Powers of the weights of MPDUs by age, which `products` multiplies.
 
-    The hold of a block may be caused by any of its :math:`b` MPDUs, number :math:`i`. Let :math:`f`
-    be the weight of an MPDU after MPDU :math:`i`, and :math:`g` the weight of an MPDU before it.
-    The mean of :math:`f^{i - 1/2} g^{b - i + 1/2}` over :math:`i = 1, \dots, b` is
-    :math:`\sqrt{f g}\, (f^b - g^b) / (b (f - g))`, for any :math:`b`.
+    The hold of a block may be caused by any of its :math:`b` MPDUs; :math:`i` is the number of this
+    MPDU within the block. Let :math:`f` be the weight of an MPDU after MPDU :math:`i`, and
+    :math:`g` the weight of an MPDU before it. The mean of :math:`f^{i - 1/2} g^{b - i + 1/2}` over
+    :math:`i = 1, \dots, b` is :math:`\sqrt{f g}\, (f^b - g^b) / (b (f - g))`, for any :math:`b`.
     """
 
     def __init__(self, blocks: Blocks, settled: complex, unsettled: complex) -> None:

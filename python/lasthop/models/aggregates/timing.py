@@ -2,12 +2,12 @@ r"""Timing of a BlockAck window that is always full: goodput, and the time until
 
 A round consists of AIFS, a backoff, the PPDU, and SIFS with the response. If nothing was received,
 the difference of EIFS and AIFS replaces SIFS and the response. The backoff after :math:`j` failures
-in a row is uniform on :math:`[0, CW_j]`, with
+in a row is uniform on :math:`[0, CW_i]`, with
 
-.. math:: CW_j = \min(2^j (CW_{min} + 1),\; CW_{max} + 1) - 1, \qquad j \bmod m
+.. math:: CW_i = \min(2^i (CW_{min} + 1),\; CW_{max} + 1) - 1, \qquad i = j \bmod m
 
-:math:`m` is `attempts_short`. Module `rows` has the distribution of the number of failures in a
-row.
+Here :math:`m` is `attempts_short`, after which the contention window returns to CWmin. Module
+`rows` has the distribution of the number of failures in a row.
 """
 
 from collections.abc import Callable
@@ -112,10 +112,10 @@ def reordering_s(window: Window, timing: Timing) -> float:
 
     The formula is Little's law. :math:`P(k, f)` is the probability of a PPDU of :math:`k` MPDUs
     after :math:`f` failures in a row. Before this PPDU the receiver buffers :math:`W - k` MPDUs.
-    The time :math:`T_{k, f}` for which they wait lasts from the end of the previous frame to the
-    end of the PPDU. A BlockAckReq follows MPDUs that are given up. Buffered MPDUs after the first
-    MPDU that is given up wait for the end of the BlockAckReq. MPDUs after the new window's first
-    MPDU also wait for the next PPDU.
+    These MPDUs wait for the time :math:`T_{k, f}`, from the end of the previous frame to the end of
+    the PPDU. A BlockAckReq follows MPDUs that are given up. Buffered MPDUs after the first MPDU
+    that is given up wait for the end of the BlockAckReq. MPDUs after the new window's first MPDU
+    also wait for the next PPDU.
 
     Parameters
     ----------

@@ -22,9 +22,10 @@ MPDUs if :math:`p = 0.3`, 18 MPDUs if :math:`p = 0.1`, 40 if :math:`p = 0.02`, a
 0.01`. For other windows the extrapolation by a cubic has an error in the MPDUs delivered per round.
 With :math:`p \le 0.3` the error is 0.03 % for 256 MPDUs and 0.01 % for 64 MPDUs (Monte Carlo in
 `tests/validation`). The distribution of PPDU sizes is then computed from the chain with the
-shortest blocks that has a moderate cost. The distribution is adjusted by least relative entropy to
-the mean, the second moment and the failure probability that the cubic yields. The error of its
-distribution function is at most 0.01.
+shortest blocks that has a moderate cost. The distribution is then adjusted so that its mean, second
+moment and failure probability have the values that the cubic yields. The adjusted distribution has
+the least relative entropy to the original distribution. The error of its distribution function is
+at most 0.01.
 """
 
 from collections.abc import Sequence
@@ -133,9 +134,10 @@ def solve(
         window.
     collisions : float
         Probability that a PPDU collides, :math:`c`. A collision counts as an attempt of each of its
-        MPDUs. The rounds are then the PPDUs that do not collide. MPDUs that are given up only after
-        collisions are neglected; failures in a row and BlockAckReqs are left out. MPDUs are assumed
-        to collide independently of each other. [-]
+        MPDUs. The rounds are then the PPDUs that do not collide. If :math:`c > 0`, MPDUs that are
+        given up because all their attempts collided are neglected. The result then has no
+        distribution of failures in a row and no BlockAckReqs. MPDUs are assumed to collide
+        independently of each other. [-]
 
     Raises
     ------

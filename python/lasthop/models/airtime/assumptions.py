@@ -1,4 +1,5 @@
-"""Assumptions of the model of stations that one queue serves, and checks of a scenario."""
+"""Assumptions of the airtime model (stations that one queue serves), and checks whether a scenario
+meets them."""
 
 from collections.abc import Iterator, Mapping, Sequence
 

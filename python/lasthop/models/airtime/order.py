@@ -39,7 +39,7 @@ both divided by the limit of the FIFO.
 LEAST = {"fifo": (6000, 300), "rounds": (1000, 20), "airtime": (1000, 20)}
 """Least number of counted exchanges by order of service: in total, and per station."""
 LOOKS = 256
-"""Number of channel accesses between two checks whether the computation exceeds its time limit."""
+"""Number of channel accesses between two checks of the time limit of the computation."""
 
 
 def drawn(offered: Sequence[float]) -> Iterator[int]:

@@ -27,8 +27,8 @@ PACKET_S, EXCHANGE_S = 1e-6, 6e-6
 
 def suits(scenario: Scenario) -> bool:
     """Return whether a scenario has a cell of 802.11n, ac or ax that meets one of two conditions.
-    Either the access point has the queue of mac80211, or only the access point sends, to several
-    stations.
+    Either the access point has the queue of mac80211, or the access point is the only sender and
+    sends to several stations.
 
     No other model supports the queue of mac80211. This model is therefore chosen for every scenario
     with this queue, and `predict` raises an error if the scenario breaks an assumption.

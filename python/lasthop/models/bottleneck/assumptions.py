@@ -1,4 +1,5 @@
-"""Assumptions of the model of a virtual shared bottleneck, and checks of a scenario."""
+"""Assumptions of the model of a virtual shared bottleneck, and checks whether a scenario meets
+them."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""Assumptions of the models of a saturated cell, and checks of a scenario."""
+"""Assumptions of the models of a saturated cell, and checks whether a scenario meets them."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -1,18 +1,18 @@
 r"""Saturated cell with the freezing rule of the standard.
 
-A station that finds the medium busy keeps its counter and continues counting AIFS after the busy
-period. A counter that was not 0 when the medium became busy is at least 1 afterwards. Therefore the
-slot just after a busy period belongs to the nodes that have just transmitted and drew 0. After a
-success this is a single node, which then wins for certain. After a collision these are the
-colliding nodes that drew 0.
+When the medium becomes busy, a station stops its backoff counter. It continues counting down when
+the medium has been idle for AIFS. A counter that was not 0 when the medium became busy is at least
+1 afterwards. Therefore only nodes that have just transmitted and then drew a backoff of 0 can send
+in the slot just after a busy period. After a success this can be only one node, which cannot
+collide. After a collision, all colliding nodes that drew 0 send in this slot.
 
 Time is counted in *open* slots: the slots that follow an idle slot, in which every node may
 transmit. Each open slot is preceded by one slot time, in which each node's counter falls by one.
 
 References: Bianchi and Tinnirello 2005; C. H. Foh, J. W. Tantra, "Comments on IEEE 802.11
 saturation throughput analysis with freezing of backoff counters", IEEE Communications Letters 9(2),
-2005. Differs from them in: mixed nodes, a finite number of attempts, and colliding nodes that may
-use the slot after their collision.
+2005. Differs from these papers in: mixed nodes, a finite number of attempts, and colliding nodes
+that may use the slot after their collision.
 """
 
 import math

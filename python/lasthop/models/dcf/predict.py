@@ -18,8 +18,8 @@ STAGE_S, PAIR_S, SENDER_S = 2e-4, 2e-4, 2e-5
 """Computation time per backoff stage of each kind of sender, per pair of kinds, and per sender. [s]
 """
 COUNTED_APART = 0.1
-"""Relative additional computation time of a backoff stage per allowed channel loss, if these are
-counted separately from collisions. [-]
+"""Relative additional computation time of a backoff stage per allowed channel loss, if channel
+losses are counted separately from collisions. [-]
 """
 
 

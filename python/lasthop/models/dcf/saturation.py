@@ -57,8 +57,8 @@ class Contender:
 
     @property
     def stages(self) -> int:
-        """Number of backoff stages: the possible numbers of failures before an attempt at a
-        packet.
+        """Number of backoff stages. The stage of an attempt is the number of earlier failures of
+        its packet.
         """
         return self.attempts + (self.attempts_long or 1) - 1
 

@@ -1,11 +1,11 @@
 r"""Bianchi's saturated cell for 802.11e: categories with different windows, AIFSN and TXOP limits.
 
-An idle period begins AIFS of the smallest AIFSN after a transmission. Let :math:`a_i` be the
-difference between the AIFSN of contender :math:`i` and the smallest AIFSN. In slot :math:`d` of the
-idle period the contender may send only if :math:`a_i \le d`. The slots therefore form *zones* with
-different contenders. In each slot in which it may send, a contender attempts with probability
-:math:`\tau_i`, independently of the past, as in module `bianchi`. The probability that an idle
-period reaches slot :math:`d` is
+An idle period begins when the medium has been idle for the shortest AIFS of all contenders. Let
+:math:`a_i` be the difference between the AIFSN of contender :math:`i` and the smallest AIFSN. In
+slot :math:`d` of the idle period the contender may send only if :math:`a_i \le d`. The slots
+therefore form *zones* with different contenders. In each slot in which it may send, a contender
+attempts with probability :math:`\tau_i`, independently of the past, as in module `bianchi`. The
+probability that an idle period reaches slot :math:`d` is
 
 .. math:: r_0 = 1, \qquad r_{d+1} = r_d \prod_{k:\, a_k \le d} (1 - \tau_k).
 

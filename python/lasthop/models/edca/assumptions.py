@@ -42,9 +42,9 @@ SMALL_WINDOW = 15
 """CWmin below which p-persistent backoff differs noticeably from exponential backoff. [slots]"""
 
 HELD_ELSEWHERE = 0.5
-"""Limit above which assumption a5 is broken. The limit applies to the load of the wired link. It
-also applies to the number of packets on the wire and in ACK processing, divided by the number of
-packets in the AP's queue. [-]
+"""Limit for two quantities; assumption a5 is broken if one of them exceeds it. The first quantity
+is the load of the wired link. The second is the number of packets on the wire and in ACK
+processing, divided by the number of packets in the AP's queue. [-]
 """
 
 

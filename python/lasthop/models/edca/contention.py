@@ -84,13 +84,14 @@ class Contention:
 
     @property
     def ap_wins(self) -> Floats:
-        r"""Probability that a success is one of the AP, :math:`P^{succ}_{AP,k}` (eq. 7). [-]"""
+        r"""Probability that a successful transmission is by the AP, :math:`P^{succ}_{AP,k}` (eq.
+        7). [-]"""
         return np.asarray(self.ap_success / self.success)
 
     @property
     def odds(self) -> Floats:
-        r"""Odds that the next success is one of the AP rather than one of a given active station.
-        [-]
+        r"""Probability that the next successful transmission is by the AP, divided by the
+        probability that it is by a given active station. [-]
 
         .. math:: r = \frac{P^{succ}_{AP}}{P^{succ}_{STA} / \eta}
                     = \frac{\tau_{AP} (1 - \tau_{STA})}{\tau_{STA} (1 - \tau_{AP})}

@@ -34,13 +34,14 @@ stations. [-]
 """
 
 LEVEL_TURNS, LEVEL_BURST_TURNS = 830.0, 15.0
-"""Time of a round per level. The second value is the additional time per level and per packet of a
-station's burst. [turns]
+"""The first value is the time of a round per level (all states with equal numbers of packets at the
+stations). The second value is the additional time per level and per packet of a station's burst.
+[turns]
 """
 
 STATE_TURNS, STATE_BURST_TURNS = 3.3, 0.16
-"""Time of a round per state. The second value is the additional time per state and per packet of a
-station's burst. [turns]
+"""The first value is the time of a round per state. The second value is the additional time per
+state and per packet of a station's burst. [turns]
 """
 
 SET_UP_LEVEL_TURNS, SET_UP_STATE_TURNS, SET_UP_BURST_TURNS = 6000.0, 45.0, 6.0
@@ -57,8 +58,8 @@ STEP_BYTES = 100.0
 """Memory per transition between states, including all intermediate forms. [bytes]"""
 
 TABLE_BYTES, TABLE_S = 56.0, 5e-8
-"""Memory and time of all tables that are indexed by a number of stations and a number of packets,
-per table element. [bytes, s]
+"""Memory and computation time per element of the tables that are indexed by a number of stations
+and a number of packets. The values are the sums over all such tables. [bytes, s]
 """
 
 CONVOLUTION_S = 1e-9

@@ -27,7 +27,7 @@ states elimination is ten times faster.
 """
 
 SHORT_BURST = 2
-"""Largest AP burst for which elimination is faster than the iteration by levels, by measurement.
+"""Largest AP burst for which elimination was measured to be faster than the iteration by levels.
 With longer bursts the matrix is dense, since a transition leads to most of the states. [packets]
 """
 

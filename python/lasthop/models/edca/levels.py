@@ -28,7 +28,7 @@ ROUNDS = 2_000
 """Largest number of rounds; usually five to fifty suffice."""
 
 LEAST = 1e-250
-"""Smallest probability of a level that differs from 0; smaller probabilities are set to 0. [-]"""
+"""Lower limit of the probability of a level; smaller probabilities are set to 0. [-]"""
 
 LARGE = 1e200
 """Ratio of probabilities above which all probabilities are rescaled; small probabilities then

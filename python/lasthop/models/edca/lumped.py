@@ -1,5 +1,5 @@
 r"""Lumped chain, whose states are the number of active stations and the number of packets at the
-stations. It is not in the paper.
+stations. This chain is not in the paper.
 
 In state :math:`(\eta, K)`, :math:`\eta` of the :math:`N` stations are active, and :math:`K` packets
 are at stations. The AP's queue has :math:`Q = N W - K` packets, for windows of :math:`W`. The AP's
@@ -33,8 +33,8 @@ more levels are included. A level is a number of packets at the stations. [-]
 
 MAX_FILL = 3e7
 """Measured limit of the cost up to which elimination is faster than the iteration by levels. The
-cost is the cube of the number of states per level, multiplied by the square of the number of levels
-that a burst of the AP and a burst of a station span together.
+cost is :math:`n^3 s^2` for :math:`n` states per level. Here :math:`s` is the sum of the largest
+burst of the AP and the largest burst of a station, in levels.
 """
 
 
@@ -73,13 +73,15 @@ def _solve(
     """Return the distribution over the states between a smallest and a largest number of packets at
     the stations.
 
-    At the largest number of packets the AP never wins. At small numbers of packets, from which a
-    burst would leave the range, stations never win.
+    The chain is restricted to this range. At the largest number of packets, the AP is assumed never
+    to win. At small numbers of packets, from which a station's burst could leave the range,
+    stations are assumed never to win.
     """
     least, usual, most = levels
     weights = log_weights(stations, window, most)
-    # Without TXOP improbable states are left out. With TXOP they are included. Bursts empty
-    # stations, so that the same number of packets is at fewer stations.
+    # Without TXOP, states that are improbable in the product form are left out. With TXOP they are
+    # included. A burst can empty a station, so that states with few active stations are more
+    # probable than in the product form.
     left_out = NEGLIGIBLE if max(ap_packets, station_packets) == 1 else np.inf
     k, eta = np.nonzero((weights > weights.max(axis=0) - left_out)[:, least:].T)
     k = k + least

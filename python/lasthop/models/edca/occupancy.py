@@ -9,8 +9,8 @@ from lasthop.models.edca.cell import Floats, Integers
 
 @dataclass(frozen=True)
 class Occupancy:
-    """Stationary distribution of the states at successes. States with equal numbers of active
-    stations and packets at stations are merged.
+    """Stationary distribution of the states at the times of successful transmissions. States with
+    equal numbers of active stations and packets at stations are merged.
 
     Attributes
     ----------

@@ -13,7 +13,8 @@ MIN_BPS, MAX_BPS = 1e5, 1e9
 
 @dataclass(frozen=True)
 class Options(Choices):
-    """Readings of the paper. The defaults are the rules of lasthop's simulation engine.
+    """Choices where the paper leaves a rule open. The defaults are the rules of lasthop's
+    simulation engine.
 
     Attributes
     ----------
@@ -31,7 +32,7 @@ class Options(Choices):
         [bit/s]
     ap_queue : "fifo", "mixed" or None
         Order of the AP's queue, which matters only with TXOP; None uses the scenario's order.
-        ``"fifo"``: the packets that a station sent in one burst remain together. The solution is
+        ``"fifo"``: the packets that a station sent in one burst remain adjacent. The solution is
         exact if the stations' TXOP limit divides the window and the AP's TXOP limit; otherwise the
         model uses ``"mixed"`` with a warning. ``"mixed"``: the paper's uniform order.
     solver : "auto", "full", "product", "lumped" or "pifs"

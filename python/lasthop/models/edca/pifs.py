@@ -2,7 +2,8 @@ r"""Solver for a cell in which the AP always wins while it has packets (section 
 
 With PIFS access (AIFSN 1, CWmin 0, CWmax 0) the AP sends before any station may. All packets are at
 the stations, which contend as if they were saturated. After each success of a station the AP sends
-the returned packets to the same station, in bursts of its TXOP limit. The chain has a single path.
+the replies to this station's packets, in bursts of the AP's TXOP limit. The states of the chain
+therefore follow one another in a fixed order.
 """
 
 import numpy as np

@@ -52,7 +52,8 @@ def predict(scenario: Readable, options: Options | None = None) -> Quantities:
         Normalised scenario, as a `Scenario` or a mapping. ``txop_packets`` and ``txop_limit_s`` of
         a node limit its bursts, and ``queue_order`` of the AP is the order of its queue.
     options : Options, optional
-        Readings of the paper; by default the rules of lasthop's simulation engine.
+        Choices where the paper leaves a rule open; by default the rules of lasthop's simulation
+        engine.
 
     Returns
     -------
@@ -100,12 +101,13 @@ def cell_of(scenario: CellScenario, options: Options) -> Cell:
     scenario : CellScenario
         Scenario that `check_scenario` has accepted.
     options : Options
-        Readings of the paper; ``eifs_rate_bps`` replaces the rate of the scenario.
+        Choices where the paper leaves a rule open; ``eifs_rate_bps`` replaces the rate of the
+        scenario.
 
     Raises
     ------
     ModelError
-        If a TXOP limit in time does not allow the same number of packets for all stations.
+        If a TXOP limit in seconds does not allow the same number of packets for all stations.
     """
     cell = scenario.cell
     nodes = active_stations(scenario)
@@ -141,8 +143,8 @@ def cell_of(scenario: CellScenario, options: Options) -> Cell:
 
 
 def _access(cell: typed.Cell, node: Node, category: str, packets: Sequence[Packet]) -> Access:
-    """Return the access parameters of a node. A TXOP limit in time is converted to a number of the
-    packets that the node sends.
+    """Return the access parameters of a node. A TXOP limit in seconds is converted to the number of
+    packets of this node that fit into it.
     """
     own = node.access(category)
     lengths = {packet.exchange_s for packet in packets}

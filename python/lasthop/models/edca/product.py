@@ -1,4 +1,4 @@
-r"""Product form of the chain without TXOP, which is not in the paper.
+r"""Product form of the stationary distribution without TXOP; the paper does not contain this form.
 
 If the AP's odds :math:`r` against one active station do not depend on the number of active stations
 (equal access parameters: :math:`r = 1`), the chain's stationary distribution is
@@ -8,8 +8,8 @@ If the AP's odds :math:`r` against one active station do not depend on the numbe
 :math:`n_s` is the number of packets at station s, :math:`K = \sum_s n_s` the number of packets at
 all stations, and :math:`\eta` the number of active stations. The AP's queue has :math:`Q = N W - K`
 packets, for N stations with windows of W. The distribution satisfies detailed balance. It depends
-on the contention only through r, so that with equal access parameters it is the same for every
-CWmin.
+on the contention only through r. With equal access parameters the distribution is therefore the
+same for every CWmin.
 """
 
 import numpy as np

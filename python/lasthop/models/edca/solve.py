@@ -3,11 +3,12 @@ averages over the states.
 
 Solvers, in the order in which ``"auto"`` tries them:
 
-- ``"pifs"``: the AP always wins while it has packets (section 5). Exact.
-- ``"product"``: product form. Exact; applies without TXOP if the odds of the AP do not depend on
-  the number of active stations, such as with equal access parameters.
-- ``"full"``: the paper's chain, up to `MAX_STATES` states. Exact.
-- ``"lumped"``: the chain on active stations and packets. Accurate to about 1e-5 without TXOP.
+- ``"pifs"``: exact; applies if the AP always wins while it has packets (section 5).
+- ``"product"``: product form, which is exact; applies without TXOP if the odds of the AP do not
+  depend on the number of active stations, such as with equal access parameters.
+- ``"full"``: the paper's chain, which is exact; applies up to `MAX_STATES` states.
+- ``"lumped"``: the chain of the numbers of active stations and of packets at the stations, which is
+  accurate to about 1e-5 without TXOP.
 """
 
 from dataclasses import dataclass, replace
@@ -42,7 +43,7 @@ class Performance:
     states : int
         Number of states of the chain.
     fifo : bool
-        Whether packets that a station sends in a burst remain together in the AP's queue.
+        Whether packets that a station sends in a burst remain adjacent in the AP's queue.
     packet_rate : float
         Rate of packets from the AP, which equals the rate of packets from the stations. [1/s]
     station_goodput_bps : tuple of float
@@ -51,7 +52,7 @@ class Performance:
         Time average of the number of active stations, :math:`E[N_{active}]` (eqs. 11, 12).
     active_at_success : float
         Mean number of active stations at a success, :math:`\sum_k \eta_k \pi_k`, which is not
-        weighted by time. With equal access parameters it does not depend on CWmin.
+        weighted by time. With equal access parameters this mean does not depend on CWmin.
     ap_queue, station_queue : float
         Time averages of the queue length of the AP and of a station. [packets]
     ap_collision_rate, station_collision_rate : float
@@ -92,7 +93,8 @@ def solve(cell: Cell, options: Options | None = None) -> Performance:
     ----------
     cell : Cell
     options : Options, optional
-        Readings of the paper; by default the rules of lasthop's simulation engine.
+        Choices where the paper leaves a rule open; by default the rules of lasthop's simulation
+        engine.
 
     Raises
     ------
@@ -119,8 +121,8 @@ def packets_held_together(cell: Cell) -> int:
     If the stations' TXOP limit :math:`\xi_{STA}` divides the window W and the AP's TXOP limit
     :math:`\xi_{AP}`, the packets that answer a station's burst return in one burst. The FIFO system
     is then equal to a chain with windows of :math:`W / \xi_{STA}` super-packets and an AP limit of
-    :math:`\xi_{AP} / \xi_{STA}`. If :math:`\xi_{STA}` does not divide them, the result is 1, which
-    means the mixed queue.
+    :math:`\xi_{AP} / \xi_{STA}`. If :math:`\xi_{STA}` does not divide both values, the result is 1,
+    which means the mixed queue.
     """
     burst = min(cell.station_access.txop_packets, cell.window)
     fits = cell.window % burst == 0 and cell.ap_access.txop_packets % burst == 0
@@ -210,7 +212,7 @@ def evaluate(
         every = tries.sum() + following
         return float(tries @ what[situation] / every) if every > 0.0 else 0.0
 
-    # The packets of a burst after the first also count as attempts, and never collide.
+    # The second and later packets of a burst also count as attempts. They never collide.
     ap_following = float(where.prob @ (wins * np.maximum(sent - 1.0, 0.0)))
     station_following = float(
         where.prob @ ((1.0 - wins) * np.maximum(where.station_packets - 1.0, 0.0))

@@ -209,8 +209,8 @@ def _visits(entries: list[float], draws: int, later: int) -> list[float]:
     wins of the fresh node. Index k of the result is the number of visits with k remaining slots.
 
     The fresh node with a draw d sends after later + d slots counted by the waiting node. If later +
-    d is positive and below the remaining slots, it is subtracted from the remaining slots. If it is
-    not positive, the remaining slots do not change.
+    d is positive and below the number of remaining slots, later + d is subtracted from this number.
+    If later + d is not positive, the remaining slots do not change.
     """
     size = len(entries)
     first, last = max(1, later), later + draws - 1

@@ -39,14 +39,14 @@ and without losses. The first value is for 95 % of the shares, the second for al
 """
 
 EXPIRED_OFF = (15, 34)
-"""Largest difference between predicted and simulated goodput shares in the 264 cells in which the
-ratio that `SHORT_OF_TIMERS` limits is exceeded. The first value is for 95 % of the shares, the
-second for all shares. [percentage points]
+"""Largest difference between predicted and simulated goodput shares in 264 simulated cells. In
+these cells, a ratio of two times exceeds its limit `SHORT_OF_TIMERS`. The first value is for 95 %
+of the shares, the second for all shares. [percentage points]
 """
 
 SHORT_OF_TIMERS = 0.5
-"""Ratio of the air time of all downloads' full windows to the least retransmission timeout, above
-which retransmission timers expire while the queue grows. [-]
+"""Ratio of two times: the air time of all downloads' full windows, and the least retransmission
+timeout. Above this ratio, retransmission timers expire while the queue grows. [-]
 """
 
 DISCARD_DOUBTED, DISCARD_BROKEN = 1e-3, 2e-2

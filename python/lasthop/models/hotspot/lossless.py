@@ -137,8 +137,9 @@ def _balance(
     """Return the root x of the equation x = full + gain * x, whose coefficients change where a
     station's buffer becomes empty.
 
-    `pieces` has three values per station. The first is the value of x above which the station's
-    buffer is empty. The second is then added to `full`, and the third is subtracted from `gain`.
+    `pieces` has three values per station. The first value is the x above which the station's buffer
+    is empty. For larger x the second value is added to `full`, and the third value is subtracted
+    from `gain`.
     """
     for empty_from, added, taken in pieces:
         if gain < steepest and full <= empty_from * (1.0 - gain):
@@ -215,8 +216,8 @@ def is_backlogged(stations: Sequence[StationLoad], index: int) -> bool:
 
 
 def backlog(stations: Sequence[StationLoad], index: int) -> float:
-    r"""Return the mean buffer of a backlogged station, :math:`Q_i`, for :math:`\beta = 1`.
-    [packets]
+    r"""Return the mean occupancy of a backlogged station's buffer, :math:`Q_i`, for :math:`\beta =
+    1`. [packets]
 
     .. math::
         Q_i = \max\Big(0, \frac{(N^{up}_i + 0.5 N^{dw}_i)

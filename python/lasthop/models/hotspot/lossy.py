@@ -48,8 +48,8 @@ def station_queue(of: StationLoad, loss: float, ap_buffer: float, pipe: float = 
 
 
 def station_queue_of_uploads(of: StationLoad, ap_buffer: float) -> float:
-    r"""Return the approximate occupancy of a station's buffer without its downloads, :math:`Q_i`.
-    [packets]
+    r"""Return the approximate occupancy of a station's buffer if the station's downloads are
+    neglected, :math:`Q_i`. [packets]
 
     .. math:: Q_i = \max(0, N^{up}_i W_i - \beta_i B)
 

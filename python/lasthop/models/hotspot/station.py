@@ -111,7 +111,7 @@ class Equilibrium:
     lossless : bool
         Whether the solution is that of system Omega; if not, it is that of system Psi.
     neutral : bool
-        Whether the system has many solutions: every value between 0 and ``ap_queue`` then also
+        Whether the system has many solutions: every AP queue between 0 and ``ap_queue`` then also
         solves the system.
     """
 

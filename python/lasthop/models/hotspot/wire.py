@@ -60,8 +60,8 @@ def traffic(spot: HotSpot, at: Equilibrium) -> Traffic:
     The sum is over the packets of AP and stations, per packet of the AP. The AP is backlogged and
     its backoff counter falls in every idle slot. The number of idle slots is therefore the AP's
     backoff. :math:`\sigma` is the slot time, and :math:`CW_{AP}` the AP's CWmin. f is the fraction
-    of slots in which a station begins to send. It is computed to first order, with one doubling of
-    the contention window. :math:`T_{max}` is the longest exchange.
+    of slots in which a station begins to send. The term with f is a first-order approximation, with
+    one doubling of the contention window. :math:`T_{max}` is the longest exchange.
 
     Parameters
     ----------

@@ -33,10 +33,10 @@ limit, the model warns that the buffer may not be small. Above the second limit,
 the scenario. [-]
 """
 MAX_NAMED = 2
-"""Largest number of further classes of flows that the message of an error names."""
+"""Largest number of further classes of flows that an error message lists by name."""
 MIN_REST = {"red": 2.0, "red-instant": 2.0, "pi": 2.0, "threshold": 4.0}
-"""Window at equilibrium that must be exceeded, by queue discipline; the fluid model does not apply
-to smaller windows. `ssthresh` is at least 2 packets (RFC 5681, eq. 4). With a small buffer
+"""Lower limit of the window at equilibrium, by queue discipline; the fluid model does not apply to
+smaller windows. `ssthresh` is at least 2 packets (RFC 5681, eq. 4). With a small buffer
 (``threshold``) the limit is larger: below 4 packets no loss is followed by three duplicate ACKs.
 [packets]
 """

@@ -118,8 +118,8 @@ def dropped(base: float, *, wait: bool) -> float:
         Value of RED's drop function of the average queue, :math:`p_b`. [-]
     wait : bool
         Whether RED waits between drops. If true, the distance between two drops is :math:`1/p_b` to
-        :math:`2/p_b` packets (ns-2). If false, it is 1 to :math:`1/p_b` packets (Floyd & Jacobson
-        1993, section VII). The formulas use the mean of these distances.
+        :math:`2/p_b` packets (ns-2). If false, the distance is 1 to :math:`1/p_b` packets (Floyd &
+        Jacobson 1993, section VII). The formulas use the mean of these distances.
     """
     return 2.0 * base / (3.0 - base) if wait else 2.0 * base / (1.0 + base)
 

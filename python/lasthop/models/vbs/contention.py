@@ -123,9 +123,9 @@ def failure_prob_of(attempts: float, access: Access) -> float:
     Notes
     -----
     The printed Eq. (15) evaluates this function at :math:`\beta_{ap,i} = h_i \beta_{ap}`, the
-    attempts of the AP at class i. However, :math:`\beta_{ap,i}` is not an attempt probability of a
-    node. For example, two equal classes without channel errors (:math:`p_w = 0`) would both have a
-    failure probability of 0.38.
+    attempts of the AP at packets of class i. However, :math:`\beta_{ap,i}` is not an attempt
+    probability of a node. For example, two equal classes without channel errors (:math:`p_w = 0`)
+    would both have a failure probability of 0.38.
     """
     low, high = 0.0, 1.0
     for _ in range(60):
@@ -436,8 +436,9 @@ def solve(
 
     Notes
     -----
-    The fixed point solves Eqs. (6) to (16), with separate classes at the AP. The AP serves packets
-    of the classes in shares :math:`h_i`, and a packet has the attempts and slots of its class.
+    The fixed point solves Eqs. (6) to (16), with separate classes at the AP. The fraction
+    :math:`h_i` of the packets that the AP serves belongs to class i. The mean numbers of attempts
+    and slots per packet are computed for each class.
     """
     solver = _Solver(cell, shares, replies, options)
     if guess is not None:

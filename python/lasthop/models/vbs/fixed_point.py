@@ -232,8 +232,8 @@ class _Components:
         return np.asarray(rtt + (waiting / np.maximum(per_station, 1e-12))[self.home])
 
     def _flow(self, k: int, rate: float, at: _State, mac: Contention, rtt: Floats) -> Response:
-        """Return component 1 of the model: the behaviour of a flow of class `k` under the losses of
-        the other components.
+        """Return component 1 of the model: the behaviour of a flow of class `k` under the losses
+        that the other components compute.
         """
         flow_class = self.cell.classes[k]
         queued = float(at.occupancy / mac.service_rate / rtt[k])
@@ -392,7 +392,8 @@ class _Components:
         return np.asarray(np.where(self.uploads, uploaded, delivered))
 
     def _cannot_fill(self, index: int, held: float, mac: Contention) -> str:
-        """Return a message why the connections of a class do not reach their target share."""
+        """Return a message that explains why the connections of a class do not reach their target
+        share."""
         group, room = self.groups[index], self.targets[index] * self.limit
         windows = sum(self.counts[k] * self.cell.classes[k].growth.limit for k in group)
         discards = max(float(mac.ap_discards[k]) for k in group)

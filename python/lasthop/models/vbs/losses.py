@@ -2,8 +2,8 @@ r"""Losses of a growing flow: probability of a loss event, number of losses in a
 at the AP's buffer.
 
 A full drop-tail buffer loses one packet for each packet by which the windows grow, until the first
-sender detects its loss. These *episodes* last about one round trip, and there are :math:`\varphi`
-of them per round trip. In an episode a flow loses
+sender detects its loss. Such a period is an *episode*. It lasts about one round trip, and there are
+:math:`\varphi` episodes per round trip. In an episode a flow loses
 
 - with probability a the additional packet of its own growth. This packet arrives immediately after
   another packet and finds the buffer full if no station has an ACK to send. For :math:`\rho`

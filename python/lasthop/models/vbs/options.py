@@ -11,7 +11,8 @@ Mean = Literal["time", "jumps"]
 
 @dataclass(frozen=True)
 class Options(Choices):
-    r"""Readings of paper 000. The defaults are the rules of lasthop's simulation engine.
+    r"""Choices where paper 000 leaves a rule open. The defaults are the rules of lasthop's
+    simulation engine.
 
     Attributes
     ----------

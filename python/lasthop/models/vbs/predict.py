@@ -29,7 +29,8 @@ def predict(scenario: Readable, options: Options | None = None) -> Quantities:
     scenario : Scenario or Mapping
         Normalised scenario, as a `Scenario` or a mapping.
     options : Options, optional
-        Readings of the paper; by default the rules of lasthop's simulation engine.
+        Choices where the paper leaves a rule open; by default the rules of lasthop's simulation
+        engine.
 
     Returns
     -------

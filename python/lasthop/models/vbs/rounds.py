@@ -47,9 +47,9 @@ class Timer:
         expires. [-]
 
         The k-th lost segment is acknowledged k round trips after the first retransmission. The
-        timer starts one round trip after the first retransmission. Recovery is in time if k < 1 +
-        RTO, with the RTO in round trips. Round-trip times are assumed to be uniform with the
-        relative width `VARIATION`.
+        timer starts one round trip after the first retransmission. The k-th lost segment is
+        therefore acknowledged before the timer expires if k < 1 + RTO, with the RTO in round trips.
+        Round-trip times are assumed to be uniform with the relative width `VARIATION`.
         """
         return np.asarray(np.clip(0.5 + (1.0 + self.rto - holes) / VARIATION, 0.0, 1.0))
 
