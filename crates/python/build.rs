@@ -1,5 +1,5 @@
-//! Passes the fingerprint of the engine and the preload library for user-mode Linux to the
-//! extension.
+//! Passes two items to the extension: the fingerprint of the engine, and the preload library for
+//! user-mode Linux.
 //!
 //! Stored results are reused only if the engine that made them has the same fingerprint. The
 //! fingerprint does not depend on the machine that compiles the engine.

@@ -180,8 +180,8 @@ impl<'a> Facts<'a> {
         self.busy_fraction() > 0.9 || (self.busy_fraction() > 0.6 && (ap_waits || stations_wait))
     }
 
-    /// Returns the weight `full` if the medium limits its senders, and the weight `other` if not.
-    /// [-]
+    /// Returns the weight `full` if the medium limits its senders, and the weight `other`
+    /// otherwise. [-]
     pub fn by_air(&self, full: f64, other: f64) -> f64 {
         if self.air_is_full() { full } else { other }
     }

@@ -90,7 +90,7 @@ pub enum NoiseError {
     /// The cipher rejected a message.
     #[error("cipher: {0}")]
     Cipher(snow::Error),
-    /// No message arrived in time.
+    /// The connection or the handshake was not completed within the time limit.
     #[error("no answer")]
     TimedOut,
 }
@@ -280,7 +280,8 @@ mod tests {
             bits ^= bits << 13;
             bits ^= bits >> 7;
             bits ^= bits << 17;
-            // four cases: one wrong byte, another key, an incomplete message, random bytes
+            // the message has one wrong byte (cases 0 and 1; in case 1 also another key), or is
+            // incomplete, or consists of random bytes
             let mut message = match count % 4 {
                 1 => strange[LENGTH..].to_vec(),
                 3 => bits.to_be_bytes().repeat(8),

@@ -30,8 +30,8 @@ pub(super) struct Link {
     pub(super) unacknowledged: VecDeque<Kept>,
     /// Number of messages of this link that the other relay has acknowledged.
     acknowledged: u64,
-    /// Number of received messages that need an acknowledgement, and the number of these that were
-    /// acknowledged.
+    /// Number of received messages that need an acknowledgement, and number of messages that this
+    /// relay has acknowledged.
     came: u64,
     reported: u64,
     /// Number of bytes received since the last acknowledgement.
@@ -53,7 +53,8 @@ pub(super) struct Link {
     /// (draining).
     pub(super) drains: bool,
     pub(super) is_drained: bool,
-    /// Time of the first request for an acknowledgement that was not answered; `None` without one.
+    /// Time of the oldest request for an acknowledgement to which the other relay has not replied,
+    /// or `None` if there is no such request.
     pub(super) asked: Option<Duration>,
     heard: Duration,
 }
@@ -68,8 +69,8 @@ impl Link {
             unacknowledged_bytes: 0,
             is_doubtful: false,
             answers: false,
-            // the link begins with a ping: until the server receives a first message from the client, the handshake may
-            // be a replay
+            // the link begins with a ping, because a handshake may be a replay until the server has
+            // received a first message from the client
             pings: true,
             wish: None,
             says_drain: false,
@@ -162,7 +163,8 @@ impl Link {
     /// Records that `count` messages have arrived at the other relay. Returns the number of budget
     /// bytes of the newly acknowledged messages.
     pub(super) fn acknowledged(&mut self, count: u64) -> Result<usize, Violation> {
-        // if two acknowledgements are sent over two links, the newer may arrive first
+        // acknowledgements may be sent over different links, so that an older one, with a smaller
+        // `count`, may arrive after a newer one
         let new = usize::try_from(count.saturating_sub(self.acknowledged));
         let Some(new) = new.ok().filter(|&new| new <= self.unacknowledged.len()) else {
             return violation("acknowledges what was not sent");
