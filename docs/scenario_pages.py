@@ -23,8 +23,8 @@ UNITS = {
     "mm|m|km": 'a length, such as "250 m"',
     "dB": 'a level, such as "25 dB"',
 }
-"""Description of each quantity. The keys are the units as the schema's pattern for a text lists
-them.
+"""Description of each quantity. The keys are lists of units, separated by `|` as in the patterns of
+the schema.
 """
 
 
