@@ -489,7 +489,7 @@ def items_by_name(items: Sequence[Mapping[str, Any]]) -> dict[str, Mapping[str, 
 def of_measured(
     result: Mapping[str, Mapping[str, Any]], shown: Sequence[str], of: Sequence[str]
 ) -> list[str]:
-    """Return those quantities of the list `of` that were measured and are not in the list `shown`."""
+    """Return the quantities of the list `of` that were measured and are not in `shown`."""
     known = {quantity for item in result.values() for quantity in item}
     return [quantity for quantity in of if quantity in known and quantity not in shown]
 
