@@ -127,14 +127,14 @@ def messages(document: Any) -> list[dict[str, Any]]:
 
 
 def with_values_of_other_studies(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
-    """Return the old runs updated with the new runs. In a run that both have, values of the old run
-    that the new run lacks are kept, because other studies need them.
+    """Return the old runs, updated with the new runs. If the new runs repeat an old run and lack
+    some of its values, these values are kept, because other studies need them.
 
     Raises
     ------
     SystemExit
-        If a value that both runs have has changed. All studies that use this run must then be
-        repeated.
+        If a repeated run has changed a value of the old run, and lacks other values of it. All
+        studies that use this run must then be repeated.
     """
     merged = dict(old)
     for key, run in new.items():

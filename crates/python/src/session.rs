@@ -286,7 +286,7 @@ impl Work {
         let (reply, answer) = channel();
         self.stop.store(false, Ordering::Relaxed);
         let task: Task = Box::new(move |slot| drop(reply.send(task(slot))));
-        // a thread that has panicked runs no task and sends no result
+        // an error of `send` is ignored: the thread has panicked, and `wait` notices that it sends no result
         drop(self.tasks.send(task));
         self.wait(py, answer)
     }

@@ -163,8 +163,8 @@ pub(crate) async fn read_first(
     Ok((asked, state))
 }
 
-/// Replies to a client and waits for the confirmation. A client that replays recorded messages
-/// cannot confirm.
+/// Replies to a client and waits for the confirmation. A client that only replays recorded messages
+/// cannot send the confirmation.
 pub(crate) async fn answer(
     socket: &mut TcpStream,
     mut state: HandshakeState,
@@ -228,8 +228,8 @@ impl Direction {
         Ok(())
     }
 
-    /// Decrypts the first message in the received bytes. Returns its length, or `None` if the
-    /// message is incomplete.
+    /// Decrypts the first message in the received bytes. Returns the number of bytes before the
+    /// next message, or `None` if the message is incomplete.
     pub(crate) fn open(
         &mut self,
         come: &[u8],

@@ -12,10 +12,10 @@ use crate::kernel::Info;
 use crate::probe::estimate::Estimate;
 use crate::session::LinkId;
 
-/// Condition under which a connection is stuck. It has delivered nothing for at least 2 s, and for at least a number of
-/// round-trip times. This number is 3 up to the last delivery of another connection, or 1 if all other connections may
-/// be waiting for this connection. The values were chosen in emulations of paper 001, from the frequency of stalled
-/// transfers and the amount of data sent twice.
+/// Condition under which a connection is stuck: a minimum time without a delivery, and two minimum numbers of
+/// round-trip times without a delivery. The first number applies to the time up to the last delivery of another
+/// connection. The second number applies if all other connections may be waiting for this connection. The values were
+/// chosen in emulations of paper 001, from the frequency of stalled transfers and the amount of data sent twice.
 const STUCK: (Duration, u32, u32) = (Duration::from_secs(2), 3, 1);
 /// Maximum value of the setting `hold` of a rule. [intervals]
 const MAX_HOLD: usize = 100;
@@ -265,7 +265,7 @@ impl Number {
 
     /// Returns whether a connection is stuck: it has data but has delivered none for a long time, although another
     /// connection has delivered data in the meantime. `all_wait` is the current time if all other connections may be
-    /// waiting for this connection; in this case none of them must have delivered data.
+    /// waiting for this connection; in this case, no delivery of another connection is required.
     pub(crate) fn is_stuck(&self, id: LinkId, all_wait: Option<Duration>) -> bool {
         let Some(last) = self.last.get(&id) else {
             return false;

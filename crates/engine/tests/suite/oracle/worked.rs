@@ -365,8 +365,8 @@ fn station_1_may_send(txop_packets: u32) -> Scenario {
 #[test]
 fn a_packet_that_comes_before_the_mac_ack_ends_joins_the_transmission_opportunity() {
     // First frame 100..1092 us, MAC ACK 1102..1350. The packet that arrived at 1349 follows at 1360, until 2610. The
-    // packet that arrives at 2610 is too late for the TXOP and has 4 slots from 2660. Post-backoff is drawn after each
-    // frame.
+    // packet that arrives at 2610 is too late for the TXOP and waits for 4 slots from 2660. Post-backoff is drawn after
+    // each frame.
     let arrivals = [
         arrival(100, 1, 0, 1064),
         arrival(1_349, 1, 1, 1064),
@@ -390,7 +390,7 @@ fn a_packet_that_comes_before_the_mac_ack_ends_joins_the_transmission_opportunit
 #[test]
 fn a_cf_end_truncates_an_opportunity_in_which_it_fits() {
     // First frame 100..1092 us, MAC ACK 1102..1350, CF-End (272 us) 1360..1632, AIFS until 1682. The packet that
-    // arrives at 1350 is too late for the TXOP and has 4 slots.
+    // arrives at 1350 is too late for the TXOP and waits for 4 slots.
     let starts = |limit_us: u64| {
         let mut scenario = two_stations();
         scenario.bss[0].cell.cf_end = true;
