@@ -12,7 +12,7 @@ pub fn set(key: impl Into<String>, value: impl ToString) -> Setting {
     (key.into(), value.to_string())
 }
 
-/// Returns the items in order, each once.
+/// Returns the distinct items, in the order of their first occurrence.
 pub fn distinct<T: PartialEq>(items: impl IntoIterator<Item = T>) -> Vec<T> {
     let mut distinct = Vec::new();
     for item in items {

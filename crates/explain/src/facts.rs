@@ -223,7 +223,7 @@ impl<'a> Facts<'a> {
         mean(named(list(self.answer, "links"), link)?, "utilisation")
     }
 
-    /// Returns the queues on the path of a flow, as far as the result contains them.
+    /// Returns those queues on the path of a flow that the result contains, in order.
     fn path(&self, flow: &Value) -> Vec<String> {
         let links = list(flow, "forward").iter().filter_map(Value::as_str);
         let links = links.map(str::to_owned);

@@ -246,7 +246,7 @@ frames! {
     1 Open {
         /// Stream for the connection to the host.
         stream: StreamId,
-        /// Offset in the stream up to which the other relay may send.
+        /// Offset in the stream up to which the receiver of this frame may send.
         until: u64,
         /// Port of the host.
         port: u16,
@@ -257,7 +257,7 @@ frames! {
     2 Opened {
         /// Stream that was opened.
         stream: StreamId,
-        /// Offset in the stream up to which the other relay may send.
+        /// Offset in the stream up to which the receiver of this frame may send.
         until: u64,
         /// [`OK`], or a code of SOCKS (RFC 1928).
         code: u8,
@@ -273,11 +273,11 @@ frames! {
         /// Bytes of the block.
         bytes: &'a [u8],
     }
-    /// Grants credit: the other relay may send up to an offset.
+    /// Grants credit: the receiver of this frame may send up to an offset.
     4 Credit {
         /// Stream to which the credit belongs.
         stream: StreamId,
-        /// Offset in the stream up to which the other relay may send.
+        /// Offset in the stream up to which the receiver of this frame may send.
         until: u64,
         /// Value of `epoch` in the last `GiveBack` frame of the stream that the sender of this frame has received. A
         /// credit frame with an older value is ignored.

@@ -33,8 +33,8 @@ const TARGET_PATIENCE: Duration = Duration::from_secs(10);
 /// connection is established.
 const FIRST_MESSAGE_PATIENCE: Duration = Duration::from_secs(2);
 /// Limits of simultaneous handshakes. A client sends its first message immediately, so that a connection without data
-/// may be closed at any age. A connection with data gets 2 s, because the rest of the handshake takes one more round
-/// trip.
+/// may be closed at any age. A connection with data may be closed after 2 s, because the rest of the handshake takes
+/// one more round trip.
 const HANDSHAKES: Limits = Limits {
     all: 64,
     of_one: 16,

@@ -24,7 +24,7 @@ class WithoutAdapters:
 
 
 def skip_adapters(parameters: Iterable[Any]) -> None:
-    """Replace typer's pydantic adapter of each parameter where the result is the same."""
+    """Replace typer's pydantic adapter of each parameter that can be converted without it."""
     for parameter in parameters:
         # In some versions of typer, parameters have no descriptor and keep their adapter.
         descriptor = getattr(parameter, "type_descriptor", None)

@@ -151,7 +151,7 @@ fn each_exchange_is_answered_sifs_later_by_what_its_mpdus_ask_for() {
     assert!(pairs > 500, "{pairs}");
 }
 
-/// State of an MPDU, as far as the log shows it.
+/// State of an MPDU, which the test derives from the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mpdu {
     Received,

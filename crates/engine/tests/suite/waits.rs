@@ -130,8 +130,8 @@ fn each_flow_waits_in_the_queues_of_its_path_and_no_other() {
                 .filter_map(|item| item["wait_s"]["mean"].as_f64())
                 .sum();
             let delay = mean(&result, "flows", flow, "one_way_delay_s");
-            // the waits exceed the one-way delay by up to 0.2 ms each, because a frame leaves its queue only after its
-            // MAC ACK
+            // each wait is up to 0.2 ms longer than its part of the delay, because a frame leaves its queue only with
+            // its MAC ACK
             let rest = sum + 0.010 - delay;
             assert!(
                 rest.abs() < 4e-4 + 0.01 * delay,

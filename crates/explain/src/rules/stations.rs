@@ -143,8 +143,8 @@ fn noisy_station(facts: &Facts<'_>, station: &Value) -> Option<Cause> {
     Some(cause.with([better]).with(slower))
 }
 
-/// Returns the rate below the present rate of a station, if its PHY is older than 802.11n. At the
-/// same SNR, fewer frames are lost at this lower rate.
+/// Returns the next rate below the present rate of a station, if its PHY is older than 802.11n. At
+/// the same SNR, fewer frames are lost at this lower rate.
 fn slower_rate(facts: &Facts<'_>, station: &Value) -> Option<&'static str> {
     let rate_bps = station["rate_bps"].as_f64()?;
     let by_snr = !station["snr_db"].is_null() && station["mcs"].is_null();

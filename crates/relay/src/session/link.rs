@@ -40,7 +40,8 @@ pub(super) struct Link {
     pub(super) is_doubtful: bool,
     /// Whether the other relay has requested an acknowledgement.
     pub(super) answers: bool,
-    /// Control messages that the link must still send: ping, wish, drain and rest.
+    /// Whether the link must still send a ping. The next three fields are further control messages
+    /// that the link must still send.
     pings: bool,
     pub(super) wish: Option<u32>,
     pub(super) says_drain: bool,
@@ -49,9 +50,9 @@ pub(super) struct Link {
     pub(super) is_stuck: bool,
     /// Time since which the link has been resting (open but unused), if it is resting.
     pub(super) rests: Option<Duration>,
-    /// Whether this relay, and whether the other relay, sends no new messages over the link
-    /// (draining).
+    /// Whether this relay sends no new messages over the link (draining).
     pub(super) drains: bool,
+    /// Whether the other relay sends no new messages over the link.
     pub(super) is_drained: bool,
     /// Time of the oldest request for an acknowledgement to which the other relay has not replied,
     /// or `None` if there is no such request.

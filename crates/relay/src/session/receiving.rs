@@ -127,8 +127,8 @@ impl Session {
                 if has_next {
                     self.events.push_back(Event::Data(id));
                 } else {
-                    // the credit is checked at every block, because an earlier block may be late on a slow link: the
-                    // program then reads nothing, and the later blocks may use up the sender's credit
+                    // the credit is checked here, because the program cannot read while an earlier block is late on a
+                    // slow link: the later blocks may have used up the sender's credit
                     self.look_at_credit(id);
                 }
             }
