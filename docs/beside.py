@@ -1,8 +1,9 @@
-"""Stored runs for those tables of the papers' pages that belong to no claim.
+"""Run the studies for those tables on the papers' pages that belong to no claim, and store the
+results.
 
-``python docs/beside.py`` runs the studies below in some minutes of processor time. It writes
-``reference/beside.json``, from which `make docs-pages` makes the tables of the pages. Finished runs
-are stored in ``out/beside``.
+``python docs/beside.py`` takes some minutes of processor time. It writes ``reference/beside.json``,
+from which `make docs-pages` makes the tables of the pages. Finished runs are stored in
+``out/beside``.
 """
 
 import json

@@ -2,9 +2,9 @@
 
 ``python docs/claims.py`` reproduces all claims in about an hour of processor time. It writes
 ``reference/claims.json``, from which `make docs-pages` makes the tables of verdicts. It also writes
-``reference/claims-samples.json.gz``, which contains the values that the studies' measures read from
-every run. Finished runs are stored in ``out/claims``. After Ctrl-C, the script continues from
-there. ``python docs/claims.py SUBJECT`` repeats one subject and does not change the others.
+``reference/claims-samples.json.gz``, which contains the values that the studies read from the
+result of every run. Finished runs are stored in ``out/claims``. After Ctrl-C, the script continues
+from there. ``python docs/claims.py SUBJECT`` repeats one subject and does not change the others.
 ``python docs/claims.py --study red-fig17 --study red-fig19`` repeats these studies, and judges the
 claims that depend on them again. ``python docs/claims.py --judge`` judges all claims again from the
 stored values, without simulations.
@@ -40,8 +40,8 @@ def load() -> Any:
 
 
 def samples() -> Any:
-    """Return the values that measures read from every run, keyed by the fingerprint of the
-    scenario.
+    """Return the values that the studies read from the result of every run, keyed by the
+    fingerprint of the scenario.
     """
     return json.loads(gzip.decompress(SAMPLES.read_bytes()))
 
@@ -127,13 +127,14 @@ def messages(document: Any) -> list[dict[str, Any]]:
 
 
 def with_values_of_other_studies(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
-    """Return the new runs, completed with the values that other studies read from the same runs
-    before.
+    """Return the old runs, updated with the new runs. If the new runs repeat an old run and lack
+    some of its values, these values are kept, because other studies need them.
 
     Raises
     ------
     SystemExit
-        If a shared run has changed. All studies that share this run must then be repeated.
+        If a repeated run has changed a value of the old run, and lacks other values of it. All
+        studies that use this run must then be repeated.
     """
     merged = dict(old)
     for key, run in new.items():

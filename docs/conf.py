@@ -63,5 +63,5 @@ def copy_mathjax(app: Any, error: Exception | None) -> None:
 
 
 def setup(app: Any) -> None:
-    """Register the function with Sphinx."""
+    """Register `copy_mathjax` with Sphinx."""
     app.connect("build-finished", copy_mathjax)

@@ -33,8 +33,8 @@ LINUX_ONLY = {"gateway", "interface"}
 
 
 def fragment(text: str, view: str, **looks: str) -> str:
-    """Return the part of the workbench's address that opens a scenario, as the button Share
-    does.
+    """Return the fragment (`#s=...`) of a workbench address that opens a scenario. The button Share
+    makes the same fragment.
     """
     shown = {"results": view} if view else {}
     linked = {"text": text, "settings": [], "view": {"side": "text", **shown, **looks}}

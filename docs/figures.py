@@ -120,8 +120,9 @@ def region() -> Figure:
 
 
 def sides() -> Figure:
-    """Draw an equilibrium and an oscillation for one set of parameters before a sub-critical Hopf
-    bifurcation.
+    """Draw the amplitudes found with increasing and with decreasing round-trip time. Before a
+    sub-critical Hopf bifurcation, they show an equilibrium and an oscillation for the same
+    parameters.
     """
     case = CASE.with_(gamma=0.002)
     [point] = hopf_points(case, "rtt", 0.01, 1.0)

@@ -113,8 +113,8 @@ def queues_router() -> Figure:
 
 
 def sharing_rain() -> Figure:
-    """Draw two groups of stations during rain, without classes and with equal shares of the
-    queue.
+    """Draw the goodputs of two groups of stations during rain, without classes and with equal
+    shares of the queue.
     """
     text = scenario("sharing", "rain")
     halves = "{ near = { station = 'near', share = 0.5 }, far = { share = 0.5 } }"
@@ -147,8 +147,8 @@ def sharing_rain() -> Figure:
 
 
 def bottleneck_shares() -> Figure:
-    """Draw a station with four downloads and a station with one download, without and with the
-    shared bottleneck.
+    """Draw the goodputs of a station with four downloads and of a station with one download,
+    without and with the shared bottleneck.
     """
     text = scenario("bottleneck", "sharing").replace("vsb = {}\n", "")
     shares: dict[str, list[tuple[float, float]]] = {"greedy": [], "modest": []}
@@ -393,7 +393,7 @@ def what_if() -> Figure:
 
 
 def downloads_tune() -> Figure:
-    """Draw the results of the confirmed settings."""
+    """Draw the results of the settings that `lasthop tune` has confirmed."""
     return lh.tune(scenario("tuning", "downloads"), "throughput").plot()
 
 

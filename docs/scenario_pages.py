@@ -23,8 +23,8 @@ UNITS = {
     "mm|m|km": 'a length, such as "250 m"',
     "dB": 'a level, such as "25 dB"',
 }
-"""Description of each quantity. The keys are the units as the schema's pattern for a text lists
-them.
+"""Text that describes each quantity, such as a time. A key has the units of the quantity, separated
+by `|` as in the patterns of the schema.
 """
 
 
@@ -103,9 +103,9 @@ def tables() -> dict[str, Table]:
 
 
 def references(value: Schema) -> Iterator[tuple[str, str]]:
-    """Yield the name of each table that the schema accepts as this value, and a suffix of the key
-    path. The suffix is ``.NAME`` if the value contains such tables under names of the user, and
-    empty if the value is such a table.
+    """Yield the name of each table that the schema accepts as this value or in it, and a suffix of
+    the value's key path. The suffix is empty if the value itself is such a table. It is ``.NAME``
+    if the value contains such tables, each under a name that the user chooses.
     """
     if "$ref" in value:
         yield value["$ref"].removeprefix("#/$defs/"), ""
@@ -132,7 +132,9 @@ def index_page() -> str:
 
 
 def parent_is_named(place: str) -> bool:
-    """Return whether `place` without its last key is the path of a table."""
+    """Return whether the part of the key path `place` before its last key is the name of a table. A
+    placeholder for a user's name at the end of `place` is ignored.
+    """
     return place.removesuffix(f".{NAMED}").rpartition(".")[0] in tables()
 
 

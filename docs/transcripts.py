@@ -111,7 +111,8 @@ def pretended_terminal() -> Iterator[None]:
 def shortened(output: str, shown: str) -> str:
     """Return `output` without the lines that three dots represent in `shown`.
 
-    The result has as many lines before and after the dots as `shown`.
+    The result has the same number of lines before the dots as `shown`, and the same number after
+    them.
     """
     lines = [line.rstrip() + "\n" for line in output.rstrip("\n").splitlines()]
     lines_shown = shown.splitlines(keepends=True)

@@ -45,8 +45,8 @@ ITSELF: Mapping[str, tuple[str, str]] = {
     "rules of Linux, SACK and RACK": (LINUX, "Reno, SACK"),
     "rules of Linux, SACK, Compound": (LINUX, "Compound, SACK"),
 }
-"""Sets of rules that our programs copy from another TCP implementation. The values are this
-implementation, and the name under which its own points are stored.
+"""For each set of rules that lasthop copies from another TCP implementation: this implementation,
+and the name under which the results of the implementation itself are stored.
 """
 
 FIRST = "NewReno"
@@ -195,8 +195,8 @@ SOURCES_HEAD = (
 
 
 def sources(by_rule: Points) -> Iterator[Sequence[str]]:
-    """Yield a row for each implementation and set of rules: runs, ratio of the classes, and a
-    flow's losses by cause, timeouts and recoveries.
+    """Yield a row for each implementation and set of rules: number of runs, ratio of the classes,
+    and for a flow the losses by cause, the timeouts and the recoveries.
     """
     for source, names in ALL.items():
         for rule in names:
@@ -251,8 +251,8 @@ def rules(by_rule: Points) -> Iterator[Sequence[str]]:
 
 
 def square_root_ratio(point: Point) -> float:
-    """Return the ratio that a square root law predicts if the queue lost equal numbers of packets
-    of both classes.
+    """Return the goodput ratio of the classes by the square root law, if the queue dropped equal
+    numbers of packets of both classes.
     """
     buffer = sum(point["buffer"]) / 2
     first, second = (buffer + part for part in point["given_up"])
@@ -260,7 +260,9 @@ def square_root_ratio(point: Point) -> float:
 
 
 def lateness(points: Sequence[Point]) -> str:
-    """Return a text with the number of runs in real time and the largest lateness."""
+    """Return a text with the number of runs that count and of runs that do not count, and with the
+    largest lateness of packets.
+    """
     runs = sum(point["runs"] for point in points)
     late_ms = 1e3 * max(point["late_p99_s"] for point in points)
     left_out = sum(point["left_out"] for point in points)

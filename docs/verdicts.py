@@ -17,7 +17,7 @@ Tree = Mapping[str, Any]
 
 VERDICTS = ("reproduced", "deviates", "open")
 COUNTED = {"reproduced": "reproduced", "deviates": "deviating", "open": "open"}
-"""Words for the verdicts in a text that gives the number of claims with each verdict."""
+"""Words for the verdicts after a number of claims, as in "3 deviating"."""
 
 SUBJECTS = ("hotspot", "edca", "vbs", "acsma", "red", "ax")
 
@@ -84,8 +84,8 @@ def messages_table(run: Tree, papers: str) -> Iterator[str]:
 
 
 def _apart(run: Tree) -> str:
-    """Return a text with version and date of the subjects that were not run together with the
-    others.
+    """Return a text with version and date of each subject that was not run together with the other
+    subjects.
     """
     ran = run.get("apart", {}).items()
     return "".join(f"; {subject} {each['version']}, {each['date']}" for subject, each in ran)
@@ -236,8 +236,8 @@ def _explanation(claim: Tree) -> Iterator[str]:
 
 
 def _named(checks: Sequence[Tree], key: str, text: str) -> str:
-    """Return the name of the first series of checks with a remark, and the number of further
-    series.
+    """Return the name of the first series of checks that has the remark `text`, and the number of
+    further series with this remark.
     """
     first, *others = dict.fromkeys(check["series"] for check in checks if check[key] == text)
     more = f" and {len(others)} more" if others else ""

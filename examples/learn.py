@@ -1,9 +1,10 @@
 """A bandit that learns the CWmin of a saturated cell, compared with the prediction of the model.
 
-Twelve stations of 802.11n always have a packet to send. The learner (UCB1: Auer, Cesa-Bianchi and
-Fischer, Machine Learning 47, 2002) sets the CWmin of all stations for one second and observes the
-goodput. Its next choice is the CWmin with the largest upper bound: the mean goodput so far, plus a
-bonus for values that were tried rarely. `learn.txt` contains the output.
+Twelve stations of 802.11n always have a packet to send. The learner repeatedly sets the CWmin of
+all stations for one second and observes the goodput. Its next choice is the CWmin with the largest
+upper bound: the mean goodput so far, plus a bonus for values that were tried rarely. This algorithm
+is UCB1 (Auer, Cesa-Bianchi and Fischer, Machine Learning 47, 2002). `learn.txt` contains the
+output.
 
     pip install 'lasthop[learn,science]'
 """

@@ -32,8 +32,8 @@ IN_WHEEL = (
     "lasthop.data/data/share/man/man1/lasthop.1",
     "lasthop.data/data/share/man/man8/lasthop-gateway.8",
 )
-"""Files that a wheel must contain and that are easily forgotten. The name of the folder `.data` is
-without the version.
+"""Files that a wheel must contain and that are easily forgotten. The folder `lasthop.data` has the
+version in its name in the wheel.
 """
 
 PAGE = "lasthop/workbench/page/"
@@ -103,8 +103,8 @@ def problems_of_wheel(wheel: Path) -> list[str]:
 
 
 def problems_of_metadata(package: Path, metadata: bytes) -> list[str]:
-    """Return a line if the long description of a package is not README.md with the links that
-    `packaging/project.py readme` writes for packages.
+    """Return an error line if the long description of a package differs from the output of
+    `packaging/project.py readme`, and no line otherwise.
     """
     _, _, description = metadata.decode().partition("\n\n")
     if description.strip() == project.readme(project.load()).strip():

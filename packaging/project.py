@@ -165,7 +165,9 @@ def fault(key: str, wrong: str, expected: str) -> str:
 
 
 def problems(project: Project) -> list[str]:
-    """Return a line with the values that a release needs and that are empty, or no line."""
+    """Return one line that lists the values that are empty although a release needs them, or no
+    line if there are none.
+    """
     empty = [key for key in PEOPLE if not project[key]]
     empty += [f"urls.{key}" for key in URLS if not project["urls"][key]]
     keys = ", ".join(f"`{key}`" for key in empty)

@@ -1,8 +1,8 @@
-//! Passes the fingerprint of the engine and the preload library for user-mode Linux to the
-//! extension.
+//! Passes two items to the extension: the fingerprint of the engine, and the preload library for
+//! user-mode Linux.
 //!
-//! Stored results are reused only if the engine that made them has the same fingerprint. The
-//! fingerprint does not depend on the machine that compiles the engine.
+//! A stored result is reused only if the fingerprint of the engine that computed it is that of the
+//! present engine. The fingerprint does not depend on the machine that compiles the engine.
 
 use std::env;
 use std::fs;
@@ -36,8 +36,8 @@ fn main() -> io::Result<()> {
 
 /// Compiles the library that programs in user-mode Linux preload.
 ///
-/// User-mode Linux exists only for Linux on x86-64. For other targets, and without the emulator,
-/// the library is an empty file.
+/// User-mode Linux exists only for Linux on x86-64. For other targets, and in builds without the
+/// emulator, the library is an empty file.
 fn compile_preload() -> io::Result<()> {
     println!("cargo::rerun-if-changed={PRELOAD}");
     let variable = |name| env::var(name).expect("cargo sets this variable for every build script");

@@ -60,7 +60,9 @@ CASES = {
     "footnote_9": ("window of {} packets against 6, downloads", WINDOWS),
     "fig11": ("window of {} packets, uploads", WINDOWS),
 }
-"""For each study: text about the varied setting of station 1, and the values of this setting."""
+"""For each study, the setting of station 1 that is varied, as a text with `{}` in place of its
+value, and the values of this setting.
+"""
 
 
 def simulated() -> Iterator[str]:

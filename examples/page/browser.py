@@ -91,7 +91,8 @@ class Browser:
         profile = self.stack.enter_context(directory)
         to_read, self.commands = os.pipe()
         self.answers, to_write = os.pipe()
-        # both descriptors are copied to 3 and 4, and must therefore have other numbers before
+        # Chromium needs these pipe ends as descriptors 3 and 4; they first get numbers from 10 on,
+        # so that copying one to 3 does not overwrite the other
         theirs = [fcntl.fcntl(each, fcntl.F_DUPFD_CLOEXEC, 10) for each in (to_read, to_write)]
         for each in (to_read, to_write):
             os.close(each)

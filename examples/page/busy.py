@@ -14,8 +14,8 @@ STAT = Path("/proc/stat")
 ...`.
 """
 WORKING = (1, 2, 3, 8)
-"""Fields of the first line that count the time of programs, and the time that the host has taken
-from this machine.
+"""Indices of the fields USER, NICE, SYSTEM and STEAL, which are the time used by programs, and the
+time that the host has taken from this virtual machine.
 """
 REST_S, LOOK_S = 120.0, 3.0
 """Longest wait for a quiet machine, and duration of one check. [s]"""
@@ -23,15 +23,15 @@ TICKS = os.sysconf("SC_CLK_TCK")
 
 
 class Others:
-    """Processor time that other programs use from now on."""
+    """Processor time that other programs use, measured from the creation of this object."""
 
     def __init__(self) -> None:
         self.since_s = time.monotonic()
         self.used_s = others_s()
 
     def processors(self) -> float:
-        """Return the average number of processors that other programs use. Child processes must
-        have ended before the call. [-]
+        """Return the average number of processors that other programs have used since the creation
+        of the object. Child processes of this process must have ended before the call. [-]
         """
         passed_s = time.monotonic() - self.since_s
         return max(0.0, others_s() - self.used_s) / passed_s
@@ -48,8 +48,8 @@ def rest(most: float) -> None:
 
 
 def others_s() -> float:
-    """Return the processor time since the start of the machine, without this process and its ended
-    children. [s]
+    """Return the processor time that programs have used since the start of the machine, except this
+    process and its ended children. [s]
     """
     words = STAT.read_text().split(maxsplit=10)
     own = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))

@@ -130,8 +130,8 @@ def run(settings: Mapping[str, object], seed: int) -> Item:
 
 
 def weighted(pairs: Sequence[tuple[Item, Item]]) -> float:
-    """Return the weighted mean of estimates. The weights are estimates too; the mean is 0 if all
-    weights are 0.
+    """Return the weighted mean of estimates. Each pair is an estimate and its weight, which is an
+    estimate too. The mean is 0 if all weights are 0.
     """
     total = sum(weight["mean"] for _, weight in pairs)
     return sum(value["mean"] * weight["mean"] for value, weight in pairs) / total if total else 0.0

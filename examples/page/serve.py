@@ -1,7 +1,7 @@
 """Serve the page over HTTP/1.1 with keep-alive: `serve.py [--objects N] [--port PORT]`.
 
-The server also sends back every datagram that arrives at the UDP port with the same number. The
-TCP of the server uses CUBIC on all machines, because the uploads use CUBIC.
+The server also sends back every datagram that arrives at the UDP port whose number is PORT. The TCP
+of the server uses CUBIC on all machines, because the uploads use CUBIC.
 """
 
 import argparse

@@ -20,7 +20,9 @@ WORKS = 0.1
 """Largest frame error rate at which a rate is usable: IEEE 802.11-2016, 17.3.10.2. [-]"""
 
 RANGE_DB = (-30.0, 70.0)
-"""Search range of signal-to-noise ratios; every rate becomes usable within the range. [dB]"""
+"""Range of signal-to-noise ratios in which `needed_snr_db` searches. Every rate is unusable at its
+lower end and usable at its upper end. [dB]
+"""
 
 
 def frame_error(rate_bps: float, frame_bytes: int, snr_db: float) -> float:

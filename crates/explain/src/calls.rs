@@ -124,8 +124,8 @@ fn verdict(delay: Option<(f64, f64)>, loss: Option<(f64, f64)>) -> &'static str 
     }
 }
 
-/// Returns the queue in which the packets of these flows wait longest, and its fraction of the
-/// total waiting time.
+/// Returns the queue in which the packets of these flows wait longest, and the wait in this queue
+/// as a fraction of the wait in all queues.
 fn longest_wait<'a>(facts: &Facts<'a>, flows: &[&str]) -> Option<(&'a str, f64)> {
     let (mut longest, mut longest_s, mut total_s) = ("", 0.0, 0.0);
     for (flow, queue, wait_s) in waits(facts) {

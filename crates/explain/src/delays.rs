@@ -4,7 +4,8 @@ use serde_json::{Value, json};
 
 use crate::facts::{Facts, list, mean, text};
 
-/// Returns flow, queue and mean waiting time for each item of the result list `waits`. [s]
+/// Returns the name of the flow, the name of the queue and the mean wait [s] for each item of the
+/// result list `waits`.
 pub fn waits<'a>(facts: &Facts<'a>) -> impl Iterator<Item = (&'a str, &'a str, f64)> {
     list(facts.answer, "waits").iter().filter_map(|item| {
         let wait_s = mean(item, "wait_s")?;

@@ -12,7 +12,7 @@ pub fn set(key: impl Into<String>, value: impl ToString) -> Setting {
     (key.into(), value.to_string())
 }
 
-/// Returns the items in order, each once.
+/// Returns the distinct items, in the order of their first occurrence.
 pub fn distinct<T: PartialEq>(items: impl IntoIterator<Item = T>) -> Vec<T> {
     let mut distinct = Vec::new();
     for item in items {
@@ -40,7 +40,7 @@ pub enum Topology {
     Dumbbell,
     /// Table `parking_lot`.
     ParkingLot,
-    /// Tables `link`, or no wired network.
+    /// Tables `link`, one per link. Also the value without a wired network.
     Links,
 }
 
@@ -59,7 +59,7 @@ pub fn topology(facts: &Facts<'_>) -> Topology {
     }
 }
 
-/// Returns the key of the queue that has this name in results, or `None` if the queue has no
+/// Returns the scenario key of the queue that results call `queue`, or `None` if the queue has no
 /// settings.
 pub fn queue_key(facts: &Facts<'_>, queue: &str) -> Option<String> {
     if queue.starts_with("wire/") {
@@ -88,7 +88,8 @@ pub fn queue_place(key: &str, queue: &str) -> String {
     }
 }
 
-/// Returns the key of a property of a wired link: `rate`, `queue`, `delay` or `loss`.
+/// Returns the scenario key of a property of a wired link. The property is `rate`, `queue`, `delay`
+/// or `loss`.
 ///
 /// Properties that can differ between the two directions of a link have one key per direction.
 pub fn link_key(facts: &Facts<'_>, link: &str, property: &str) -> Option<String> {

@@ -7,7 +7,7 @@ pub fn mean(item: &Value, quantity: &str) -> Option<f64> {
     item[quantity]["mean"].as_f64()
 }
 
-/// Returns a number rounded to a multiple of 1 / `parts`, for a text.
+/// Returns `value`, rounded to a multiple of 1 / `parts` for use in a text.
 pub fn rounded(value: f64, parts: f64) -> f64 {
     (value * parts).round() / parts
 }
@@ -60,9 +60,9 @@ pub struct Flow<'a> {
     pub name: &'a str,
     /// Name of the scenario table that defines the flow.
     pub class: &'a str,
-    /// Name of the flow's station, or `None` between wired nodes.
+    /// Name of the flow's station, or `None` for a flow between wired nodes.
     pub station: Option<&'a str>,
-    /// Direction `up` or `down`, or empty between wired nodes.
+    /// Direction `up` or `down`, or empty for a flow between wired nodes.
     pub direction: &'a str,
     /// Type of traffic.
     pub kind: Kind,
@@ -87,7 +87,7 @@ impl Flow<'_> {
     }
 
     /// Returns the key of the station table that defines the flow's traffic, such as `udp_up`. The
-    /// key is empty between wired nodes.
+    /// key is empty for a flow between wired nodes.
     pub fn traffic_key(&self) -> String {
         let Some((_, rest)) = self.name.split_once('/') else {
             return String::new();
@@ -180,8 +180,8 @@ impl<'a> Facts<'a> {
         self.busy_fraction() > 0.9 || (self.busy_fraction() > 0.6 && (ap_waits || stations_wait))
     }
 
-    /// Returns the weight `full` if the medium limits its senders, and the weight `other` if not.
-    /// [-]
+    /// Returns the weight `full` if the medium limits its senders, and the weight `other`
+    /// otherwise. [-]
     pub fn by_air(&self, full: f64, other: f64) -> f64 {
         if self.air_is_full() { full } else { other }
     }
@@ -223,7 +223,7 @@ impl<'a> Facts<'a> {
         mean(named(list(self.answer, "links"), link)?, "utilisation")
     }
 
-    /// Returns the queues on the path of a flow, as far as the result contains them.
+    /// Returns those queues on the path of a flow that the result contains, in order.
     fn path(&self, flow: &Value) -> Vec<String> {
         let links = list(flow, "forward").iter().filter_map(Value::as_str);
         let links = links.map(str::to_owned);

@@ -26,8 +26,8 @@ pub use crate::limits::FULL;
 /// Explains a result.
 ///
 /// `scenario` is the normalised scenario, and `answer` is the result object of `--json`. The value
-/// is an object with the keys `calls`, `delays`, `limits`, `air` and `causes`. If the result does
-/// not contain the necessary facts, `air` is null and the other keys have an empty list.
+/// is an object with the keys `calls`, `delays`, `limits`, `air` and `causes`. If the result lacks
+/// the facts that a key needs, `air` is null, and any other key has an empty list.
 pub fn explain(scenario: &Value, answer: &Value) -> Value {
     let facts = Facts::read(scenario, answer);
     json!({

@@ -64,8 +64,8 @@ pub fn limit(facts: &Facts<'_>, flow: &Flow<'_>) -> Option<Limit> {
     }
 }
 
-/// Returns the link with the highest utilisation and its utilisation, if the utilisation may be
-/// above [`FULL`].
+/// Returns the most utilised of the links that may be full, and its utilisation. A link may be full if the upper end of
+/// the 95 % interval of its utilisation is above [`FULL`].
 fn full<'n>(facts: &Facts<'_>, links: &'n [String]) -> Option<(&'n str, f64)> {
     links
         .iter()

@@ -44,8 +44,8 @@ pub struct Remedy {
     pub label: String,
     /// Location of the change as a phrase, or empty if the label contains the location.
     pub place: String,
-    /// Whether the change is a device setting. Another line, location or contract is no device
-    /// setting.
+    /// Whether the change is a device setting. It is false for example for a faster line, another location of the
+    /// access point or another contract.
     pub is_setting: bool,
     /// Scenario settings that represent the change.
     pub settings: Vec<Setting>,
@@ -115,8 +115,7 @@ impl Cause {
         }
     }
 
-    /// Returns the cause with an additional remedy that consists of the cause's edits, which are
-    /// device settings.
+    /// Returns the cause with an additional remedy: the edits of the cause themselves, as device settings.
     pub fn remedied_by(self, label: impl Into<String>) -> Cause {
         let remedy = Remedy::new(label, self.edits.clone());
         self.with([remedy])

@@ -183,7 +183,7 @@ fn a_download_waits_for_acks_in_a_full_upload_or_for_losses() {
         let item = explain(&scenario, answer)["limits"][0].clone();
         (item["by"].clone(), item["where"].clone())
     };
-    // the interval of the utilisation includes 0.9, above which a line is full
+    // the confidence interval 0.89 +- 0.02 includes 0.9, above which a line is full
     answer["links"][1]["utilisation"] = value(0.89, 0.02);
     assert_eq!(limit(&answer), (json!("acks"), json!("wire/up")));
     answer["links"][1]["utilisation"] = value(0.5, 0.02);

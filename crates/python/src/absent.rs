@@ -1,5 +1,5 @@
-//! Replacements for the functions and classes of features that a build leaves out. Each replacement
-//! raises `UserError`.
+//! Functions and classes that replace those of features that this build does not have. Each
+//! replacement raises `UserError`.
 
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};

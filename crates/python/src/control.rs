@@ -10,7 +10,8 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-// the signature that Python shows must contain these defaults as numbers
+// the signatures that Python shows repeat these defaults as numbers, so that a changed default must be changed there
+// too
 const _: () = assert!(WceSettings::MAX_BPS == 6_000_000 && WceSettings::INTERVAL.0 == 100_000_000);
 
 /// Settings of an estimator of C: bounds, thresholds and steps.

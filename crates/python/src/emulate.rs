@@ -10,13 +10,15 @@ use crate::scenario::Scenario;
 /// Emulates a scenario in real time, or in `simulated_time` in a kernel that supports it.
 ///
 /// `nodes` are descriptors of this process, one per node: the servers, the stations, sources and
-/// sinks of flows between wired nodes, then both hosts of each flow in `flows`. Each write has one
-/// IP packet. Each read has one packet or several TCP segments. A `virtio_net_hdr` precedes each packet. With `merges`,
-/// segments that are due at the same instant are written as one packet. Programs run at stations and at hosts of flows,
-/// each given by its name and index. With `neighbours`, the last node is the outside, and packets between the outside
-/// and these nodes bypass the network. When `stop` becomes readable, the run ends if `stop` has a byte, and otherwise
-/// KeyboardInterrupt is raised. A capture of the air with at most `record.frames` frames is written to the file
-/// `capture`. Returns lists of items as JSON, and the `frames` and `error` of the capture.
+/// sinks of flows between wired nodes, then both hosts of each flow in `flows`. A write to a descriptor transfers one
+/// IP packet. A read from it transfers one packet or several TCP segments. A `virtio_net_hdr` precedes each packet.
+/// With `merges`, segments that are due at the same instant are written as one packet. `stations` and `flows` are the
+/// stations and the flows with programs, each as a pair of name and index. The programs of a flow run at its two hosts.
+/// With `neighbours`, a list of node indices, the last node is the world outside the emulated network. Packets between
+/// this node and the nodes in the list bypass the network. When `stop` becomes readable, the run ends if `stop` has a
+/// byte, and otherwise KeyboardInterrupt is raised. A capture of the air with at most `record.frames` frames is written
+/// to the file with the descriptor `capture`. Returns lists of items as JSON, and the `frames` and `error` of the
+/// capture.
 #[pyfunction]
 #[pyo3(signature = (scenario, nodes, stop, stations, flows, neighbours = None, capture = None, merges = false, simulated_time = false))]
 #[allow(clippy::too_many_arguments, reason = "they are Python's")]

@@ -1,8 +1,8 @@
 //! `lasthop._core`: the engine for Python. A function checks and converts its arguments, calls the engine, and converts
 //! the result. The documentation for users is in `python/lasthop`.
 //!
-//! The cargo features `emulator`, `enforce` and `relay` can be left out of a build. The names of such a feature exist,
-//! but raise `UserError`.
+//! The cargo features `emulator`, `enforce` and `relay` can be left out of a build. The functions and classes of a
+//! feature that was left out exist, but raise `UserError`.
 
 #[cfg(not(all(feature = "emulator", feature = "enforce", feature = "relay")))]
 mod absent;

@@ -18,7 +18,8 @@ pub type Setting = (String, String);
 /// A parsed scenario, and the tables `[gateway]` and `[interface]` of its file.
 pub type Read = (scenario::Scenario, Tables);
 
-/// A file to which the scenario refers: its name, its content if the file can be read, and the reason if not.
+/// A file to which the scenario refers: its name, its content if the file can be read, and otherwise the reason why
+/// not.
 pub type Named = (String, Option<Vec<u8>>, String);
 
 /// Arguments of a scenario: text, format, name in messages, overrides, and the files to which the text refers.
@@ -26,7 +27,7 @@ type Origin<'a> = (Cow<'a, [u8]>, &'a str, &'a str, &'a [Setting], Vec<Named>);
 
 /// A checked scenario: the text, overrides and files, and the scenario parsed from them.
 ///
-/// A pickle contains the text and the files. They are checked again when the pickle is loaded.
+/// A pickle contains the text and the files. When the pickle is loaded, the text and the files are checked again.
 #[pyclass(frozen, module = "lasthop._core")]
 pub struct Scenario {
     content: Vec<u8>,
@@ -47,7 +48,7 @@ impl Scenario {
     /// Parses the text again with additional overrides.
     ///
     /// # Errors
-    /// All problems of the text.
+    /// Returns a `ScenarioError` with all problems of the text.
     pub fn read_with(&self, more: &[Setting]) -> PyResult<Read> {
         let format = format_named(&self.format)?;
         let settings = [&self.settings[..], more].concat();
@@ -218,8 +219,8 @@ impl Scenario {
     }
 }
 
-/// Returns the units of values. Each unit has a name, the SI unit as in the names of keys, and its size in the SI unit
-/// as numerator and denominator.
+/// Returns the units of values. Each unit has a name, the suffix of its SI unit in the names of keys, and its size in
+/// this SI unit as a numerator and a denominator.
 #[pyfunction]
 pub fn units() -> Vec<(&'static str, &'static str, u64, u64)> {
     scenario::units()

@@ -286,7 +286,7 @@ impl Work {
         let (reply, answer) = channel();
         self.stop.store(false, Ordering::Relaxed);
         let task: Task = Box::new(move |slot| drop(reply.send(task(slot))));
-        // a thread that has panicked runs no task and sends no result
+        // an error of `send` is ignored: the thread has panicked, and `wait` notices that it sends no result
         drop(self.tasks.send(task));
         self.wait(py, answer)
     }
@@ -343,7 +343,7 @@ fn serve(session: Stepped<'_>, asked: &Receiver<Task>, panic_slot: &Mutex<Option
     }
 }
 
-/// Returns whether the simulation should continue, depending on `stop`.
+/// Returns `Break` if the flag `stop` is set, so that the simulation stops, and `Continue` otherwise.
 fn looked(stop: &AtomicBool) -> ControlFlow<()> {
     match stop.load(Ordering::Relaxed) {
         true => ControlFlow::Break(()),
@@ -368,7 +368,7 @@ fn over() -> PyErr {
 fn failed(error: EngineError) -> PyErr {
     match error {
         EngineError::TooLong { .. } => refused(error.to_string()),
-        // the caller handles an interruption
+        // callers handle `Interrupted` before they call this function
         EngineError::Interrupted | EngineError::Conservation(_) => {
             python::EngineError::new_err(error.to_string())
         }

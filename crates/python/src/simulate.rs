@@ -168,7 +168,7 @@ pub fn simulate(
                 let outcome = catch_unwind(AssertUnwindSafe(|| {
                     run_in_detail(scenario, jobs, detail, &|p| watch.report(p))
                 }));
-                // sending cannot fail, because the receiver waits for this message
+                // the receiver waits for this message, so that `send` cannot fail
                 drop(done.send(outcome));
             });
             wait(&finished, watch, progress.as_ref())

@@ -15,10 +15,10 @@ pub(crate) struct Limits {
     pub(crate) all: usize,
     /// Maximum number of callers from one address at the same time.
     pub(crate) of_one: usize,
-    /// Age at which a caller that has sent nothing may be closed to make room.
+    /// Age from which a caller that has sent nothing may be closed to make room for a new caller.
     pub(crate) silent_age: Duration,
-    /// Age at which a caller that has sent data may be closed to make room. Silent callers are
-    /// closed first.
+    /// Age from which a caller that has sent data may be closed to make room for a new caller.
+    /// Callers that have sent nothing are closed first.
     pub(crate) spoken_age: Duration,
 }
 
@@ -74,8 +74,9 @@ impl Callers {
         Some(self.next)
     }
 
-    /// Closes the oldest silent caller that `is_meant` selects. Without such a caller, closes the
-    /// oldest selected caller that is old enough. Returns whether a caller was closed.
+    /// Closes one of the callers that `is_meant` selects. This is the oldest caller that has sent
+    /// nothing, if it is at least `silent_age` old, and otherwise the oldest other caller, if it is
+    /// at least `spoken_age` old. Returns whether a caller was closed.
     fn make_room(&mut self, is_meant: impl Fn(&Caller) -> bool) -> bool {
         let Limits {
             silent_age,

@@ -30,9 +30,9 @@ use crate::socks;
 const RETRY: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(2));
 /// Maximum time for a program to name its target.
 const PROGRAM_PATIENCE: Duration = Duration::from_secs(10);
-/// Limits of the connections on which a program has not yet named its target. If there are too many,
-/// the next program waits until one of these connections is old enough to be closed. A connection is
-/// not closed in its first second, because a busy machine may delay the program.
+/// Limits of the connections on which a program has not yet named its target. If a limit is reached, the next program
+/// waits until the oldest of these connections may be closed. A connection is not closed in its first second, because a
+/// busy machine may delay the program.
 const UNDECIDED: Limits = Limits {
     all: 512,
     of_one: usize::MAX,
@@ -53,8 +53,8 @@ pub(crate) struct Client {
     next_link: Cell<LinkId>,
     /// Number of connections to the server that are being established.
     dialing: Cell<u32>,
-    /// Pause before the next attempt to connect, or `None` if the last attempt did not fail. During
-    /// failures, only one attempt is made at a time.
+    /// Pause before the next attempt to connect, or `None` if the last attempt did not fail. After a failure, only one
+    /// attempt is made at a time.
     pause: Cell<Option<Duration>>,
     undecided: RefCell<Callers>,
     notes: mpsc::SyncSender<String>,
@@ -73,7 +73,7 @@ pub(crate) struct Client {
 pub(crate) enum Leads {
     /// Target that the program sends in a SOCKS request.
     Socks,
-    /// Original destination of the connection, which TPROXY redirected.
+    /// Original destination of a connection that TPROXY has redirected to the client.
     There,
     /// Fixed target of a forward: host and port.
     To(String, u16),
@@ -89,7 +89,7 @@ enum Failed {
 
 impl From<NoiseError> for Failed {
     fn from(error: NoiseError) -> Failed {
-        // the server sends nothing to a client with another key
+        // a server does not reply to a client with another key; it closes the connection
         let is_silent = match &error {
             NoiseError::Io(error) => error.kind() == io::ErrorKind::UnexpectedEof,
             other => matches!(other, NoiseError::Stranger),
@@ -293,8 +293,8 @@ impl Client {
         loop {
             match listener.accept().await {
                 Ok((socket, _)) => {
-                    // only programs that speak SOCKS name their target later; other targets are
-                    // known immediately
+                    // only a program that speaks SOCKS must be admitted, because it names its target later; the targets
+                    // of TPROXY and of forwards are known immediately
                     let caller = match decides {
                         true => Some(self.admit().await),
                         false => None,
@@ -317,8 +317,8 @@ impl Client {
     /// identifier.
     async fn admit(&self) -> u64 {
         loop {
-            // all programs behind one router may have the same address, so that a limit per address
-            // would be wrong
+            // many programs may share one address behind a router, so that no limit per address applies: every program
+            // is admitted with the same address
             let admitted = self
                 .undecided
                 .borrow_mut()
@@ -382,8 +382,8 @@ impl Client {
     }
 }
 
-/// Waits until a program resets its connection. If `waits` is true (the program waits for a reply),
-/// the end of the program's data also counts as a reset.
+/// Waits until a program resets its connection. `waits` says whether the program waits for a reply. If it does, the end
+/// of the program's data also counts as a reset.
 async fn gone(socket: &TcpStream, waits: bool) -> io::Result<()> {
     if waits && socket.peek(&mut [0]).await? == 0 {
         return Ok(());

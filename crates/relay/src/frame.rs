@@ -43,7 +43,7 @@ pub const MAX_HOST: usize = 255;
 
 /// Code for success, as reply to a request to open a stream.
 pub const OK: u8 = 0;
-/// Code for a failure without a code of its own.
+/// Code for a failure that no other code describes.
 pub const FAILED: u8 = 1;
 /// Code for a target that the server does not allow.
 pub const NOT_ALLOWED: u8 = 2;
@@ -246,7 +246,7 @@ frames! {
     1 Open {
         /// Stream for the connection to the host.
         stream: StreamId,
-        /// Offset in the stream up to which the other relay may send.
+        /// Offset in the stream up to which the receiver of this frame may send.
         until: u64,
         /// Port of the host.
         port: u16,
@@ -257,7 +257,7 @@ frames! {
     2 Opened {
         /// Stream that was opened.
         stream: StreamId,
-        /// Offset in the stream up to which the other relay may send.
+        /// Offset in the stream up to which the receiver of this frame may send.
         until: u64,
         /// [`OK`], or a code of SOCKS (RFC 1928).
         code: u8,
@@ -273,14 +273,14 @@ frames! {
         /// Bytes of the block.
         bytes: &'a [u8],
     }
-    /// Grants credit: the other relay may send up to an offset.
+    /// Grants credit: the receiver of this frame may send up to an offset.
     4 Credit {
         /// Stream to which the credit belongs.
         stream: StreamId,
-        /// Offset in the stream up to which the other relay may send.
+        /// Offset in the stream up to which the receiver of this frame may send.
         until: u64,
-        /// Number of times that the receiver of this frame has given credit back, as far as the sender of this frame
-        /// knows.
+        /// Value of `epoch` in the last `GiveBack` frame of the stream that the sender of this frame has received. A
+        /// credit frame with an older value is ignored.
         epoch: u32,
     }
     /// Resets a stream in both directions.
@@ -290,13 +290,13 @@ frames! {
         /// Reason, as a code of SOCKS.
         code: u8,
     }
-    /// Gives unused credit back, from an offset on.
+    /// Gives unused credit back: the sender of this frame gives up the credit above an offset.
     6 GiveBack {
         /// Stream to which the credit belongs.
         stream: StreamId,
-        /// Offset from which the credit is given back.
+        /// Offset above which the credit is given back.
         until: u64,
-        /// Number of times that the sender has given credit back, including this time.
+        /// Number of times that the sender has given credit of this stream back, including this time.
         epoch: u32,
     }
     /// Acknowledges stored frames: reports how many stored frames have arrived over each connection.
@@ -312,7 +312,7 @@ frames! {
     }
     /// Asks the other relay to send no data over this connection, or to send data over it again.
     20 Rest {
-        /// Whether the connection is to carry no streams (true), or streams again (false).
+        /// Whether data must not be sent over this connection (true), or may be sent over it again (false).
         rests: bool,
     }
     ;

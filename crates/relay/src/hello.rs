@@ -58,7 +58,7 @@ pub(crate) enum Answer {
     No(String),
 }
 
-/// Maximum number of connections per session that a server accepts.
+/// Largest value that the terms may have for the number of connections in a session.
 pub(crate) const MAX_CONNECTIONS: u32 = 128;
 
 impl Terms {

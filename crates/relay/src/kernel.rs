@@ -92,8 +92,8 @@ const PROBES: u32 = 3;
 const MAX_BETWEEN: Duration = Duration::from_secs(32_767);
 
 /// Sets the socket options of an established connection between relays. If the other relay vanishes
-/// without a reset, the connection is closed some time after `timeout`, even if no stream makes the
-/// relays send pings.
+/// without a reset, the kernel closes the connection after about twice `timeout`. Without streams
+/// the relays send no pings, and only the kernel detects this case.
 pub(crate) fn prepare(socket: &TcpStream, timeout: Duration) -> io::Result<()> {
     let between = timeout.min(MAX_BETWEEN);
     let asks = TcpKeepalive::new()
@@ -128,8 +128,8 @@ pub(crate) async fn room(socket: &TcpStream) -> io::Result<usize> {
         poll(&mut asked, PollTimeout::ZERO)?;
         let events = asked[0].revents().unwrap_or(PollFlags::empty());
         if events.intersects(PollFlags::POLLERR | PollFlags::POLLHUP) {
-            // a reset does not change the number of unsent bytes, so that this function would wait
-            // indefinitely
+            // without this return, the function would wait indefinitely, because a reset does not
+            // change the number of unsent bytes
             return Err(io::ErrorKind::ConnectionReset.into());
         }
         if events.is_empty() {
@@ -140,7 +140,8 @@ pub(crate) async fn room(socket: &TcpStream) -> io::Result<usize> {
 }
 
 /// Returns the number of bytes that the relay may write: the free part of the congestion window,
-/// and `ahead`. A number above one segment is rounded down to whole segments.
+/// plus `ahead`, minus the unsent data. A number above one segment is rounded down to whole
+/// segments.
 fn room_of(info: &Info, ahead: u32) -> usize {
     let bytes = |count: u32| count as usize;
     let mss = bytes(info.mss);
@@ -161,8 +162,9 @@ pub(crate) fn be_transparent(socket: &socket2::Socket, is_ipv4: bool) -> io::Res
 /// Turns off the interactive mode of the kernel's delayed ACKs.
 ///
 /// Linux delays ACKs on connections that look interactive, with data in both directions. Between
-/// relays, data in the opposite direction are rare and not interactive. A sender that gets one ACK
-/// for every second segment sends two segments together, so that a full queue drops more segments.
+/// relays, data in the opposite direction are rare and not interactive. With delayed ACKs, a sender
+/// gets one ACK per two segments and then sends two segments back to back, so that a full queue
+/// drops more segments.
 pub(crate) fn be_no_dialogue(socket: &TcpStream) -> io::Result<()> {
     SockRef::from(socket).set_tcp_quickack(true)
 }

@@ -90,7 +90,7 @@ pub enum NoiseError {
     /// The cipher rejected a message.
     #[error("cipher: {0}")]
     Cipher(snow::Error),
-    /// No message arrived in time.
+    /// The connection or the handshake was not completed within the time limit.
     #[error("no answer")]
     TimedOut,
 }
@@ -163,8 +163,8 @@ pub(crate) async fn read_first(
     Ok((asked, state))
 }
 
-/// Replies to a client and waits for the confirmation. A client that replays recorded messages
-/// cannot confirm.
+/// Replies to a client and waits for the confirmation. A client that only replays recorded messages
+/// cannot send the confirmation.
 pub(crate) async fn answer(
     socket: &mut TcpStream,
     mut state: HandshakeState,
@@ -228,8 +228,8 @@ impl Direction {
         Ok(())
     }
 
-    /// Decrypts the first message in the received bytes. Returns its length, or `None` if the
-    /// message is incomplete.
+    /// Decrypts the first message in the received bytes. Returns the number of bytes before the
+    /// next message, or `None` if the message is incomplete.
     pub(crate) fn open(
         &mut self,
         come: &[u8],
@@ -280,7 +280,8 @@ mod tests {
             bits ^= bits << 13;
             bits ^= bits >> 7;
             bits ^= bits << 17;
-            // four cases: one wrong byte, another key, an incomplete message, random bytes
+            // the message has one wrong byte (cases 0 and 1; in case 1 also another key), or is
+            // incomplete, or consists of random bytes
             let mut message = match count % 4 {
                 1 => strange[LENGTH..].to_vec(),
                 3 => bits.to_be_bytes().repeat(8),

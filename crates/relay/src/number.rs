@@ -12,13 +12,12 @@ use crate::kernel::Info;
 use crate::probe::estimate::Estimate;
 use crate::session::LinkId;
 
-/// Condition under which a connection is stuck: a minimum time without a delivery, and a minimum
-/// number of round-trip times without a delivery. The first number of round-trip times applies while another connection
-/// delivers. The second number applies while no connection delivers, because all others wait for this connection. The
-/// values were chosen in emulations of paper 001, from the frequency of stalled transfers and the amount of data sent
-/// twice.
+/// Condition under which a connection is stuck: a minimum time without a delivery, and two minimum numbers of
+/// round-trip times without a delivery. The first number applies to the time up to the last delivery of another
+/// connection. The second number applies if all other connections may be waiting for this connection. The values were
+/// chosen in emulations of paper 001, from the frequency of stalled transfers and the amount of data sent twice.
 const STUCK: (Duration, u32, u32) = (Duration::from_secs(2), 3, 1);
-/// Maximum of `hold`: the time for which a larger number of connections is kept. [intervals]
+/// Maximum value of the setting `hold` of a rule. [intervals]
 const MAX_HOLD: usize = 100;
 
 /// Rule for the number of connections, and the interval at which it is applied.
@@ -131,7 +130,7 @@ pub(crate) struct Number {
     delivered: u64,
     falls: Falls,
     stepped: Duration,
-    /// Numbers of connections that the rule requested in the last intervals.
+    /// Numbers of connections that the rule requested, one for each of the last `hold` intervals.
     recent: VecDeque<u32>,
 }
 
@@ -256,17 +255,17 @@ impl Number {
         self.recent.iter().copied().max().unwrap_or(self.bounds.0)
     }
 
-    /// Returns the connection whose last delivery was the longest ago. Of several such connections,
-    /// returns the newest.
+    /// Returns the connection whose last delivery was the longest ago. If several connections have the same last
+    /// delivery, returns the newest of them.
     pub(crate) fn idlest(&self, ids: &[LinkId]) -> Option<LinkId> {
         let since = |id: &LinkId| self.last.get(id).map(|last| last.delivered_at);
         let key = |id: &&LinkId| (std::cmp::Reverse(since(id)), **id);
         ids.iter().max_by_key(key).copied()
     }
 
-    /// Returns whether a connection is stuck: it has data but has delivered none for a long time,
-    /// while another connection has delivered. `all_wait` is the current time if all other connections
-    /// may be waiting for this one. Then the others need not have delivered anything.
+    /// Returns whether a connection is stuck: it has data but has delivered none for a long time, although another
+    /// connection has delivered data in the meantime. `all_wait` is the current time if all other connections may be
+    /// waiting for this connection; in this case, no delivery of another connection is required.
     pub(crate) fn is_stuck(&self, id: LinkId, all_wait: Option<Duration>) -> bool {
         let Some(last) = self.last.get(&id) else {
             return false;
@@ -376,8 +375,7 @@ mod tests {
             number.look(0, info(4_000, 10), second(at));
             number.look(1, info(4_000, if at < 13 { 10 } else { 11 }), second(at));
             number.look(2, idle, second(at));
-            // connection 1 delivers again at 13 s, so that connection 0, which still delivers nothing,
-            // is stuck from then on
+            // connection 1 delivers at 13 s; from then on connection 0, which has delivered nothing, is stuck
             let is_stuck = at >= 13;
             let stuck = [0, 1, 2].map(|id| number.is_stuck(id, None));
             assert_eq!(stuck, [is_stuck, false, false], "{at}");

@@ -55,7 +55,7 @@ pub(crate) struct Pool {
     plugs: RefCell<HashMap<StreamId, Rc<Plug>>>,
     /// Streams whose request the server has not answered yet.
     opening: RefCell<HashMap<StreamId, oneshot::Sender<u8>>>,
-    /// Streams whose target a server is connecting to.
+    /// Streams for which a server is establishing the connection to the target.
     connecting: RefCell<HashMap<StreamId, AbortHandle>>,
     number: RefCell<Number>,
     /// Number of connections that the rule of this relay requests, and number that the rule of the
@@ -431,8 +431,8 @@ impl Pool {
     }
 
     /// Wakes connections that have messages to send: every connection with control messages of its
-    /// own, and one connection for data. For data, connections that are not stuck have priority,
-    /// and among these the connection for which the kernel accepts the most bytes.
+    /// own, and one connection for data. The connection for data is chosen from those that are not
+    /// stuck, if there are any. It is the connection for which the kernel accepts the most bytes.
     pub(crate) fn wake(&self) {
         let session = self.session.borrow();
         let wires = self.wires.borrow();
@@ -547,8 +547,8 @@ impl Pool {
 
     /// Returns whether this relay is a server whose rule depends only on the round-trip time T. While
     /// probes measure T, such a server requests only the minimum number of connections, because the
-    /// client has applied the same rule to the same T. A number computed by the server would follow
-    /// one interval later, so that a larger number would be kept for longer.
+    /// client has applied the same rule to the same T. The server would request the same number one
+    /// interval later, and the pool would therefore reduce its connections later.
     fn follows_client(&self) -> bool {
         self.allowed.is_some() && matches!(self.terms.rule.aim, Asked::Rtt { .. })
     }
@@ -573,8 +573,8 @@ impl Pool {
     }
 }
 
-/// A stream whose request was not answered yet. If the task that waits for the answer ends, it drops
-/// this object, which resets the stream.
+/// A stream whose request the server has not answered yet. If the task that waits for the answer
+/// ends, it drops this object, which resets the stream.
 struct Opening<'a> {
     pool: &'a Rc<Pool>,
     id: StreamId,

@@ -23,7 +23,8 @@ use crate::server::Server;
 use crate::session::Memory;
 use crate::settings::{ClientSettings, MemorySettings, Settings};
 
-/// The memory of a relay divided by this number is the budget for sent and unacknowledged data.
+/// Divisor of a relay's memory: the quotient is the memory budget for data that were sent and not
+/// acknowledged yet.
 const KEPT_PART: usize = 3;
 /// Maximum number of unread notes. Later notes are dropped.
 const MAX_NOTES: usize = 256;

@@ -32,9 +32,9 @@ const TARGET_PATIENCE: Duration = Duration::from_secs(10);
 /// Maximum time until the first message of a handshake. A client sends this message as soon as the
 /// connection is established.
 const FIRST_MESSAGE_PATIENCE: Duration = Duration::from_secs(2);
-/// Limits of simultaneous handshakes. A client sends immediately, so that a connection without data
-/// may be closed at any age. After an authentic first message, the handshake takes one more round
-/// trip.
+/// Limits of simultaneous handshakes. A client sends its first message immediately, so that a connection without data
+/// may be closed at any age. A connection with data may be closed after 2 s, because the rest of the handshake takes
+/// one more round trip.
 const HANDSHAKES: Limits = Limits {
     all: 64,
     of_one: 16,
@@ -44,7 +44,7 @@ const HANDSHAKES: Limits = Limits {
 /// Number of connections that the server accepts in a session, as a multiple of the maximum in the terms of the
 /// session. Connections above the maximum in the terms are resting or are being closed.
 const MAX_OVER: usize = 4;
-/// Pause after accepting a connection has failed, such as for lack of file descriptors.
+/// Pause after a failure to accept a connection, for example for lack of file descriptors.
 const PAUSE: Duration = Duration::from_millis(50);
 
 /// State of the server: sessions, and connections during their handshake.
@@ -91,8 +91,8 @@ impl Server {
             match listener.accept().await {
                 Ok((socket, from)) => {
                     self.clone().welcome(socket, from);
-                    // yields so that the task of this connection can read a message that has
-                    // already arrived
+                    // lets the task of this connection run before the next `accept`, because its first message may have
+                    // arrived already
                     yield_now().await;
                 }
                 Err(_) => sleep(PAUSE).await,

@@ -65,7 +65,8 @@ pub(crate) async fn reply(socket: &mut TcpStream, code: u8) -> io::Result<()> {
     } else {
         code
     };
-    // the reply does not contain the address that the target sees
+    // the reply contains the address 0.0.0.0 and the port 0, in place of the address and port that
+    // the target sees
     let head = [VERSION, code, 0, 1];
     socket.write_all(&[head.as_slice(), &[0; 6]].concat()).await
 }

@@ -134,7 +134,7 @@ impl Bench {
     }
 
     /// Returns the result object of `--json`. `values` are the measurements of all replications in
-    /// order, and `number` is any of their runs.
+    /// order, and `number` is the number of any one of their runs.
     ///
     /// # Errors
     /// There is no such run, or the values belong to another scenario, as JSON.

@@ -1,9 +1,9 @@
 //! A queue discipline and a congestion control of another project. The code of lasthop does not
 //! mention them.
 //!
-//! Such a crate depends only on `lasthop-engine`, as a path or from git. This example uses the path
-//! in the workspace. The crate runs its scenarios itself (see `tests/runs.rs`), because the command
-//! `lasthop` only supports the algorithms that it was compiled with.
+//! A crate with plugins depends only on `lasthop-engine`, as a path or from git. This example uses
+//! the path in the workspace. The crate runs its scenarios itself (see `tests/runs.rs`), because
+//! the command `lasthop` only supports the algorithms that it was compiled with.
 //!
 //! ```toml
 //! queue = { limit = 100, lottery = { p = 0.02 } }

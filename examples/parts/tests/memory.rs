@@ -21,7 +21,7 @@ static LIVE: AtomicUsize = AtomicUsize::new(0);
 /// Number of settings that were parsed so far.
 static READ: AtomicUsize = AtomicUsize::new(0);
 
-/// A value whose instances are counted.
+/// Settings of type `T` whose instances are counted in `LIVE` and `READ`.
 struct Counted<T>(T);
 
 impl<T: FileTable> FileTable for Counted<T> {

@@ -43,8 +43,8 @@ def signed(value: float | None, ci95: float | None = None) -> str:
 def decimals(mean: float, ci95: float) -> int:
     """Return the number of decimal places that show one or two digits of the half width.
 
-    Two digits of the half width are shown if they are 10 to 35 (rule of the Particle Data Group).
-    At most six digits of the mean are shown.
+    Two digits of the half width are shown if they are 10 to 35, and otherwise one digit (rule of
+    the Particle Data Group). At most six digits of the mean are shown.
     """
     exponent = floor(log10(ci95))
     wanted = -exponent if ci95 > 3.55 * 10.0**exponent else 1 - exponent

@@ -20,8 +20,8 @@ __all__ = [
 ]
 
 Stations = Mapping[str, Mapping[str, Sequence[float | None]]]
-"""Samples of each station, by station and quantity. The sequence has one sample per replication;
-None is a missing sample.
+"""Samples by station and quantity. A sequence has one sample per replication; a missing sample is
+None.
 """
 
 MET_PERCENT = 99

@@ -67,7 +67,7 @@ def refuse_foreign(directory: Path, names: Iterable[str]) -> None:
     Raises
     ------
     UserError
-        If a file exists that lasthop has not written; the message names the first.
+        If a file exists that lasthop has not written; the message names the first such file.
     """
     for name in names:
         refuse_if_foreign(directory / name)

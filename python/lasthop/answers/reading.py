@@ -27,7 +27,7 @@ SUMMARY_ONLY = "only a summary was loaded"
 """Reason why a result has no scenario, samples or series: it was read from a summary."""
 
 WRONG_SHAPE = (KeyError, TypeError, ValueError, AttributeError)
-"""Exceptions that access to JSON data with an unexpected structure raises."""
+"""Exceptions that are raised when JSON data have an unexpected structure."""
 
 
 def text_of(file: Path) -> str:

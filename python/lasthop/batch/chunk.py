@@ -28,7 +28,7 @@ TOGETHER = 16
 """Number of runs whose scenarios are prepared before the first of these runs is simulated."""
 
 TOGETHER_S = 0.1
-"""Time after which the results of finished runs are processed before the next run starts. [s]"""
+"""Longest time for which results of finished runs are collected before they are passed on. [s]"""
 
 
 @dataclass(frozen=True)

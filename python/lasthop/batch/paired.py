@@ -43,7 +43,9 @@ CONFIDENCE = 0.99
 """Probability that all intervals of the differences reported together are correct. [-]"""
 
 ROUNDING = 1e-9
-"""Largest relative difference that is taken as a rounding error, and thus counts as 0. [-]"""
+"""Largest relative difference that is considered a rounding error, so that the difference is set to
+0. [-]
+"""
 
 LOWER_IS_BETTER = frozenset(
     {
@@ -130,8 +132,8 @@ class Difference:
     mean: float | None
     """Mean difference, case less base, in the unit of the quantity."""
     half: float | None
-    """Half width of the interval of `mean`, which is widened so that the intervals of all
-    differences are correct simultaneously; None with fewer than two pairs.
+    """Half width of the interval of `mean`; None with fewer than two pairs. The interval is widened
+    so that the intervals of all differences are correct simultaneously.
     """
     ci95: float | None
     """Half width of the 95 % interval of this difference, without the correction for many
@@ -159,10 +161,10 @@ def judge(
     """Compare a case with its base by their values per replication.
 
     The interval is Student's interval of the differences. If all differences are equal and not 0,
-    this interval has no width. Equal differences then count only if they are improbable by chance.
-    For n replications of two runs with equal distribution, all differences have the same sign with
-    probability 2^(1 - n). If all values of each run are equal, too, the probability is at most 2 /
-    4^n.
+    the width of this interval is 0. In this case the case differs from the base only if equal
+    differences are improbable by chance. For n replications of two runs with equal distribution,
+    all differences have the same sign with probability 2^(1 - n). If in addition each run has one
+    value in all replications, this probability is at most 2 / 4^n.
 
     Parameters
     ----------
@@ -175,7 +177,8 @@ def judge(
     confidence : float
         Probability that the intervals of all these differences are correct. [-]
     is_random : bool
-        Whether the runs depend on their random streams. If False, each difference is certain.
+        Whether the runs depend on their random streams. If False, any difference other than 0
+        counts as certain.
     """
     pairs = [
         (ours, theirs)
@@ -257,7 +260,9 @@ class Measure:
 
     @property
     def direction(self) -> int:
-        """-1, 1 or 0: whether a lower or higher value is better, see `better_direction`. [-]"""
+        """Return value of `better_direction`: -1 if a lower value is better, 1 if a higher value is
+        better, 0 if neither is known. [-]
+        """
         return better_direction(self.quantity)
 
     def values(self, result: Result) -> list[float | None]:
@@ -337,7 +342,8 @@ def is_random(result: Result) -> bool:
 def are_identical(first: Result, second: Result) -> bool:
     """Return whether all quantities of two results are equal in every replication.
 
-    A quantity that only one result has must be 0, such as the marks of a queue that never marks.
+    If only one result has a quantity, its values must be 0, such as the number of marks of a queue
+    that never marks.
     """
     ours, theirs = (
         {

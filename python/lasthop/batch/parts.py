@@ -58,7 +58,7 @@ class Parts:
         return self._folder == directory / FOLDER
 
     def has(self, key: str, contents: Iterable[str]) -> bool:
-        """Return whether all data of a run that `contents` names are stored."""
+        """Return whether the run with this key has stored data for each name in `contents`."""
         return all((key, what) in self._found for what in contents)
 
     def read(self, key: str, what: str) -> bytes | None:

@@ -56,7 +56,7 @@ class Simulations:
         Stopped
             If `tell` returns False; finished simulations are saved.
         KeyboardInterrupt
-            At Ctrl-C. The finished runs are saved.
+            At Ctrl-C; finished simulations are saved.
         """
         messages = None if tell is None else lambda progress: tell(progress["runs_done"])
         try:

@@ -44,7 +44,9 @@ def note(line: str) -> None:
 
 
 class Announced:
-    """Announcements of a command whose standard error is not a terminal; each is printed once."""
+    """Announcements of long steps, for a command whose standard error is not a terminal. Each
+    announcement is printed once.
+    """
 
     def __init__(self) -> None:
         self._said: set[str] = set()
@@ -97,7 +99,9 @@ class _Watched:
 
 
 class Announcer:
-    """Announcements of a step's remaining time; a wrong announcement is corrected."""
+    """Announcements of a step's remaining time. If an announced time was wrong, a corrected time is
+    announced.
+    """
 
     def __init__(self, what: str, announced_s: float = 0.0) -> None:
         self._what = what

@@ -114,8 +114,8 @@ def _run(app: typer.Typer, args: list[str]) -> int:
 
 
 def by_interrupt(error: BaseException | None) -> bool:
-    """Return whether Ctrl-C caused an error, such as a `RuntimeError` during the creation of a
-    class.
+    """Return whether Ctrl-C is the cause of this error. For example, Ctrl-C during the creation of
+    a class causes a `RuntimeError`.
     """
     while error is not None and not isinstance(error, KeyboardInterrupt):
         error = error.__cause__ or error.__context__
@@ -245,7 +245,7 @@ def print_error(message: str, hint: str | None = None) -> None:
 
 
 def warn(*lines: str) -> None:
-    """Print warnings on standard error that a user must read before trusting a result."""
+    """Print warnings on standard error. A user must read the warnings before trusting a result."""
     for line in () if is_quiet() else lines:
         print(f"warning: {line}", file=sys.stderr)
 

@@ -1,8 +1,8 @@
 """Conversion of arguments and options to values, without importing pydantic.
 
-Typer checks each value by an adapter of pydantic. Importing pydantic takes more instructions than
-importing typer and checking a small scenario together. Text and values that lasthop parses need no
-adapter.
+Typer checks each value by an adapter of pydantic. The import of pydantic takes more instructions
+than the import of typer plus the check of a small scenario. Text and values that lasthop parses
+need no adapter.
 """
 
 from collections.abc import Callable, Iterable
@@ -24,9 +24,9 @@ class WithoutAdapters:
 
 
 def skip_adapters(parameters: Iterable[Any]) -> None:
-    """Replace typer's pydantic adapter of each parameter where the result is the same."""
+    """Replace typer's pydantic adapter of each parameter that can be converted without it."""
     for parameter in parameters:
-        # Parameters have no descriptor in some versions of typer.
+        # In some versions of typer, parameters have no descriptor and keep their adapter.
         descriptor = getattr(parameter, "type_descriptor", None)
         if descriptor is None or "get_runtime_param" in vars(parameter):
             continue

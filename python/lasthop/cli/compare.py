@@ -205,7 +205,7 @@ def print_comparison(comparison: Comparison, options: Mapping[str, object]) -> N
         # First print the rows of the cell and the access point, then those of stations, then flows.
         last = LAST if summed else LAST[:1]
         chosen.sort(key=lambda row: last.index(row.list) if row.list in last else -1)
-        # Print one extra row instead of a line "... and 1 more".
+        # If only one row would be omitted, print it instead of a line "... and 1 more".
         most = MAX_ITEMS + 1 if len(chosen) == MAX_ITEMS + 1 else MAX_ITEMS
         shown = [[row.name, *numbers(row, scale)] for row in chosen[:most]]
         if quantity == "period_s":
@@ -237,8 +237,8 @@ def print_comparison(comparison: Comparison, options: Mapping[str, object]) -> N
 
 
 def of_interest(row: Row) -> bool:
-    """Return whether the row of a flow was measured. A measured row is shown in addition to the
-    rows of stations.
+    """Return whether the row of a flow is shown in addition to the rows of stations, because it has
+    a measured value.
     """
     return row.measured is not None and row.quantity in OF_MEASURED
 

@@ -234,8 +234,8 @@ def of_file_or_link(
     settings: list[str] | None,
     seed: str | None,
 ) -> "tuple[Scenario, Ways]":
-    """Return the scenario of FILE, or of --link and --trace, and the routes (`Ways`) that exist
-    only for programs.
+    """Return the scenario of FILE, or of --link and --trace. Also return the routes (`Ways`) that
+    only programs use; there are none for a FILE.
     """
     if words is None and traces is None:
         return read_scenario(file, settings, seed=seed), {}

@@ -13,7 +13,9 @@ if TYPE_CHECKING:
 def following(
     tables: Callable[[dict[str, Any], int], "Group"],
 ) -> Iterator[Callable[[dict[str, Any]], None]]:
-    """Yield a function that shows a status on the terminal; `tables` formats it for a width."""
+    """Yield a function that shows a status on the terminal; `tables` formats the status for the
+    width of the terminal.
+    """
     from rich.live import Live
 
     with Live(screen=False, auto_refresh=False, transient=True) as live:

@@ -218,8 +218,8 @@ def new_file(path: Path, option: str = "--out") -> Path:
 
 
 def put(path: Path, text: str) -> None:
-    """Write a new file atomically. A file that was created at this path in the meantime is not
-    replaced.
+    """Write a new file atomically. If another program has created a file at this path in the
+    meantime, that file is not replaced.
     """
     import os
     import tempfile

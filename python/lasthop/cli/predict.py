@@ -106,7 +106,8 @@ def solution_lines(prediction: Prediction) -> Iterator[str]:
     if solution.solver is not None:
         yield f"solver {solution.solver}, {solution.states} states"
     if solution.kkt_residual is not None:
-        # A power of ten is printed: exact residuals are rounding errors that depend on the machine.
+        # The residual is rounded up to a power of ten, because its exact value is a rounding error
+        # that depends on the machine.
         bound = 10.0 ** ceil(log10(max(solution.kkt_residual, 1e-9)))
         yield f"optimum with a KKT residual up to {bound:.0g}"
     if solution.airtime_error is not None:

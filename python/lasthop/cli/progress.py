@@ -90,7 +90,9 @@ def announcing(
     only_line: Callable[P, str],
     excludes_start: bool,
 ) -> Callable[P, None]:
-    """Return a callback that prints the remaining time, until `only_line` returns a line."""
+    """Return a callback that prints the remaining time of a long step. When `only_line` returns a
+    line, the callback prints this line once, and nothing afterwards.
+    """
     announcer = None if excludes_start else Announcer(label)
     has_printed = False
 
@@ -196,7 +198,9 @@ def progress_bar(label: str) -> "AbstractContextManager[ProgressCallback | None]
 
 
 def speed(seconds: float) -> str:
-    """Return a number of simulated seconds per second as text, with digits below 1 if needed."""
+    """Return a number of simulated seconds per second as text, with decimal places if the number is
+    below 100.
+    """
     return plain(seconds) if seconds < 100.0 else f"{seconds:,.0f}"
 
 

@@ -118,7 +118,9 @@ def target(text: str) -> "Target":
 
 
 def within(host: str) -> str | None:
-    """Return a hint with the network if `host` is an address with a prefix length; else None."""
+    """Return a hint that names the network of `host`, if `host` is an address with a prefix length;
+    else None.
+    """
     try:
         return f"{ipaddress.ip_interface(host).network} is its network"
     except ValueError:
@@ -422,7 +424,7 @@ def part(text: str, option: str) -> float:
 
 
 def named(option: str, addresses: "Iterable[Address]") -> dict[str, str]:
-    """Return the beginning of the error messages about each address: the option and the address."""
+    """Return the beginning of error messages for each address: the option and the address."""
     return {str(at): f"{option} {at}" for at in addresses}
 
 

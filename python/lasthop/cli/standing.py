@@ -84,7 +84,9 @@ class Service:
             console.print(tables(now, console.width))
 
     def run(self, wanted: Any, tables: "Tables", *, live: bool | None, as_json: bool) -> None:
-        """Run the gateway or queue in the foreground. If `live`, `tables` is shown every second."""
+        """Run the gateway or queue in the foreground. If `live` is true, the tables that `tables`
+        makes of the status are shown every second.
+        """
         from lasthop.cli.following import following, print_line
         from lasthop.daemon import verbs
 

@@ -203,7 +203,9 @@ def first_warning(result: Sweep) -> Iterator[str]:
 def asked_points(
     over: list[str], points: Path | None, together: bool, alone: Mapping[str, str]
 ) -> Grid:
-    """Return the grid of --over or --points; `alone` names the options that set a single value."""
+    """Return the grid of --over or --points. For a key path that another option sets to a single
+    value, `alone` contains the name of this option.
+    """
     if points is not None:
         if over or together:
             raise UserError(f"--points {points}: cannot be combined with --over or --zip")

@@ -71,7 +71,7 @@ def print_table(
 
     Headers may have several lines, which are aligned at the bottom.
     """
-    # Print one extra row instead of a line "... and 1 more".
+    # If only one row would be left out, print it instead of a line "... and 1 more".
     shown = rows if most is None or len(rows) == most + 1 else rows[:most]
     columns = zip_longest(*(reversed(header.split("\n")) for header in headers), fillvalue="")
     heads = list(reversed(list(columns)))

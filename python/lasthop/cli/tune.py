@@ -74,7 +74,9 @@ LONG_TITLE = 12
 """Width to which a long column title is wrapped. [characters]"""
 
 MAX_LINES = 3
-"""Maximum number of words in a title with one word per line."""
+"""Maximum number of words of a title that has one word per line. A title with more words is wrapped
+to `LONG_TITLE`.
+"""
 
 
 def aim(text: str) -> str:

@@ -1,7 +1,8 @@
 """Display of long steps: name, progress and estimated run time.
 
-On a terminal, a bar shows each step that is not over soon. If another bar is visible, the step uses
-this bar until the step ends. If there is no terminal, a line announces each long step.
+On a terminal, a bar shows each step that is not over soon. If another bar is already visible, the
+step is shown on that bar until the step ends. If there is no terminal, a line announces each long
+step.
 """
 
 import sys

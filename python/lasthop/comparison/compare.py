@@ -48,7 +48,9 @@ ALWAYS_SHOWN = {
 """Quantities of each list that the table shows even if the model does not predict them."""
 
 OF_LINKS = ("occupancy_packets", "occupancy_sd_packets", "sojourn_s")
-"""Quantities of link queues. The queue of a station or access point is shown with the node."""
+"""Quantities of link queues. The queue of a station or access point has no row of its own; its
+values are shown in the rows of the station or access point.
+"""
 
 OF_WIRED = ("one_way_delay_s",)
 """Additional quantities for classes of wired flows."""
@@ -234,7 +236,7 @@ class Comparison(Shown):
     def repeats_a_node(self, row: Row) -> bool:
         """Return whether a row repeats values of its station or access point.
 
-        Rows of measured qdiscs never do."""
+        A row with measurements of a qdisc never counts as a repetition."""
         measured = row.list == "queues" and row.name in self._qdiscs and row.measured is not None
         return not measured and (row.list, row.name) in self.shown_with_nodes
 
@@ -487,7 +489,7 @@ def items_by_name(items: Sequence[Mapping[str, Any]]) -> dict[str, Mapping[str, 
 def of_measured(
     result: Mapping[str, Mapping[str, Any]], shown: Sequence[str], of: Sequence[str]
 ) -> list[str]:
-    """Return the quantities in `of` that were measured and are not in `shown`."""
+    """Return the quantities of the list `of` that were measured and are not in `shown`."""
     known = {quantity for item in result.values() for quantity in item}
     return [quantity for quantity in of if quantity in known and quantity not in shown]
 

@@ -25,12 +25,13 @@ Array = NDArray[np.float64]
 LIKE_ITSELF = 0.3
 """Smallest autocorrelation of a periodic trace at a lag of one period. [-]"""
 SHARE = 0.15
-"""Smallest fraction of the variance of a periodic trace that the oscillation must explain. The
-oscillation is visible in the moving averages of the trace over each round-trip time. [-]
+"""Smallest fraction of a periodic trace's variance that must come from the oscillation. This part
+of the variance is the variance of the moving averages over each round-trip time, times their
+autocorrelation at a lag of one period. [-]
 """
 AS_GOOD = 0.9
-"""Smallest autocorrelation at the lag that is taken as the period, as a fraction of the largest
-autocorrelation. The first such lag is taken. [-]
+"""Smallest ratio of the autocorrelation at a lag of one period to the largest autocorrelation. The
+period is the lag of the first maximum that reaches this ratio. [-]
 """
 MIN_PERIODS = 8.0
 """Smallest number of periods that a trace must contain. [-]"""
@@ -190,10 +191,10 @@ def period_of(times_s: Array, values: Array, rtts_s: Sequence[float] = ()) -> fl
     times_s, values : array
         Trace, sampled at equal intervals.
     rtts_s : sequence of float
-        Round-trip times of the flows. Each queue correlates with itself after one round-trip time,
-        since ACKs return in the order of the packets. Moving averages over each round-trip time
-        remove this correlation. The period of an oscillation of windows and queue is at least two
-        round-trip times, so the moving averages do not remove the oscillation. [s]
+        Round-trip times of the flows. The trace of a queue correlates with itself after one
+        round-trip time, since ACKs return in the order of the packets. Moving averages over each
+        round-trip time remove this correlation. The period of an oscillation of windows and queue
+        is at least two round-trip times, so the moving averages do not remove the oscillation. [s]
     """
     if len(values) < 8:
         return None
@@ -212,7 +213,8 @@ def period_of(times_s: Array, values: Array, rtts_s: Sequence[float] = ()) -> fl
     later = np.arange(len(like))
     tops = (later[1:-1] > below[0]) & (like[1:-1] >= like[:-2]) & (like[1:-1] > like[2:])
     places = np.flatnonzero(tops) + 1
-    # The oscillation must be visible in the trace itself, not only in its moving average.
+    # The second term is large if the moving average has only a small part of the trace's variance:
+    # the oscillation must also be visible in the trace itself.
     needed = max(LIKE_ITSELF, SHARE * float(values.var() / smooth.var()))
     if len(places) == 0 or like[places].max() < needed:
         return None

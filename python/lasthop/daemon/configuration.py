@@ -43,7 +43,8 @@ class Read(Protocol[Read_co]):
 def reader(
     kind: type[Wanted], check: Callable[[bytes, str, str, list[Setting], list[File]], str]
 ) -> Read[Wanted]:
-    """Return the function that reads configurations of this class.
+    """Return a function that reads the configuration in a scenario file and returns it as an object
+    of the class `kind`.
 
     Parameters
     ----------

@@ -81,8 +81,9 @@ class Control(Generic[Wanted]):
         return {"refused": [f"unknown request {request.get('do')!r}"]}
 
     def reload(self, request: dict[str, Any]) -> list[str]:
-        """Read the configuration file again, or the file that the request names. Later commands use
-        the new file."""
+        """Read the configuration file again, or the file that the request names. If the service
+        accepts this new file, later commands use it too.
+        """
         if not (file := request.get("file")):
             return self.service.reload()
         try:
@@ -93,7 +94,8 @@ class Control(Generic[Wanted]):
             return ["file: must be a text"]
         refused = self.service.reload(lambda: self.read(Path(file), settings))
         if not refused:
-            # Only later commands use this path; the present request has succeeded.
+            # A failure to store the path is ignored: only later commands use the path, and the
+            # present request has succeeded.
             with suppress(UserError):
                 self.state.write_file(Path(file))
         return refused

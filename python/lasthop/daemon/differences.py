@@ -21,8 +21,9 @@ from lasthop.linux.tc import Block, Device
 Body: TypeAlias = tuple[int, bytes]
 """Message type and body of a netlink message that describes an object in the kernel."""
 EVERYTHING: Name = ("everything",)
-"""Name in a difference that can only be repaired by setting up everything again. It stands for all
-objects."""
+"""Name that stands for all objects, in a difference that can only be repaired by setting up
+everything again.
+"""
 MAX_NAMED = 3
 """Largest number of classes whose differences are reported in separate messages. Further classes
 are only counted."""
@@ -43,8 +44,8 @@ def inside(
     """Return a difference for each foreign, missing or changed object inside an IFB or a filter
     block.
 
-    `spreads` contains the names of the access points whose flows a program distributes over leaves,
-    by the number of the access point's class.
+    `spreads` maps the number of an access point's class to the name of the access point, if a
+    program distributes the flows of the access point over leaf classes.
     """
     present = {}
     for kind, body in has:
@@ -101,15 +102,18 @@ def list_of(name: Name) -> Name:
 
 
 def again(request: Request, body: Body) -> list[Request]:
-    """Return the requests that give an existing object the settings of `request` again."""
+    """Return the requests that restore the settings of `request` in an existing object, which
+    `body` describes.
+    """
     if request.kind == tc.NEWFILTER or is_fq_codel(request, body):
         return [tc.removal(*body), request]
     return [tc.changing(request)]
 
 
 def is_fq_codel(request: Request, body: Body) -> bool:
-    """Return whether the request and the kernel's object are both FQ-CoDel. The number of flows of
-    an existing FQ-CoDel cannot be changed."""
+    """Return whether the request and the kernel's object are both FQ-CoDel. Such an object must be
+    replaced, because the number of flows of an existing FQ-CoDel cannot be changed.
+    """
     wanted, has = described(request.kind, request.body), described(*body)
     return all(each is not None and each.settings[:1] == ("fq_codel",) for each in (wanted, has))
 
@@ -147,7 +151,8 @@ def in_words(ifb: Device, name: Name, what: str, spreads: dict[int, str]) -> str
 
 def summarised(differences: Iterable[Difference]) -> list[str]:
     """Return the messages of the differences. If more than `MAX_NAMED` classes and queues differ,
-    one message contains the number of the others."""
+    one message contains the number of the other classes and queues.
+    """
     lines = list(dict.fromkeys(difference.message for difference in differences))
     gone = next((line for line in lines if line.startswith("the classes of ")), None)
     if gone is not None:

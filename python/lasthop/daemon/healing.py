@@ -52,7 +52,9 @@ class Monitored(Protocol):
 
     @property
     def kernel(self) -> Socket:
-        """Netlink socket of this process, whose own changes cause no events."""
+        """Netlink socket through which this process changes the kernel's state. These changes cause
+        no events.
+        """
 
     @property
     def is_set_up(self) -> bool:
@@ -204,7 +206,8 @@ class Healing:
             self.update_interfaces()
         monitored = self.monitored
         result, refusal = monitored.differences(parts), ""
-        # A repair that the kernel refuses at first may succeed after the other repairs.
+        # Repairs are tried twice, because a repair that the kernel refuses at first may succeed
+        # after the other repairs.
         for _ in range(2):
             if any(each.name == EVERYTHING for each in result):
                 self.set_up_anew(result)
@@ -234,8 +237,8 @@ class Healing:
             self.try_again(self.patience.until_s(to_try) - time.monotonic())
 
     def lines(self, differences: Sequence[Difference]) -> list[str]:
-        """Return the messages of differences. The message about a part that another program
-        repeatedly changes back mentions this.
+        """Return the messages of differences. If another program repeatedly changes a part back,
+        the message about this part says so.
         """
         fought = [each for each in differences if each.repair and self.patience.fights(each.name)]
         others = [each for each in differences if each not in fought]
@@ -258,8 +261,9 @@ class Healing:
         self.loop.at(time.monotonic() + max(wait_s, FIGHT_PAUSE_S), self.inspect)
 
     def update_interfaces(self) -> None:
-        """Receive events of interfaces that were created again. Such an interface has its old name
-        and a new number."""
+        """Update the numbers of the interfaces, and receive events about interfaces that were
+        created again. Such an interface has its old name and a new number.
+        """
         before = self.numbers
         self.attend()
         if set(self.numbers.items()) - set(before.items()):

@@ -28,8 +28,9 @@ class Tries:
 
 
 class Patience:
-    """Limits on how often each part of the kernel's state is repaired. A part is identified by its
-    name."""
+    """Limits on how often each part of the kernel's state is repaired. A part is an object or a
+    group of objects, and is identified by its name.
+    """
 
     def __init__(self) -> None:
         self.tries: dict[Name, Tries] = {}
@@ -72,8 +73,9 @@ class Patience:
         return name in self.tries and self.tries[name].count >= MAX_AT_ONCE
 
     def forget(self, now_s: float) -> None:
-        """Delete the records of parts of the kernel's state that have needed no repair for a long
-        time."""
+        """Delete the records of those parts of the kernel's state that have needed no repair for a
+        long time.
+        """
         for name, tries in list(self.tries.items()):
             if now_s - max(tries.last_s, tries.until_s) > CALM_S + tries.wait_s:
                 del self.tries[name]

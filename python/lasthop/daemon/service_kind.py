@@ -38,8 +38,8 @@ class ServiceKind(Generic[Wanted]):
     interface: Callable[[Wanted], str]
     """Function that returns the interface of a service. Two services never share an interface."""
     refuse: Callable[[Wanted, State, bool], None]
-    """Function that raises `UserError` for a configuration that would fail, before a file is
-    written.
+    """Function that raises `UserError` for a configuration that the service could not set up. It is
+    called before any file is written.
 
     The last argument is whether the service is already up.
     """

@@ -24,7 +24,9 @@ ANSWER_BYTES = 1 << 24
 PATIENCE_S = 20.0
 """Time limit for replies to requests. Setting up thousands of stations takes some seconds. [s]"""
 LOOK_S = 0.1
-"""Longest time for which a process holds the lock only to test whether the lock is free. [s]"""
+"""Longest time for which a process waits for the lock. Another process may hold the lock for a
+moment, only to test whether the lock is free. [s]
+"""
 LOCK, HOLDS, NAMESPACE, SORT = "lock", "file", "namespace", "sort"
 NOT_THERE = (FileNotFoundError, NotADirectoryError)
 
@@ -42,13 +44,15 @@ def state_of(interface: str, directory: Path | None) -> "State":
     for state in (usual, apart):
         if state.is_in_use() and state.whose() == "ours":
             return state
-    # Without permission, this process cannot determine whether it is in the first namespace.
+    # Without permission, `is_first` may be wrong. Therefore the usual directory is not taken if a
+    # service of another namespace uses it.
     return usual if is_first() and not usual.is_in_use() else apart
 
 
 class InUse(NamedTuple):
-    """State directories, in the default folder, of services that are up, or that were killed and
-    left changes."""
+    """State directories in the default folder that are in use: their service is up, or was killed
+    and left changes in the kernel.
+    """
 
     here: list["State"]
     elsewhere: list["State"]
@@ -255,7 +259,7 @@ class State:
         return f"of another network namespace, number {identity.number if identity else '?'}"
 
     def way(self) -> str:
-        """Return a hint how to enter the network namespace of the service."""
+        """Return a hint on how to enter the network namespace of the service."""
         if self.is_held() and (number := self.read(LOCK).strip()):
             return f"nsenter --net=/proc/{number}/ns/net enters it"
         return "enter it by ip netns exec or nsenter; lsns -t net lists namespaces with processes"

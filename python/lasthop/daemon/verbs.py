@@ -23,8 +23,8 @@ from lasthop.linux import rights
 def standing(
     kind: ServiceKind[Wanted], file: str, settings: Settings, directory: Path | None
 ) -> State:
-    """Return the state directory of a configuration file's service. The file may be invalid, may
-    have been removed, or may name another interface.
+    """Return the state directory of the service that was set up from a configuration file. In the
+    meantime the file may have become invalid, may have been removed, or may name another interface.
 
     Raises
     ------
@@ -72,7 +72,9 @@ def of_file(states: Sequence[State], file: str) -> list[State]:
 
 
 def is_same(path: Path | None, other: Path) -> bool:
-    """Return whether two paths are the same file. A removed file is compared by path."""
+    """Return whether two paths are the same file. If a file was removed, only the paths are
+    compared.
+    """
     try:
         return path is not None and (path == other or path.samefile(other))
     except OSError:
@@ -141,8 +143,9 @@ def status(
 
 
 def prepared(kind: ServiceKind[Wanted], file: str, wanted: Wanted, directory: Path | None) -> State:
-    """Return the state directory to use. Raise `UserError` for every failure that can be
-    foreseen."""
+    """Return the state directory for a service that is to be set up. Raise `UserError` for every
+    failure that can be foreseen.
+    """
     rights.refuse_to_lack()
     state = state_of(kind.interface(wanted), directory)
     refuse_elsewhere(kind, file, state)
@@ -237,8 +240,9 @@ def in_background(
 def again_of(
     kind: ServiceKind[Wanted], file: Path | None, wanted: Wanted, settings: Settings
 ) -> Callable[[], Wanted]:
-    """Return the function that reads the configuration file again. For standard input, the function
-    raises an error."""
+    """Return a function that reads the configuration file again. Standard input cannot be read
+    again, so that in this case the function returns the present configuration `wanted`.
+    """
     return lambda: wanted if file is None else kind.read(file, settings)
 
 

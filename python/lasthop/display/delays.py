@@ -242,7 +242,7 @@ class Delays:
 
     def headlines(self) -> Iterator[str]:
         """Yield one sentence per direction of a call, with its verdict. If there are many calls,
-        yield fewer sentences.
+        yield only a summary and a sentence about the worst direction.
         """
         return headlines(self.calls)
 

@@ -70,8 +70,8 @@ fn a_ping_to_a_station_that_sleeps_is_answered_after_the_next_beacon() {
     let [phone, _, _] = pings("power_save = \"100 ms\"");
     assert_near(phone, awake, 0.0001);
     // With a time-out of 90 ms, the station sleeps again 90 ms after its last reply. After an immediate reply, the next
-    // ping arrives 97.3 ms later, when the station sleeps. If a ping waited for more than 7.3 ms, the station is still
-    // awake when the next ping arrives.
+    // ping arrives 97.3 ms later, when the station sleeps. After a reply that was delayed by more than 7.3 ms, the
+    // station is still awake when the next ping arrives.
     let [drowsy, _, _] = pings("power_save = \"90 ms\"");
     let asleep = 1.0 / (2.0 - 0.0073 / BEACON);
     assert_near(drowsy - awake, asleep * BEACON / 2.0, 0.0005);
@@ -96,15 +96,16 @@ fn a_window_passes_with_each_beacon_while_it_takes_less_time_than_the_round_trip
         for window in [4, 8, 12] {
             let expected = f64::from(window) * 1460.0 * 8.0 / BEACON;
             let measured = goodput(flow, window, 40, "power_save = \"0 s\"");
-            // the duration is not a multiple of the beacon interval, which causes an error of one window in 488
+            // the measured time of 50 s has 488.3 beacon intervals, so that the goodput may be wrong by one window in
+            // 488
             assert_near(measured / expected, 1.0, 0.004);
         }
     }
 }
 
 /// Tests the case of Krashinsky and Balakrishnan (MobiCom 2002). If the window exceeds the air rate times the
-/// round-trip time of the wire, there is always more data, and the station never sleeps. In this test the station
-/// sleeps rarely, when all packets of the window have arrived and their ACKs are in its queue.
+/// round-trip time of the wire, the access point always has more data, and the station never sleeps. In this test the
+/// station sleeps in rare moments, when it has received all packets of the window and their ACKs wait in its own queue.
 #[test]
 fn a_window_that_fills_the_air_keeps_the_station_awake() {
     let asleep = goodput("download", 42, 10, "power_save = \"0 s\"");
@@ -120,7 +121,7 @@ fn a_phone_is_as_fast_as_a_station_that_never_sleeps() {
     assert!(awake > 1.5 * goodput("download", 8, 40, "power_save = \"0 s\""));
 }
 
-/// Simulates a station that gets datagrams of 100 bytes in a cell with these settings.
+/// Simulates a station that receives datagrams of 100 bytes at `rate`, in a cell with the settings `cell`.
 fn datagrams(cell: &str, rate: &str) -> RunResult {
     simulate(&format!(
         "duration = \"400 s\"\ncell = {{ phy = \"802.11g\", {cell} }}\nudp.packet = \"100 B\"\n\

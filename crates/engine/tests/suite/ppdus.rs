@@ -151,7 +151,7 @@ fn each_exchange_is_answered_sifs_later_by_what_its_mpdus_ask_for() {
     assert!(pairs > 500, "{pairs}");
 }
 
-/// State of an MPDU, as far as the log shows it.
+/// State of an MPDU, which the test derives from the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mpdu {
     Received,
@@ -161,7 +161,7 @@ enum Mpdu {
 
 #[test]
 fn mpdus_come_back_until_they_are_received_or_given_up() {
-    // no RTS is used, because after a failed RTS MPDUs would be discarded without an entry in the log
+    // RTS is turned off: if an RTS failed, its MPDUs could be discarded without an entry in the log
     let text = BUSY.replace("rts_threshold = \"8000 B\"", "");
     assert_ne!(text, BUSY);
     let mut ways = BTreeMap::new();
@@ -242,8 +242,8 @@ fn backoffs_are_known_and_lie_in_their_windows() {
     assert!(counted.iter().any(|slots| *slots > 15));
 }
 
-/// Checks the limit of the frame log. An aggregate counts as one frame per MPDU, and is logged completely or not at
-/// all.
+/// Checks the maximum number of frames in the log. An aggregate counts as one frame per MPDU. It is logged only if all
+/// its MPDUs fit into the log.
 #[test]
 fn the_log_ends_before_the_frame_for_which_there_is_no_room() {
     let (_, all) = frames();
@@ -275,8 +275,8 @@ fn columns_have_mpdus_by_their_sequence_numbers() {
     }
 }
 
-/// Linux starts no BlockAck session for voice, so that each voice packet has a separate exchange. A category aggregates
-/// if its table has aggregation settings.
+/// Linux starts no BlockAck session for voice, so that each voice packet has a separate exchange. Voice uses
+/// aggregation only if the scenario table of this category has aggregation settings.
 #[test]
 fn voice_has_an_mpdu_in_a_ppdu_unless_its_table_says_otherwise() {
     let mpdus = |category: &str, settings: &[(&str, &str)]| {

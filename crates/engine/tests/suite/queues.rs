@@ -79,8 +79,8 @@ fn pie_holds_the_delay_of_a_link_at_its_target() {
         let result = simulate(DUMBBELL, &[("queue", "500"), ("queue.pie", &pie)]);
         mean(&result, "queues", "bottleneck", "sojourn_s")
     };
-    // Twenty flows with sawtooth windows. The discipline keeps the mean delay at its target, and its integral term
-    // leaves no offset.
+    // Simulates twenty TCP flows with sawtooth windows. Because the controller of the discipline has an integral term,
+    // the mean delay must equal the target.
     for (target, seconds) in [("15 ms", 0.015), ("40 ms", 0.040)] {
         let delay = sojourn(target);
         assert!(
@@ -105,9 +105,9 @@ dumbbell = { flows = 60, bottleneck = "15 Mbps", rtt = "160 ms", rtt_spread = "8
         let pi = format!("{{ limit = 800, pi = {target} }}");
         let result = simulate(ROUTER, &[("queue", &pi)]);
         let occupancy = mean(&result, "queues", "bottleneck", "occupancy_packets");
-        // The drop probability p of the PI controller changes by (a - b) times the sum of the differences from the
-        // target. The gains are a and b. If p had changed by 0.01 over the 34,000 measured steps, the mean queue would
-        // differ from the target by 5 packets.
+        // The PI controller has the gains a and b. Over many steps, its drop probability changes by (a - b) times the
+        // sum of the differences between queue and target. If the probability had changed by 0.01 over the 34,000
+        // measured steps, the mean queue would differ from the target by 5 packets. This is the tolerance.
         assert!(
             (occupancy - packets).abs() < 5.0,
             "{occupancy} for {packets}"
@@ -165,7 +165,8 @@ fn ecn_capable_flows_are_marked_and_hardly_lose_anything() {
         let measured = |quantity| mean(&result, "queues", "bottleneck", quantity);
         let (marks, drops) = (measured("mark_probability"), measured("drop_probability"));
         assert!(marks > 0.02, "{discipline}: {marks} marked");
-        // PIE drops packets instead of marking them if its probability is 0.1 or more, which occurs sometimes
+        // PIE drops packets instead of marking them while its probability is 0.1 or more, so that some drops are
+        // allowed
         let most = if discipline.starts_with("pie") {
             0.04
         } else {
@@ -183,7 +184,7 @@ fn proportional_drops_lose_the_slope_times_the_queue() {
     let result = simulate(DUMBBELL, &table);
     let measured = |quantity| mean(&result, "queues", "bottleneck", quantity);
     let expected = slope * measured("occupancy_packets");
-    // arrivals come in bursts, which meet a longer queue than the time average
+    // packets arrive in bursts and find the queue longer than its time average, so that the ratio may exceed 1
     let ratio = measured("drop_probability") / expected;
     assert!((0.9..1.25).contains(&ratio), "{ratio}");
 }

@@ -119,7 +119,7 @@ pub fn tcp(window_packets: u32) -> TcpSettings {
     }
 }
 
-/// Adds a flow; a number makes its name unique.
+/// Adds a flow to the scenario. A number in the flow's name makes the name unique.
 pub fn add_flow(
     scenario: &mut Scenario,
     station: usize,

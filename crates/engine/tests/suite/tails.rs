@@ -103,7 +103,7 @@ fn asking_for_tails_moves_no_other_value() {
 }
 
 /// Recomputes the statistics from the series, which has the data of each flow in each second. The second smallest
-/// Jain's index of 26 windows is the 5th percentile. A station whose demand is met is left out.
+/// Jain's index of 26 windows is the 5th percentile. Jain's index omits a station that gets all that it demands.
 #[test]
 fn windows_are_those_of_the_series() {
     let result = with_tails(CELL, Detail::Tails, "1 s");

@@ -79,8 +79,8 @@ fn waits_and_propagation_add_up_to_the_one_way_delay() {
     let at = |link: &str| mean(&result, "waits", &format!("f at {link}"), "wait_s");
     let delay = mean(&result, "flows", "f", "one_way_delay_s");
     let parts = at("a-b") + at("b-c") + 0.015;
-    // when the measured time begins or ends, a few of 12,000 packets have left only the first queue, so only one of the
-    // two queues counts these packets
+    // a few of the 12,000 packets are between the two queues at the beginning or the end of the measured time, so that
+    // only one queue counts them
     assert!((parts / delay - 1.0).abs() < 2e-3, "{parts} {delay}");
 }
 
@@ -130,7 +130,8 @@ fn each_flow_waits_in_the_queues_of_its_path_and_no_other() {
                 .filter_map(|item| item["wait_s"]["mean"].as_f64())
                 .sum();
             let delay = mean(&result, "flows", flow, "one_way_delay_s");
-            // a frame leaves its queue with its MAC ACK, which arrives up to 0.2 ms after the frame
+            // each wait is up to 0.2 ms longer than its part of the delay, because a frame leaves its queue only with
+            // its MAC ACK
             let rest = sum + 0.010 - delay;
             assert!(
                 rest.abs() < 4e-4 + 0.01 * delay,

@@ -61,7 +61,7 @@ fn nothing_is_different_before_a_change() {
         "{ end = { at = \"12 s\", snr = \"-20 dB\" } }",
     );
     let plain = simulate(&before);
-    // the change is at the end of the shorter run and 8 s before the end of the longer run
+    // the channel changes at the end of the shorter run, which is 8 s before the end of the longer run
     let longer = simulate(&[change]);
     let changed = simulate(&[("duration", "12.000001 s"), change]);
     assert_eq!(failures(&plain), failures(&changed));
@@ -87,7 +87,7 @@ fn from_its_time_on_the_channel_is_as_if_it_had_always_been_so() {
     );
 }
 
-/// Every frame ends after the change to an SNR of -20 dB, so that no frame that waits for `b` is received.
+/// All frames to `b` wait until the SNR has changed to -20 dB, so that none of them is received.
 #[test]
 fn frames_that_wait_meet_the_new_channel() {
     let settings = [

@@ -33,8 +33,9 @@ pub fn narrow_channel(facts: &Facts<'_>) -> Option<Cause> {
     Some(Cause::new("air", sentence, weight, edits).with(vec![remedy]))
 }
 
-/// Returns the settings that lower the SNR of all stations by 3 dB. In a channel of twice the
-/// width, the signal power is unchanged and the noise power doubles.
+/// Returns the settings that lower the SNR of all stations by 3 dB, for an edit that doubles the
+/// channel width. In the wider channel the signal power is the same, and the noise power is twice
+/// as high.
 fn weaker_signals(facts: &Facts<'_>) -> Vec<Setting> {
     let stations = list(facts.scenario, "stations").iter();
     distinct(stations.filter_map(|station| {

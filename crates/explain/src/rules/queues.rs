@@ -125,13 +125,15 @@ fn long_queue(facts: &Facts<'_>, queue: Queue<'_>) -> Cause {
         .with(gateway(facts).filter(|_| is_ap))
 }
 
-/// Returns the remedy of an mac80211 queue at the access point, for a cell that uses aggregation.
+/// Returns the remedy that gives the access point an mac80211 queue, for a cell that uses
+/// aggregation.
 pub fn mac80211() -> Remedy {
     let label = "fair queue with equal air time (mac80211)";
     remedy(label, "cell.ap_queue", "{ mac80211 = {} }").at("at the access point")
 }
 
-/// Returns the remedy of a virtual shared bottleneck, for a cell that has none.
+/// Returns the remedy that adds a virtual shared bottleneck to a cell, or `None` if the cell has
+/// one.
 ///
 /// If the line is full, the rate of the bottleneck is 10 % below the rate of the line, so that
 /// packets wait in the bottleneck. If the line is not full, the bottleneck estimates the capacity

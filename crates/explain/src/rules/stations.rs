@@ -31,7 +31,7 @@ const BITS_BY_MCS: [f64; 12] = [
     50.0 / 3.0,
 ];
 
-/// Returns the first station of each station table whose stations have traffic.
+/// Returns one station, the first, of each station table whose stations have traffic.
 fn groups<'a>(facts: &Facts<'a>) -> Vec<&'a Value> {
     let mut groups: Vec<&Value> = Vec::new();
     for station in list(facts.scenario, "stations") {
@@ -143,8 +143,8 @@ fn noisy_station(facts: &Facts<'_>, station: &Value) -> Option<Cause> {
     Some(cause.with([better]).with(slower))
 }
 
-/// Returns the next lower rate of a station with a PHY before 802.11n. At the same SNR, fewer
-/// frames are lost at the lower rate.
+/// Returns the next rate below the present rate of a station, if its PHY is older than 802.11n. At
+/// the same SNR, fewer frames are lost at this lower rate.
 fn slower_rate(facts: &Facts<'_>, station: &Value) -> Option<&'static str> {
     let rate_bps = station["rate_bps"].as_f64()?;
     let by_snr = !station["snr_db"].is_null() && station["mcs"].is_null();

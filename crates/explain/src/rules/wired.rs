@@ -73,7 +73,7 @@ pub fn long_paths(facts: &Facts<'_>) -> Vec<Cause> {
     causes
 }
 
-/// Returns whether the links between the hosts of a class and the network have a propagation time.
+/// Returns whether a link that connects a host of this class to the network has a propagation time.
 fn has_host_delay(facts: &Facts<'_>, class: &str) -> bool {
     let links = list(facts.scenario, "links");
     let flows = list(facts.scenario, "flows");

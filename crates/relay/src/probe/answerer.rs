@@ -13,7 +13,8 @@ use crate::callers::subscriber;
 
 /// Token bucket for answers to one IPv4 address or one IPv6 /64 network: rate [1/s] and size.
 const ANSWER_LIMIT: (f64, f64) = (100.0, 100.0);
-/// Maximum number of addresses with a token bucket. If the maximum is reached, full buckets are removed.
+/// Maximum number of addresses with a token bucket. If the maximum is reached, full token buckets are removed, because
+/// they do not limit any address at present.
 const MAX_ADDRESSES: usize = 256;
 
 /// Number of datagrams at the UDP port for probes, by outcome.
@@ -67,8 +68,8 @@ impl<S> Answerer<S> {
     }
 
     /// Returns the answer to a datagram, the owner of its session, and the round-trip time that the client has
-    /// measured. Returns `None` if the datagram gets no answer. A forged datagram costs one look-up, and one HMAC if it
-    /// contains the tag of a known session.
+    /// measured. Returns `None` if the datagram gets no answer. A forged datagram costs the server one look-up of the
+    /// session. If the session is known, it also costs the computation of one HMAC.
     pub(crate) fn answer(
         &mut self,
         received: &[u8],

@@ -114,7 +114,7 @@ fn count(client: &Client, add: impl FnOnce(&mut ClientProbeCounters)) {
     client.probes.set(probes);
 }
 
-/// Reports each change between answered and unanswered probes once.
+/// Reports once when the server begins to answer the probes, and once when it no longer answers.
 fn report(client: &Client, state: State) {
     let answered = match state {
         State::Waiting { .. } => return,

@@ -25,8 +25,8 @@ pub(crate) use socket::listen;
 
 use std::time::Duration;
 
-/// Maximum number of datagrams read before other tasks run, and the pause after this number. During a flood, at most 64
-/// datagrams are read per millisecond, and the kernel drops the remaining datagrams.
+/// Maximum number of datagrams that are read before other tasks run, and the pause after a batch of this size. During a
+/// flood, at most 64 datagrams are read per millisecond, and the kernel drops the remaining datagrams.
 const BATCH: (usize, Duration) = (64, Duration::from_millis(1));
 
 /// Size of a socket's receive buffer, enough for about one batch of datagrams. During a flood, a probe is then lost or

@@ -106,7 +106,8 @@ impl Prober {
         Some(now.saturating_sub(sent))
     }
 
-    /// Records that the client sends no probes at present.
+    /// Records that the client stops sending probes for some time, so that missing answers do not
+    /// count as silence of the server.
     pub(crate) fn pause(&mut self) {
         if self.state != State::Silent {
             self.state = State::Waiting { since: None };

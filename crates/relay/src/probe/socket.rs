@@ -57,8 +57,8 @@ pub(crate) struct Received {
 }
 
 impl Received {
-    /// Returns the received bytes. A datagram that is too long is cut to one byte more than the
-    /// length of a probe.
+    /// Returns the received bytes. Of a datagram that is longer than a probe, only one byte more
+    /// than the length of a probe is returned.
     pub(crate) fn bytes(&self) -> &[u8] {
         &self.bytes[..self.length]
     }
@@ -113,7 +113,8 @@ pub(crate) fn answer(socket: &UdpSocket, received: &Received, answer: &Datagram)
         }
         Destination::V6(info) => {
             v6 = info;
-            // a link-local address is valid only on its interface
+            // the interface is kept for a link-local address, which is valid only there; any other
+            // answer may leave through another interface
             if v6.ipi6_addr.s6_addr[0] != 0xfe {
                 v6.ipi6_ifindex = 0;
             }

@@ -30,8 +30,8 @@ pub(super) struct Link {
     pub(super) unacknowledged: VecDeque<Kept>,
     /// Number of messages of this link that the other relay has acknowledged.
     acknowledged: u64,
-    /// Number of received messages that need an acknowledgement, and the number of these that were
-    /// acknowledged.
+    /// Number of received messages that need an acknowledgement, and number of messages that this
+    /// relay has acknowledged.
     came: u64,
     reported: u64,
     /// Number of bytes received since the last acknowledgement.
@@ -40,7 +40,8 @@ pub(super) struct Link {
     pub(super) is_doubtful: bool,
     /// Whether the other relay has requested an acknowledgement.
     pub(super) answers: bool,
-    /// Control messages that the link must still send: ping, wish, drain and rest.
+    /// Whether the link must still send a ping. The next three fields are further control messages
+    /// that the link must still send.
     pings: bool,
     pub(super) wish: Option<u32>,
     pub(super) says_drain: bool,
@@ -49,11 +50,12 @@ pub(super) struct Link {
     pub(super) is_stuck: bool,
     /// Time since which the link has been resting (open but unused), if it is resting.
     pub(super) rests: Option<Duration>,
-    /// Whether this relay, and whether the other relay, sends no new messages over the link
-    /// (draining).
+    /// Whether this relay sends no new messages over the link (draining).
     pub(super) drains: bool,
+    /// Whether the other relay sends no new messages over the link.
     pub(super) is_drained: bool,
-    /// Time of the first request for an acknowledgement that was not answered; `None` without one.
+    /// Time of the oldest request for an acknowledgement to which the other relay has not replied,
+    /// or `None` if there is no such request.
     pub(super) asked: Option<Duration>,
     heard: Duration,
 }
@@ -68,8 +70,8 @@ impl Link {
             unacknowledged_bytes: 0,
             is_doubtful: false,
             answers: false,
-            // the link begins with a ping: until the server receives a first message from the client, the handshake may
-            // be a replay
+            // the link begins with a ping, because a handshake may be a replay until the server has
+            // received a first message from the client
             pings: true,
             wish: None,
             says_drain: false,
@@ -162,7 +164,8 @@ impl Link {
     /// Records that `count` messages have arrived at the other relay. Returns the number of budget
     /// bytes of the newly acknowledged messages.
     pub(super) fn acknowledged(&mut self, count: u64) -> Result<usize, Violation> {
-        // if two acknowledgements are sent over two links, the newer may arrive first
+        // acknowledgements may be sent over different links, so that an older one, with a smaller
+        // `count`, may arrive after a newer one
         let new = usize::try_from(count.saturating_sub(self.acknowledged));
         let Some(new) = new.ok().filter(|&new| new <= self.unacknowledged.len()) else {
             return violation("acknowledges what was not sent");

@@ -47,7 +47,7 @@ impl Merge {
         self.highest = self.highest.max(until);
         let mut at = offset.max(self.taken);
         while at < until {
-            // the block that contains the offset `at`, or ends at it
+            // the last block that begins at or before the offset `at`
             let before = self.blocks.range_mut(..=at).next_back();
             if let Some((&begin, block)) = before {
                 let end = begin + block.len() as u64;

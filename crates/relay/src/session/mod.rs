@@ -50,8 +50,8 @@ const FIRST_WINDOW: u64 = 65_536;
 /// Divisor for the initial window of a stream: the window is the free memory, without its reserve,
 /// divided by this number.
 const FIRST_SHARE: u64 = 256;
-/// Number of delivered bytes after which a program certainly reads its data. The number exceeds the
-/// kernel buffers of a socket that is never read. [bytes]
+/// Number of delivered bytes that shows that a program reads its data: the kernel buffers of a
+/// socket that is never read are smaller. [bytes]
 const READ_BYTES: u64 = 262_144;
 /// Maximum number of blocks of a session that wait for an earlier block.
 const MAX_BLOCKS: usize = 40_000;
@@ -83,7 +83,8 @@ pub struct Limits {
 /// Memory budgets of a relay, which all its sessions share.
 #[derive(Clone, Debug)]
 pub struct Memory {
-    /// Budget for data that senders may send or that programs have not read yet.
+    /// Budget for received data: data that programs have not read yet, and data for which the other
+    /// relay has credit.
     pub merging: Budget,
     /// Budget for data that were sent and not acknowledged yet.
     pub unacknowledged: Budget,
@@ -188,12 +189,11 @@ pub struct Session {
     blocks: usize,
     /// Latest time for the acknowledgement of received messages, if there are any.
     ack_at: Option<Duration>,
-    /// Time of the last received message. Before the first message, the time from which messages
-    /// are expected.
+    /// Time of the last received message, or a later time since which messages are expected.
     heard: Duration,
     has_heard: bool,
     counted: Counted,
-    /// Reason why a stream was refused, for the last refused stream; `None` if none was refused.
+    /// Reason for the most recent refusal of a stream, or `None` if no stream was refused.
     lack: Option<Lack>,
 }
 
@@ -264,7 +264,7 @@ impl Session {
         }
     }
 
-    /// Stops sending new messages over a link. The link stays open and can be used again
+    /// Makes a link rest: it gets no new messages, but stays open and can be used again
     /// immediately.
     pub fn rest(&mut self, id: LinkId, now: Duration) {
         if let Some(link) = self.links.get_mut(&id) {
@@ -272,8 +272,8 @@ impl Session {
         }
     }
 
-    /// Ends the rest of one link, so that the link is used again. Chooses the link that has rested
-    /// for the shortest time and is not stuck. Returns whether there was such a link.
+    /// Ends the rest of one link, so that the link is used again. Chooses the link that began to
+    /// rest last, among those that are not stuck. Returns whether there was such a link.
     pub fn rouse(&mut self) -> bool {
         let resting = self
             .links
@@ -402,8 +402,8 @@ impl Session {
         self.lack = Some(lack);
     }
 
-    /// Returns the reason why a stream was refused, for the last refused stream. Returns `None` if no
-    /// stream was refused.
+    /// Returns the reason for the most recent refusal of a stream, or `None` if no stream was
+    /// refused.
     pub fn lack(&self) -> Option<Lack> {
         self.lack
     }

@@ -127,8 +127,8 @@ impl Session {
                 if has_next {
                     self.events.push_back(Event::Data(id));
                 } else {
-                    // while an earlier block is late on a slow link, the program cannot read, and the later blocks may
-                    // have used up the sender's credit
+                    // the credit is checked here, because the program cannot read while an earlier block is late on a
+                    // slow link: the later blocks may have used up the sender's credit
                     self.look_at_credit(id);
                 }
             }
@@ -170,8 +170,8 @@ impl Session {
                     }
                     stream.their_epoch = epoch;
                     stream.give_back(until, &merging);
-                    // blocks that used up the remaining credit may have arrived before this frame, and no later block
-                    // would then trigger this check
+                    // the credit is checked here too: the blocks that used up the remaining credit may have arrived
+                    // before this frame, and no further block would cause a check
                     self.look_at_credit(id);
                 }
             }

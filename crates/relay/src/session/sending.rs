@@ -61,7 +61,8 @@ impl Session {
     fn block(&mut self, room: usize, now: Duration, read: Reader) -> Option<Message> {
         let most = room.clamp(1, MAX_BLOCK);
         let reserved = DATA_HEAD + most;
-        // a session that already uses more memory than is free (for all sessions) gets no further memory
+        // a session gets no further memory if it already uses more than the free memory, which is
+        // for all sessions
         if self.kept_bytes > self.memory.unacknowledged.free()
             || !self.memory.unacknowledged.take(reserved)
         {

@@ -6,8 +6,8 @@ use super::merge::Merge;
 use super::{MIN_WINDOW, READ_BYTES};
 use crate::budget::Budget;
 
-/// First time after which a credit frame is repeated while the other relay waits for credit, and
-/// maximum number of doublings of this time.
+/// Time after which a credit frame is repeated for the first time, while the other relay waits for
+/// credit, and maximum number of doublings of this time for further repetitions.
 const REPEAT: Duration = Duration::from_secs(1);
 const MAX_DOUBLINGS: u32 = 4;
 
@@ -34,7 +34,8 @@ pub(super) struct Stream {
     pub(super) their_epoch: u32,
     /// Whether the other relay has used up its credit since the last credit frame.
     pub(super) wants_more: bool,
-    /// Last known offset at which the other relay had used up its credit; `None` if it never has.
+    /// Last known offset at which the other relay had used up its credit, or `None` if it has never
+    /// used up its credit.
     pub(super) spent_at: Option<u64>,
     /// Time of the last credit frame, and number of its repetitions.
     pub(super) announced_at: Duration,

@@ -287,8 +287,8 @@ proptest! {
         }
     }
 
-    /// Checks that random messages are reported as violations, and use at most the memory of the
-    /// budget.
+    /// Checks that a session survives random messages: it processes each or reports a violation,
+    /// and uses at most the memory of its budget.
     #[test]
     fn any_message_is_borne(seed in any::<u64>()) {
         let mut random = Random(seed | 1);
@@ -474,7 +474,8 @@ fn a_window_grows_where_it_holds_its_sender_up_and_is_given_back_when_idle() {
     };
     let messages = messages(&mut client, link, Duration::from_secs(6));
     assert!(holds(&messages, &expected));
-    // this credit frame is older than the credit that was returned
+    // this credit frame was sent before the other relay knew that credit was given back, so that
+    // its epoch is too old
     let late = Frame::Credit {
         stream: id,
         until: 900_000,

@@ -55,9 +55,9 @@ impl Session {
         self.kept_bytes > self.memory.unacknowledged.free() || self.streams.values().any(spent)
     }
 
-    /// Sends one message of a stuck link also over another link, if there is another link. The chosen message is the
-    /// message whose data are the farthest behind the last data sent in their stream, since a reader probably waits for
-    /// these data. Only one message is sent at a time, because a message that is late but not lost arrives twice.
+    /// Sends one message of a stuck link over another link too, if there is another link. The message is the one whose
+    /// data are the farthest behind the last data sent in their stream, because a reader probably waits for these data.
+    /// Only one message is repeated at a time, because a message that was only late arrives twice.
     fn free_the_stuck(&mut self) {
         if !self.links.values().any(Link::takes) {
             return;
@@ -83,8 +83,8 @@ impl Session {
         }
     }
 
-    /// Returns whether no message arrived from the other relay for so long that the session is
-    /// dead.
+    /// Returns whether the session is dead: messages are expected, but none has arrived for longer
+    /// than the timeout.
     pub fn is_dead(&self, now: Duration) -> bool {
         let is_waited_for = !self.streams.is_empty() || self.links.is_empty();
         is_waited_for && now.saturating_sub(self.heard) > self.limits.timeout

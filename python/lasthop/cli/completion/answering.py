@@ -2,8 +2,8 @@
 
 The output is lines of text. Line 1 is the kind of files that the shell completes, if any. Line 2 is
 the text before a file name in the same word, such as ``--out=``. Line 3 is the beginning of the
-file name. Line 4 is the beginning of the last word up to its last separator, which bash does not
-replace. Each following line is a possible word, with its description after a tab.
+file name. Line 4 is the beginning of the last word, up to its last separator. Bash does not replace
+this beginning. Each following line is a possible word, with its description after a tab.
 """
 
 import json
@@ -116,7 +116,9 @@ def words_of(line: str) -> tuple[list[str], bool]:
 
 
 def kept_by_bash(word: str, breaks: str) -> str:
-    """Return the beginning of a word up to the last ``=`` or ``:``, which bash does not replace."""
+    """Return the beginning of a word, up to its last ``=`` or ``:``. Bash does not replace this
+    beginning.
+    """
     return word[: max((word.rfind(each) for each in "=:" if each in breaks), default=-1) + 1]
 
 

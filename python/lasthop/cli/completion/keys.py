@@ -69,8 +69,8 @@ def contents(file: str) -> Any:
 
 
 def ways(schema: Schema, path: str, node: Schema) -> Iterator[tuple[str, str]]:
-    """Yield completions of a key path: with ``=`` if its value may be something other than a table,
-    with ``.`` if it may be a table.
+    """Yield completions of a key path. A completion ends with ``.`` if the key may be a table, and
+    with ``=`` if its value may be something else.
     """
     sentence = str(node.get("description", "")).partition(". ")[0]
     text = shorten(sentence, MAX_SAID, placeholder=" ...")
@@ -82,15 +82,15 @@ def ways(schema: Schema, path: str, node: Schema) -> Iterator[tuple[str, str]]:
 
 
 def below(schema: Schema, tables: list[Schema], key: str) -> Iterator[Schema]:
-    """Yield the table schemas of the values of a key; `tables` are the schemas of the outer
-    tables.
+    """Yield the schemas of the tables that a key may contain, if the key is in one of the outer
+    tables with the schemas `tables`.
     """
     for node in children(tables, key):
         yield from filter(is_table, choices(schema, node))
 
 
 def children(tables: list[Schema], key: str) -> Iterator[Schema]:
-    """Yield the schemas of the values of a key in these tables."""
+    """Yield the schemas of the values that a key may have in these tables."""
     for table in tables:
         if key in table.get("properties", {}):
             yield table["properties"][key]

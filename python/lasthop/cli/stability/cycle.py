@@ -240,7 +240,7 @@ def print_branch(branch: "Branch") -> None:
 
 
 def known(error: float) -> float | None:
-    """Return an error; None for infinity, which JSON does not support."""
+    """Return the error of a computed value; None for infinity, which JSON does not support."""
     return error if isfinite(error) else None
 
 

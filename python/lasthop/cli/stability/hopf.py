@@ -135,7 +135,8 @@ def print_points(
 def gaps(
     case: "Case", name: str, values: "NDArray[np.float64]", sound: "NDArray[np.bool_]"
 ) -> Iterator[str]:
-    """Yield a line for each end of a subrange without equilibrium; the line contains the reason.
+    """Yield a line for each value at which the range changes from values with an equilibrium to
+    values without, or back. The line says why there is no equilibrium.
 
     The printed values have an error of about a hundredth of the range."""
     from lasthop.stability.errors import NoEquilibriumError

@@ -275,7 +275,9 @@ def over_parts(over: list[str]) -> list[tuple[str, str]]:
 
 
 def axes(asked: Asked, over: list[str], count: int, *, of_rest: bool = True) -> list["Axis"]:
-    """Return the varied parameters with their ranges; raise an error unless there are `count`."""
+    """Return the varied parameters with their ranges; raise an error unless there are `count`
+    parameters. See `axis_of` for `of_rest`.
+    """
     from lasthop.stability.axis import axis_of
 
     results = []

@@ -27,7 +27,7 @@ pub fn data_bytes(cell: &Cell, ip_bytes: u32) -> u32 {
     ip_bytes + cell.mac_header_bytes + cell.llc_bytes
 }
 
-/// Returns EIFS without AIFS: SIFS and a MAC ACK.
+/// Returns the time that EIFS adds to AIFS: the duration of SIFS and a MAC ACK.
 pub fn eifs_lead(cell: &Cell) -> Span {
     cell.phy.sifs + frame(cell, ACK_BYTES, cell.phy.eifs_rate_bps)
 }

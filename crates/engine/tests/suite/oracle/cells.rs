@@ -63,7 +63,7 @@ pub fn station(number: usize, node: Node) -> Station {
     }
 }
 
-/// Returns a scenario without flows. The test generates the arrivals, in category best effort.
+/// Returns a scenario without flows. The test itself generates the packets, in category best effort.
 pub fn scenario(phy: Phy, ap: Node, stations: Vec<Station>) -> Scenario {
     Scenario {
         name: String::from("oracle"),
@@ -175,8 +175,8 @@ pub fn cell() -> impl Strategy<Value = (Scenario, Vec<Arrival>)> {
         )
 }
 
-/// Draws access parameters with small windows, so that draws of 0, collisions and discards are frequent. Control rates
-/// are above or below the rate of the ACK in EIFS, so that the NAV may last longer than EIFS.
+/// Draws access parameters with small windows, so that draws of 0, collisions and discards are frequent. The control
+/// rate may be lower than the ACK rate with which EIFS is computed. In this case the NAV may last longer than EIFS.
 pub fn any_access() -> impl Strategy<Value = Node> {
     let control = select(vec![MBPS, 6 * MBPS, 24 * MBPS]);
     (

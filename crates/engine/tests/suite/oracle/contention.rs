@@ -67,7 +67,7 @@ pub struct Contender {
     cw: u32,
     short_attempts: u32,
     long_attempts: u32,
-    /// Number of packets that may still be sent in the present TXOP.
+    /// Number of packets that the node may still send in the present TXOP.
     may_follow: u32,
     /// End of the present TXOP.
     opportunity_ends: Time,
@@ -140,14 +140,13 @@ impl Contender {
         true
     }
 
-    /// Returns whether a CF-End frame that would end at `end` may end the TXOP, after the node has sent all its
-    /// packets.
+    /// Returns whether the node may end its TXOP early with a CF-End frame, after all its packets are sent. `end` is
+    /// the end of this frame.
     pub fn closes(&self, end: Time) -> bool {
         self.access.txop_limit.is_some() && end <= self.opportunity_ends
     }
 
-    /// Notes that the node has something to send and had nothing before. Returns whether the node transmits
-    /// immediately.
+    /// Notes that a packet has arrived at a node whose queue was empty. Returns whether the node transmits immediately.
     pub fn has_something(&mut self, draws: &mut dyn Draws) -> bool {
         // The node had nothing to send, so that its counter is the counter of post-backoff, running or expired.
         match &mut self.state {
@@ -171,8 +170,8 @@ impl Contender {
         false
     }
 
-    /// Handles the time returned by `deadline`. `something` says whether there is something to send. Returns whether
-    /// the node transmits now.
+    /// Handles the end of the AIFS or slot that `deadline` returns. `something` says whether the node has a packet to
+    /// send. Returns whether the node transmits now.
     pub fn count_down(&mut self, something: bool) -> bool {
         let (now, slots) = match self.state {
             Contention::Defer { until, slots } => (until, slots.unwrap_or(0)),
@@ -196,7 +195,8 @@ impl Contender {
             Contention::Idle => Contention::Frozen { slots: None },
             Contention::Defer { slots, .. } => Contention::Frozen { slots },
             Contention::Backoff { slots, .. } => {
-                // `slots` counts slots that have ended; an EDCA counter is decremented at the start of a slot
+                // `slots` is decremented at the end of each slot, but the counter of EDCA at the start, so that a slot
+                // that has begun is subtracted
                 let begun = u32::from(self.rule == CountdownRule::Edca);
                 let run_out = !something && slots == begun;
                 Contention::Frozen {
@@ -208,8 +208,8 @@ impl Contender {
         };
     }
 
-    /// Notes that the medium becomes idle at `now`. `eifs_lead` is the time that EIFS adds to AIFS after a frame that
-    /// only its senders could read. Returns the failure of the node's own attempt, if it failed.
+    /// Notes that the medium becomes idle at `now`. After frames that the other nodes could not read, `eifs_lead` is
+    /// the time that EIFS adds to AIFS. Returns the failure of the node's own attempt, if it failed.
     pub fn medium_idle(
         &mut self,
         now: Time,
@@ -219,8 +219,8 @@ impl Contender {
         let eifs = now + eifs_lead.unwrap_or(Span::ZERO);
         let (resume, slots, failed) = match self.state {
             Contention::Frozen { slots } => (eifs, slots, None),
-            // The oracle handles the failure before the node detects it. Only the time at which a discard makes room in
-            // the queue depends on this.
+            // The oracle handles the failure immediately, and not after the time-out with which a node detects it. The
+            // only effect is that a discarded packet leaves the queue earlier.
             Contention::AwaitAck { until, after_cts } => {
                 let failed = self.failed(after_cts);
                 (

@@ -13,12 +13,12 @@ use super::contention::Who;
 use super::medium::{Arrival, Attempt, FIRST_REPLY, Outcome, Trace};
 use super::node::Packet;
 
-/// A contender's queue; the first packet is in the engine's cell.
+/// A contender's queue, without its first packet, which the driver has passed to the engine's cell.
 struct Queue {
     limit: usize,
     waiting: VecDeque<Packet>,
-    /// End of the MAC ACK of the last delivered packet, which occupies a position in the queue
-    /// until then.
+    /// End of the MAC ACK of the last delivered packet. Until this time the packet still counts in
+    /// the queue length.
     leaves: Time,
     failures: u32,
 }

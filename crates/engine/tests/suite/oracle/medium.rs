@@ -44,12 +44,12 @@ pub struct Attempt {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Trace {
     pub attempts: Vec<Attempt>,
-    /// Packets delivered, as (end of the data frame, receiver, packet).
+    /// Packets delivered, as (end of the data frame, receiver, number of the packet).
     pub deliveries: Vec<(Time, u32, u32)>,
-    /// Packets dropped at a full queue, as (time, sender, packet).
+    /// Packets dropped at a full queue, as (time, sender, number of the packet).
     pub dropped: Vec<(Time, Who, u32)>,
-    /// Packets discarded at the attempt limit, as (time, sender, packet). The time is the end of the busy period of the
-    /// last attempt. After an internal collision it is the end of the winner's data frame.
+    /// Packets discarded at the attempt limit, as (time, sender, number of the packet). The time is the end of the busy
+    /// period of the last attempt. After an internal collision it is the end of the winner's data frame.
     pub discarded: Vec<(Time, Who, u32)>,
 }
 
@@ -94,8 +94,8 @@ pub struct Medium<'a> {
     following: bool,
     /// Start of the frame after the present SIFS gap, and the frame; `None` outside such a gap.
     reply: Option<(Time, Frame)>,
-    /// End of the NAV that the last RTS set. The sender of the RTS may send earlier, after a time-out shorter than a
-    /// MAC ACK. This transmission cancels the NAV.
+    /// End of the NAV that the last RTS set. After a lost data frame, the sender of the RTS may transmit again before
+    /// this time, if its time-out is shorter than a MAC ACK. The new transmission cancels the NAV.
     nav: Time,
     replies: u32,
     trace: Trace,
@@ -289,7 +289,8 @@ impl Medium<'_> {
         }
     }
 
-    /// Removes packets that were discarded in an internal collision.
+    /// Removes the packets that were discarded in an internal collision from their queues, and records them in the
+    /// trace.
     fn settle(&mut self, now: Time) {
         for node in &mut self.nodes {
             if let Some(packet) = node.settle() {

@@ -7,7 +7,7 @@ use lasthop_engine::scenario::{CountdownRule, Node as Settings};
 
 use super::contention::{Contender, Draws, Who};
 
-/// A packet for the medium.
+/// A packet that a node sends over the medium.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Packet {
     /// Number of the packet in the trace.
@@ -45,7 +45,7 @@ impl Node {
         }
     }
 
-    /// Sends the first packet of the queue. Returns whether the packet was sent before.
+    /// Records that the first packet of the queue is sent now. Returns whether an earlier attempt sent the same packet.
     pub fn sends(&mut self) -> bool {
         std::mem::replace(&mut self.sent, true)
     }
@@ -61,7 +61,7 @@ impl Node {
         (true, at_once)
     }
 
-    /// Handles the contender's deadline. Returns whether the node transmits now.
+    /// Handles the end of the AIFS or slot for which the contender waits. Returns whether the node transmits now.
     pub fn count_down(&mut self) -> bool {
         self.contender.count_down(!self.queue.is_empty())
     }
@@ -71,8 +71,8 @@ impl Node {
         self.contender.medium_busy(!self.queue.is_empty());
     }
 
-    /// Notes that the medium becomes idle at `now`. `eifs_lead` is the time that EIFS adds to AIFS after a frame that
-    /// only its senders could read. Returns the node's packet if it is discarded now.
+    /// Notes that the medium becomes idle at `now`. After frames that the other nodes could not read, `eifs_lead` is
+    /// the time that EIFS adds to AIFS. Returns the node's packet if it is discarded now.
     pub fn medium_idle(
         &mut self,
         now: Time,
@@ -88,13 +88,13 @@ impl Node {
         self.doomed = self.contender.yields(draws).at_limit;
     }
 
-    /// Handles the end of the higher category's exchange. Returns the packet that was discarded in the internal
-    /// collision.
+    /// Handles the end of the higher category's exchange. Returns this node's packet if the internal collision was the
+    /// packet's last attempt, so that the packet is discarded.
     pub fn settle(&mut self) -> Option<Packet> {
         std::mem::take(&mut self.doomed).then(|| self.leave())
     }
 
-    /// Handles the end of a successful exchange. Removes the packet from the queue.
+    /// Handles the end of a successful exchange: removes the packet from the queue and begins post-backoff.
     pub fn acknowledged(&mut self, draws: &mut dyn Draws) {
         self.leave();
         self.contender.succeeded(draws);

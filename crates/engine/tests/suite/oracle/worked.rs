@@ -99,8 +99,8 @@ fn a_packet_that_finds_the_medium_busy_draws_and_a_frozen_counter_keeps_its_valu
 #[test]
 fn an_edca_counter_falls_when_a_slot_begins_in_which_another_node_sends() {
     // With an EDCA counter, node 2 counts at 1400, 1420 and 1440. It has 2 slots left from 2740 and sends at 2780. The
-    // AP's post-backoff of 3 slots decreases at 2740, 2760 and 2780, so that its packet of 2900 draws a new backoff. A
-    // DCF counter would have one slot left.
+    // AP's post-backoff of 3 slots ends at 2780. The AP's packet that arrives at 2900, while the medium is busy,
+    // therefore draws a new backoff. With DCF, the AP's counter would have one slot left.
     let mut scenario = two_stations();
     scenario.bss[0].cell.countdown = CountdownRule::Edca;
     let arrivals = [
@@ -365,8 +365,8 @@ fn station_1_may_send(txop_packets: u32) -> Scenario {
 #[test]
 fn a_packet_that_comes_before_the_mac_ack_ends_joins_the_transmission_opportunity() {
     // First frame 100..1092 us, MAC ACK 1102..1350. The packet that arrived at 1349 follows at 1360, until 2610. The
-    // packet that arrives at 2610 is too late for the TXOP and has 4 slots from 2660. Post-backoff is drawn after each
-    // frame.
+    // packet that arrives at 2610 is too late for the TXOP and waits for 4 slots from 2660. Post-backoff is drawn after
+    // each frame.
     let arrivals = [
         arrival(100, 1, 0, 1064),
         arrival(1_349, 1, 1, 1064),
@@ -390,7 +390,7 @@ fn a_packet_that_comes_before_the_mac_ack_ends_joins_the_transmission_opportunit
 #[test]
 fn a_cf_end_truncates_an_opportunity_in_which_it_fits() {
     // First frame 100..1092 us, MAC ACK 1102..1350, CF-End (272 us) 1360..1632, AIFS until 1682. The packet that
-    // arrives at 1350 is too late for the TXOP and has 4 slots.
+    // arrives at 1350 is too late for the TXOP and waits for 4 slots.
     let starts = |limit_us: u64| {
         let mut scenario = two_stations();
         scenario.bss[0].cell.cf_end = true;
@@ -410,7 +410,8 @@ fn a_cf_end_truncates_an_opportunity_in_which_it_fits() {
 
 #[test]
 fn a_lost_frame_ends_the_transmission_opportunity() {
-    // The second frame, 1360..2352 us, is lost: EIFS until 2716, then 2 slots out of the doubled contention window.
+    // The second frame of the TXOP, 1360..2352 us, is lost. EIFS lasts until 2716, followed by 2 slots, drawn from the
+    // doubled contention window.
     let arrivals = [arrival(100, 1, 0, 1064), arrival(200, 1, 1, 1064)];
     let script = Script {
         backoff: vec![vec![], vec![(31, 31), (63, 2), (31, 9)], vec![]],
@@ -430,8 +431,8 @@ fn a_lost_frame_ends_the_transmission_opportunity() {
 
 #[test]
 fn only_the_first_frame_of_an_opportunity_has_rts_and_cts() {
-    // RTS takes 272 us and CTS 248 us: data 640..1632, MAC ACK until 1890. The next data frame, at 1900, is lost. Its
-    // loss counts as an attempt of a short frame, and the frame is sent again with RTS.
+    // RTS takes 272 us and CTS 248 us: data 640..1632, MAC ACK until 1890. The next data frame, at 1900, is lost. This
+    // loss counts as a failed attempt of a short frame. The data frame is then sent again, after an RTS.
     let mut scenario = station_1_may_send(2);
     scenario.bss[0].cell.rts_threshold_bytes = Some(1_000);
     scenario.stations[0].node.attempts_long = 1;

@@ -52,7 +52,7 @@ fn a_link_that_rests_carries_nothing_until_it_is_roused() {
     client.open("target", 80, second(2)).unwrap();
     assert!(messages(&mut client, 0, second(2)).is_empty());
     assert_eq!(client.rested(second(30), second(28)), [0]);
-    // the link whose rest began last is used first
+    // of two resting links, the link that began to rest last is used again first
     assert!(client.rouse() && client.carries(1) && !client.carries(0));
     let messages = messages(&mut client, 1, second(3));
     assert!(holds(&messages, &Frame::Rest { rests: false }));

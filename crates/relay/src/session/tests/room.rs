@@ -85,7 +85,7 @@ fn streams_that_are_read_get_credit_before_those_that_are_not() {
 
 #[test]
 fn each_stream_that_may_be_open_has_room_whatever_others_hold() {
-    // with 24 KiB of memory per stream, the budget for merging is 16 KiB per stream
+    // a memory of 24 KiB per stream, of which 16 KiB are the budget for merging
     let (streams, merging) = (64, 64 * 16_384);
     let mut server = server(streams, merging);
     open(&mut server, 0);
