@@ -10,7 +10,7 @@ from lasthop.errors import ModelError
 from lasthop.models import MODELS
 from lasthop.models.assumptions import BY_MODEL
 from lasthop.models.errors import in_words, warning_text
-from lasthop.models.vbs.window import LAWS
+from lasthop.models.vbs.window import GROWTH_ALGORITHMS
 
 SOURCES = Path(__file__).parents[2] / "python" / "lasthop" / "models"
 
@@ -69,7 +69,7 @@ def test_a_doubt_ends_with_the_page_of_the_assumption() -> None:
 
 
 def test_the_text_of_vbs_names_every_congestion_control_of_the_model() -> None:
-    assert BY_MODEL["vbs"]["section III-A"] == f"that connections run {', '.join(LAWS)}"
+    assert BY_MODEL["vbs"]["section III-A"] == f"that connections run {', '.join(GROWTH_ALGORITHMS)}"
 
 
 def test_every_model_has_its_assumptions_in_the_common_table() -> None:

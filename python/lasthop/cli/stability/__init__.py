@@ -20,7 +20,7 @@ COMMANDS: dict[Callable[..., None], str] = {
     hopf: "Find where stability is lost.",
     normal_form: "Distinguish small from sudden oscillations.",
     cycle: "Follow the oscillation from a Hopf point.",
-    integrate: "Follow the trajectory in time.",
+    integrate: "Integrate the fluid model over time.",
     chart: "Draw the stable region of two parameters.",
 }
 """Functions of the group's commands, with one-line descriptions."""
