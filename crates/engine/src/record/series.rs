@@ -174,7 +174,8 @@ impl Series {
     }
 }
 
-/// Current values of those quantities of a series that do not depend on an interval.
+/// Current values of time-series quantities. Quantities that are computed over an interval are
+/// excluded.
 pub(crate) struct Present {
     tracks: Vec<Track>,
 }

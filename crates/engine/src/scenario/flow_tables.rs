@@ -27,7 +27,7 @@ pub(super) const REPORTS: [(KeyOf<SensorFlow>, Direction); 2] = [
     (StationTable::sensor_down, Direction::Down),
 ];
 
-/// Returns those tables under the keys `keys` that a station has, with their directions.
+/// Returns the tables that a station has under the keys `keys`, each with its direction.
 pub(super) fn made<T>(
     station: &Section,
     keys: [(KeyOf<T>, Direction); 2],

@@ -1,4 +1,5 @@
-//! Refuses settings that have no effect because of other settings, since a user expects an effect.
+//! Refuses settings that have no effect because of other settings. A user who sets a key expects an
+//! effect.
 
 use super::flow_tables::{CONNECTIONS, made};
 use super::model::Scenario;
@@ -181,8 +182,8 @@ fn check_pings(root: &Section, scenario: &Scenario, problems: &mut Problems) {
 }
 
 /// Refuses parameters of a congestion control that no connection uses. Parameters of older
-/// congestion controls are accepted, because existing files contain such parameters although no
-/// connection uses them.
+/// congestion controls are accepted even if no connection uses them, because existing files contain
+/// such parameters.
 fn check_congestion(root: &Section, problems: &mut Problems) {
     let stations = || root.each(RootKeys::station);
     let of_stations = stations().filter_map(|station| station.inside(StationTable::tcp));

@@ -2,7 +2,7 @@
 //! contention windows and TXOPs of nodes, and limits and thresholds of queues.
 //!
 //! For a change, the scenario file is read again with the new value as an override. Thus the value
-//! is checked like a value of the file. All settings that may not change must remain unchanged.
+//! is checked like a value of the file. A change that alters any other setting is refused.
 
 use super::model::*;
 use super::root::Root;
@@ -16,7 +16,7 @@ pub struct Changeable {
     pub path: String,
     /// Present value.
     pub now: Moving,
-    /// Smallest and largest accepted value, in the unit of the present value.
+    /// Smallest and largest accepted value, in the unit of the field `now`.
     pub range: [f64; 2],
 }
 
@@ -203,7 +203,8 @@ fn all_at_once(places: &[Place]) -> impl Iterator<Item = Vec<(String, String)>> 
     })
 }
 
-/// Returns the access categories of these flows, with best effort, which is always in use.
+/// Returns the access categories of these flows. Best effort is always included, because every node
+/// uses it.
 fn categories<'a>(flows: impl Iterator<Item = &'a Flow>) -> Vec<Category> {
     let mut used = vec![Category::BestEffort];
     used.extend(flows.map(|flow| flow.category));

@@ -279,8 +279,8 @@ fn flows(
     // only a call has several flows; all of them are UDP, so the first flow determines the
     // transport
     let transport = &carried[0].transport;
-    // the access rate of a dumbbell or parking lot is the rate of one host, and a web source
-    // represents many hosts
+    // a web source represents many hosts, so the access rate of a dumbbell or parking lot does not
+    // apply, because this rate is the rate of a single host
     let access = match (transport, class.own) {
         (Transport::Web(_), Some(own)) => Layers(&[own]).value(Hosts::access)?.flatten(),
         _ => hosts.access,
@@ -386,8 +386,8 @@ pub(super) fn beyond_the_wire(
     Err(server.refuse_with_hint(message, hint, problems))
 }
 
-/// Returns the message and the hint for a node that no link has. `shown` is the node as text. If
-/// the network has no links, `needed` is the expected text.
+/// Returns the message and the hint for a node at which no link begins or ends. `shown` is the node
+/// as text. If the network has no links, `needed` is the expected text.
 fn no_such_node(node: &str, shown: &str, known: &[&str], needed: &str) -> (String, Option<String>) {
     let instead = match known.len() {
         0 => format!("expected {needed}"),
@@ -397,8 +397,8 @@ fn no_such_node(node: &str, shown: &str, known: &[&str], needed: &str) -> (Strin
     (format!("no link has a node {shown}; {instead}"), hint)
 }
 
-/// Returns the route of a class from node `from` to node `to`. If there is no route, a problem of
-/// the key `end` is reported.
+/// Returns the route of a class from node `from` to node `to`. If there is no route, a problem is
+/// reported at the key `end`.
 fn path(
     class: &Class,
     end: KeyOf<Option<String>>,

@@ -171,7 +171,7 @@ fn check_others(
 }
 
 /// Checks that either all links or no links have nodes. A link without nodes has no position, so
-/// the positions would give no conflicts with the link.
+/// its conflicts could not be computed from positions.
 fn check_mixture(csma: &Section, problems: &mut Problems) {
     let links = csma.tables(CsmaTable::link);
     let placed = |link: &Section| {
