@@ -293,7 +293,8 @@ fn normalised() {
     same("normalised.txt", &now);
 }
 
-/// Tests the messages about faults in a file. Includes faults for which the file is still accepted.
+/// Tests the messages about faults in a file. Some of these faults do not prevent the acceptance of
+/// the file.
 #[test]
 fn refusals() {
     let now = each(&wrong(&read("scenarios.txt")), |block| {

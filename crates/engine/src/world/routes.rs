@@ -200,8 +200,9 @@ impl Routes {
         let [_, data] = self.routes[flow as usize];
         match data.first.min(data.last) {
             WIRED => self.links[data.start as usize] - wired as u32,
-            // the data of a station's flow: exactly one end of the route is a queue in front of the
-            // radio channel, and the value of the other end is `WIRED`, the largest number
+            // a station's flow: exactly one end of the route is a queue in front of the radio
+            // channel; the other end has the value `WIRED`, the largest number, so the minimum of
+            // both ends is the queue
             contender => contender,
         }
     }

@@ -96,8 +96,8 @@ impl Feeders {
 }
 
 /// Returns for each link whether the packets that enter it are known in advance, in the order of
-/// their arrival. `answers` says which receivers have lookahead. The order of their ACKs follows
-/// from the last link of their segments.
+/// their arrival. `answers` says which receivers have lookahead. The order of the ACKs of such
+/// receivers follows from the last link that their segments pass.
 fn entered_ahead(
     settings: &[&LinkSettings],
     routes: &Routes,
@@ -143,7 +143,8 @@ fn entered_ahead(
     };
     let takes_time = |link: usize| {
         let rate = settings.get(link).map(|link| &link.rate);
-        // at a transmission opportunity of a trace, several packets may leave simultaneously
+        // on a link whose rate is a trace, several packets may leave at the same transmission
+        // opportunity
         matches!(rate, Some(LinkRate::Constant(bps)) if Span::to_send(MIN_BYTES, *bps) > Span::ZERO)
     };
     // Returns where the order of the packets on pure delay `link` was determined, and the delay

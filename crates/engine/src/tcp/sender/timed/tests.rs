@@ -96,8 +96,9 @@ fn squeezed(row: &str) -> String {
 }
 
 impl RackTlp {
-    /// Returns the maximum number of segments in the network when the next segment is sent, or
-    /// `None` for a probe and for the first segment of a recovery.
+    /// Returns the number of segments in the network that the next transmission must not exceed.
+    /// Returns `None` if there is no such limit: for a probe, and for the first segment of a
+    /// recovery.
     pub(in crate::tcp) fn room(&self, cwnd: u32) -> Option<u32> {
         let free = self.probes || self.first && self.rack.has_lost();
         (!free).then(|| self.reduction.map_or(cwnd, |reduction| reduction.cwnd))
@@ -451,8 +452,8 @@ fn a_needed_recovery_is_not_undone() {
     );
 }
 
-/// The first retransmission of a recovery has arrived: the original was lost, although the timer
-/// expired too early.
+/// The ACK echoes the time of the first retransmission of a recovery, so the original segment was
+/// lost. Therefore the recovery is not undone, although the timer expired too early.
 #[test]
 fn an_early_timeout_does_not_undo_the_recovery_before_it() {
     let sender = check(
@@ -468,8 +469,8 @@ fn an_early_timeout_does_not_undo_the_recovery_before_it() {
     assert_eq!((sender.fast_retransmits(), sender.timeouts()), (1, 1));
 }
 
-/// No ACK arrives for 600 ms and the timer expires. Then all segments of the first transmission are
-/// acknowledged.
+/// No ACK arrives for 600 ms and the timer expires. After the timeout, the ACKs of all original
+/// segments arrive.
 #[test]
 fn a_needless_timeout_is_undone() {
     let sender = check(

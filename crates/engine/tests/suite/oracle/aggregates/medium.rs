@@ -1,8 +1,8 @@
 //! The medium of a cell with aggregation, which every node hears.
 //!
 //! Events at the same instant are processed in this order: ends of frames, starts of frames after SIFS, ends of
-//! countdowns, reorder time-outs (sorted by sender and receiver), arrivals (in the given order). All nodes whose
-//! backoff counter expires at one instant send together.
+//! countdowns, reorder time-outs (sorted by sender and receiver), arrivals (in the given order).
+//! All nodes whose backoff counter expires at one instant send simultaneously.
 
 mod exchange;
 

@@ -239,7 +239,8 @@ fn what_rts_has_reserved_may_be_longer_than_eifs() {
     // The access point responds at 6 Mb/s, 24 bits per symbol: CTS and MAC ACK 44 us, BlockAck 12 symbols, 68 us.
     // The MAC ACK of packet 0 takes 44 us instead of 28 us, so that station 1 sends at 418 us:
     // 418   RTS until 446, CTS 462..506, MPDUs 1 and 2 522..930, both lost. EIFS is SIFS and 32 us longer than AIFS.
-    //       The NAV of the RTS is longer, for SIFS and a BlockAck of 68 us: until 1014 + 34 = 1048, 0 slots.
+    //       The NAV of the RTS ends later, because it includes SIFS and a BlockAck of 68 us: it
+    //       ends at 1014, AIFS at 1014 + 34 = 1048, 0 slots.
     let mut scenario = cell(1, AGGREGATION);
     scenario.bss[0].cell.ap.control_rate_bps = 6_000_000;
     scenario.bss[0].cell.rts_threshold_bytes = Some(2_000);
