@@ -293,8 +293,7 @@ fn normalised() {
     same("normalised.txt", &now);
 }
 
-/// Tests the messages about faults in a file. Some of these faults do not prevent the acceptance of
-/// the file.
+/// Tests the messages about faults in a file. Files with some of these faults are still accepted.
 #[test]
 fn refusals() {
     let now = each(&wrong(&read("scenarios.txt")), |block| {

@@ -20,7 +20,7 @@ use crate::tcp::{CongestionAlgorithm, TcpSettings};
 /// Default of the key `utilisation_bin`. A scenario shorter than this default is accepted.
 const DEFAULT_BIN: Span = Span(100_000_000);
 
-/// Refuses settings of a file that have no effect on the scenario.
+/// Refuses settings without effect on the scenario.
 pub(super) fn check(root: &Section, scenario: &Scenario, problems: &mut Problems) {
     check_bin(root, scenario, problems);
     check_queues(root, problems);
@@ -80,8 +80,8 @@ fn check_queues(root: &Section, problems: &mut Problems) {
     }
 }
 
-/// Returns whether a link has a limited rate. Of the keys `keys`, the first key that the table of
-/// the link gives determines the rate.
+/// Returns whether a link has a limited rate. The rate is the value of the first of the keys `keys`
+/// that the table of the link contains.
 fn has_rate(link: &Section, keys: &[KeyOf<LinkRate>]) -> bool {
     let layers = [link];
     let rate = |&key| LinkRate::nearest(&Layers(&layers), key).ok().flatten();
@@ -127,8 +127,8 @@ fn check_access_spread(root: &Section, problems: &mut Problems) {
     }
 }
 
-/// Checks that a file with a spread of bottleneck rates has several bottlenecks with a constant
-/// rate.
+/// Checks that a parking lot with a spread of bottleneck rates has several bottlenecks, and that
+/// their configured rate is constant.
 fn check_rate_spread(root: &Section, problems: &mut Problems) {
     let lot = root.inside(RootKeys::parking_lot);
     let Some((lot, spread)) =

@@ -93,7 +93,7 @@ pub fn parse(
 }
 
 /// Returns the scenario in the content of a file, or all problems. Content that is too large or not
-/// text is a problem. Extension tables and names of other files are refused: see
+/// text is reported as a problem. Extension tables and names of other files are refused: see
 /// [`ExtensionTable::parse_with_scenario`].
 pub fn parse_bytes(
     bytes: &[u8],

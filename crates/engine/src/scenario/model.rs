@@ -41,7 +41,7 @@ pub struct Scenario {
     pub name: String,
     /// Simulated time of each replication, warm-up included.
     pub duration: Span,
-    /// Time at the start of each replication that is excluded from the measurements.
+    /// Initial part of each replication, which is excluded from the measurements.
     pub warmup: Span,
     /// Number of independent replications.
     pub replications: u32,

@@ -26,8 +26,7 @@ const LONGEST_ROUTE: usize = 250;
 /// A class of equal flows between the same two nodes.
 struct Class<'a> {
     name: String,
-    /// Number of flows, which are numbered in their names; `None` for a single flow without a
-    /// number.
+    /// Number of flows, each with a number in its name; `None` for a single flow without a number.
     count: Option<u64>,
     from: String,
     to: String,
@@ -35,8 +34,8 @@ struct Class<'a> {
     stop: Option<Span>,
     /// Table of the class; `None` for a class that a dumbbell or parking lot creates.
     own: Option<&'a Section>,
-    /// Tables in which settings of the class are looked up, nearest first: its own table, and the
-    /// table of the dumbbell or parking lot.
+    /// Tables in which settings of the class are looked up, in order of precedence: its own table,
+    /// then the table of the dumbbell or parking lot.
     tables: Vec<&'a Section>,
 }
 

@@ -66,7 +66,7 @@ pub(super) struct Rack {
     deadline: Time,
 }
 
-/// An ACK with the state of the sender that RACK requires.
+/// The input of RACK for one ACK: the ACK, and the values that RACK requires from the sender.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Step<'a> {
     pub(super) now: Time,

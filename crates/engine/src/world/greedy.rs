@@ -59,7 +59,7 @@ pub(super) struct Member {
     pub(super) hop: u8,
     /// Time from the departure of a datagram to its arrival at the queue.
     pub(super) delay: Span,
-    /// Links upstream of the queue that may lose the datagram, as a range of indices in
+    /// Links that may lose the datagram before it reaches the queue, as a range of indices in
     /// [`GreedyFlows::losing`].
     pub(super) losing: (u32, u32),
 }

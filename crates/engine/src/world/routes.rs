@@ -157,7 +157,8 @@ impl Routes {
         self.legs(packet)[0].place == Place::End
     }
 
-    /// Returns the first two legs (or fewer) of the route of a flow's ACKs, and of its data.
+    /// Returns the first two legs (or fewer) of both routes of a flow: first the route of its ACKs,
+    /// then the route of its data.
     pub(super) fn first_two(&self, flow: usize) -> impl Iterator<Item = &Leg> {
         let first = self.first_legs[flow].into_iter();
         let two = first.flat_map(|first| [first as usize, first as usize + 1]);

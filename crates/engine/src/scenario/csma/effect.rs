@@ -58,8 +58,8 @@ const PLACES: &str = "nodes with positions, [csma.node.NAME]";
 /// removes the effect, and the condition for an effect.
 type Rule<'a> = (bool, &'a [&'a Section], &'a [&'a str], &'a str, &'a str);
 
-/// Refuses keys of `[csma]` and of flows that have no effect. `has_tcp` is true if at least one
-/// flow uses TCP.
+/// Refuses keys without effect in `[csma]` and in the tables of flows. `has_tcp` is true if at
+/// least one flow uses TCP.
 pub(super) fn check(root: &Section, csma: &Section, has_tcp: bool, problems: &mut Problems) {
     let access = csma.value(CsmaTable::access);
     let (Some(access), Some(connections)) = (access, csma.value(CsmaTable::connections)) else {

@@ -97,7 +97,7 @@ pub struct Arrival {
     pub segments: u32,
 }
 
-/// The properties of an ACK of new data that determine the growth of the window.
+/// Those properties of an ACK of new data that determine the growth of the window.
 #[derive(Clone, Copy)]
 pub struct NewAck<'a> {
     /// Arrival time of the ACK.

@@ -98,7 +98,7 @@ struct Epoch {
     k: u64,
     /// `bic_origin_point`: window at the plateau of the cubic function. [packets]
     origin: u64,
-    /// `ack_cnt`: number of acknowledged segments whose effect `w_est` does not include yet.
+    /// `ack_cnt`: number of acknowledged segments that have not increased `w_est` yet.
     acked: u64,
     /// `tcp_cwnd`: window W_est that a Reno flow would have under the same conditions. [packets]
     w_est: u64,

@@ -13,8 +13,8 @@ use crate::tcp::pipe::{MS, settings};
 /// `'` means a retransmission. Times are in ms. Events are `open`, `more N` (N further segments),
 /// `close`, `ack N`, and `timer` at the deadline of the timer. In `ack N`, N is the next segment
 /// expected, and the first and last segment of each SACK block follow. An ACK echoes the time 100
-/// ms ago, or the time after `@`. The timer is R for reordering, P for a probe or T for
-/// retransmission, with its deadline.
+/// ms before its arrival, or the time that is written after `@`. The timer is R for reordering, P
+/// for a probe or T for retransmission, with its deadline.
 fn check(settings: &TcpSettings, table: &str) -> Sender {
     let mut sender = Sender::new(settings);
     let mut actual = Vec::new();

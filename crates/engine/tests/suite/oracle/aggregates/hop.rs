@@ -1,4 +1,5 @@
-//! The path from an access category of one node to another node of the cell: limits and durations of its PPDUs.
+//! The path from an access category of one node to another node of the cell: limits and durations
+//! of the PPDUs on this path.
 
 use lasthop_engine::kernel::time::Span;
 use lasthop_engine::mac::ppdu::Modulation;

@@ -36,7 +36,7 @@ enum Kind {
 struct Frame {
     end: Time,
     kind: Kind,
-    /// Index of the sender of the exchange to which the frame belongs, in the medium's `senders`.
+    /// Sender of the exchange to which the frame belongs, as an index in the medium's `senders`.
     owner: usize,
 }
 
