@@ -84,7 +84,7 @@ impl Exchange {
     }
 }
 
-/// A node in one access category.
+/// The sender of one node and one access category.
 #[derive(Debug)]
 pub struct Sender {
     pub who: Who,
