@@ -53,8 +53,8 @@ impl Scenario {
         moved
     }
 
-    /// Returns the settings of nodes, wires, bottleneck and links that may change. `read` reads the
-    /// scenario file with overrides.
+    /// Returns those settings of nodes, wires, the bottleneck and links that may change. `read`
+    /// reads the scenario file with overrides.
     pub fn changeable(&self, read: &Reader<'_>) -> Vec<Changeable> {
         let is_same = |settings: &[(String, String)]| read(settings).as_ref() == Some(self);
         let places = self.places();

@@ -345,7 +345,7 @@ fn flows(
     Ok(())
 }
 
-/// Returns the links from the node of a cell to the server of a station's flows, and the links of
+/// Returns the links of two paths: from the node of a cell to the server of a station's flows, and
 /// the reverse path.
 pub(super) fn beyond_the_wire(
     cell: Option<&Section>,

@@ -306,8 +306,8 @@ fn every_discipline_takes_what_may_move_of_it() {
         let (scenario, changed) = (with(&shared, &[]), with(&shared, &[(&path, value)]));
         let mut session = session(&scenario);
         assert_eq!(session.change(changed.clone()), Ok(()), "{path}");
-        // the deviation of the whole run is measured from the new target, as in a run that has this
-        // target from the start
+        // the results contain the deviation from the target; for the whole run, it is computed with
+        // the new target, as in a run that has this target from the start
         assert_eq!(outcome(session), unbroken(&changed), "{path}");
     }
 }

@@ -153,7 +153,7 @@ impl Sender {
         self.grant(self.granted.saturating_add(segments).min(self.end));
     }
 
-    /// Stops sending new data. Outstanding segments are still recovered.
+    /// Stops sending new data. Outstanding segments are still retransmitted if they are lost.
     pub fn close(&mut self) {
         self.is_cut |= self.end > self.snd_max;
         self.end = self.snd_max;

@@ -14,7 +14,8 @@
 //!
 //! Differs from the RFCs in:
 //! - After a reduction the window is at least two segments. These two segments are sent
-//!   immediately. In RFC 3168, a window of one segment waits for the retransmission timer.
+//!   immediately. In RFC 3168, a sender whose window is one segment waits for the retransmission
+//!   timer.
 //! - Both ends support ECN, so that the handshake always agrees on it.
 //! - SYNs and ACKs carry no ECT.
 //!

@@ -8,8 +8,8 @@
 //! by proportional rate reduction. Each ACK of new data restarts the retransmission timer (RFC
 //! 6298, rule 5.3), unlike in NewReno.
 //!
-//! The recovery mode of the congestion control has no effect here. Therefore Reno and NewReno are
-//! equal.
+//! The recovery mode of the congestion control has no effect here. Therefore Reno and NewReno
+//! behave in the same way.
 //!
 //! While all segments arrive in order, the sender works like a sender without SACK.
 
@@ -195,8 +195,8 @@ impl Sender {
         })
     }
 
-    /// Chooses the next segment outside recovery. Usually it is a new segment. After a timeout,
-    /// segments that were sent before the timeout and are not SACKed are sent first.
+    /// Chooses the next segment outside recovery. Usually the next segment is a new segment. After
+    /// a timeout, segments that were sent before the timeout and are not SACKed are sent first.
     fn next_unsacked(
         &mut self,
         board: &mut Scoreboard,

@@ -17,7 +17,8 @@
 //! another timer never delays it.
 //!
 //! The loss of a retransmission belongs to the same recovery and does not reduce the window further, as
-//! in Linux; RFC 5681, section 4.3, would reduce it. Losses above `recover` begin the next recovery.
+//! in Linux; RFC 5681, section 4.3, would reduce it. Losses of segments above `recover` begin the
+//! next recovery.
 
 use super::board::Board;
 use super::rack_tlp::{RackTlp, Reduction, Timer};

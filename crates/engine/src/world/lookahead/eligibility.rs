@@ -177,7 +177,7 @@ fn entered_ahead(
 }
 
 /// Returns for each flow whether its receiver is eligible: the receiver must reply immediately, and
-/// no other endpoint may use the first link of its ACKs.
+/// no other endpoint may use the first link that its ACKs pass.
 fn eligible_receivers(scenario: &Scenario, routes: &Routes) -> Vec<bool> {
     let is_single = has_single_user(scenario, routes);
     let answers = |(flow, [acks, data]): (&Transport, [&[u32]; 2])| match flow {
@@ -191,8 +191,8 @@ fn eligible_receivers(scenario: &Scenario, routes: &Routes) -> Vec<bool> {
 }
 
 /// Returns for each flow whether its sender is eligible. No other endpoint may use the first link
-/// of its segments. The segments must need time on this link, and must wait for an event at the end
-/// of the link.
+/// that the segments of this sender pass. The segments must need time on this link, and must wait
+/// for an event at the end of the link.
 fn eligible_senders(scenario: &Scenario, routes: &Routes, lookahead: &[bool]) -> Vec<bool> {
     let is_single = has_single_user(scenario, routes);
     let is_eligible = |(flow, [_, data]): (&Transport, [&[u32]; 2])| match (flow, data) {

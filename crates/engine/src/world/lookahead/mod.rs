@@ -168,7 +168,8 @@ impl Network {
     }
 
     /// Returns whether the ACK may be processed now. If all events before the ACK leave the sender
-    /// unchanged, they are processed first, and the value is true. If not, the ACK is deferred.
+    /// unchanged, they are processed first, and the value is true. If an event may change the
+    /// sender, the ACK is deferred.
     #[inline(never)]
     fn becomes_next(&mut self, at: Time, ack: &Packet) -> bool {
         let index = ack.flow as usize;

@@ -252,7 +252,7 @@ fn a_repair_by_probe_costs_a_halving() {
     assert_eq!((sender.fast_retransmits(), sender.timeouts()), (1, 0));
 }
 
-/// Both the original and the probe arrive: there is no loss.
+/// Both the original and the probe arrive, so there is no loss, and the window is not reduced.
 #[test]
 fn a_needless_probe_costs_nothing() {
     let sender = check(
