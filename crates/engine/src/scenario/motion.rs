@@ -203,8 +203,8 @@ fn all_at_once(places: &[Place]) -> impl Iterator<Item = Vec<(String, String)>> 
     })
 }
 
-/// Returns the access categories of these flows. Best effort is always included, because every node
-/// uses it.
+/// Returns the access categories of these flows. Best effort is always included, because it is
+/// always in use.
 fn categories<'a>(flows: impl Iterator<Item = &'a Flow>) -> Vec<Category> {
     let mut used = vec![Category::BestEffort];
     used.extend(flows.map(|flow| flow.category));
