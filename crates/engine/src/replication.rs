@@ -47,9 +47,8 @@ pub struct Replication {
 pub enum Detail {
     /// Means only.
     Means,
-    /// In addition to means, fairness in single seconds, 99th percentiles of waiting times in the
-    /// queues of a cell, and percentiles of round-trip times. Time series also contain the delays
-    /// of flows.
+    /// Means, the fairness in each second, 99th percentiles of waiting times in the queues of a
+    /// cell, and percentiles of round-trip times. Time series also contain the delays of flows.
     Tails,
 }
 

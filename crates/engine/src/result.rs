@@ -36,7 +36,8 @@ pub struct RunResult {
 }
 
 impl RunResult {
-    /// Combines the finished `replications`, which are in order. There must be at least one.
+    /// Combines the finished `replications`. The list is in order of the replication numbers, and
+    /// contains at least one replication.
     pub fn assemble(
         scenario: &Scenario,
         mut replications: Vec<Replication>,

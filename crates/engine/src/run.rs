@@ -23,13 +23,13 @@ pub struct Progress {
     pub total_s: f64,
 }
 
-/// Maximum number of threads. More threads would not make the run faster.
+/// Maximum number of threads of a run: more threads would not make the run faster.
 const MAX_THREADS: usize = 256;
 
-/// Runs all replications of `scenario` on `jobs` threads. The number is limited to one thread per
-/// replication, and to 256. The result does not depend on `jobs`. The threads call `on_progress`
-/// regularly. If `on_progress` returns `Break`, the run stops, and the result contains the finished
-/// replications.
+/// Runs all replications of `scenario` on `jobs` threads. The number of threads is at most the
+/// number of replications, and at most 256. The result does not depend on `jobs`. The threads call
+/// `on_progress` regularly. If `on_progress` returns `Break`, the run stops, and the result
+/// contains the finished replications.
 ///
 /// # Errors
 /// `Interrupted` if no replication has finished, and the errors of [`run_replication`].

@@ -293,7 +293,7 @@ fn normalised() {
     same("normalised.txt", &now);
 }
 
-/// Tests the messages about faults in a file. Includes faults for which the file is still accepted.
+/// Tests the messages about faults in a file. Files with some of these faults are still accepted.
 #[test]
 fn refusals() {
     let now = each(&wrong(&read("scenarios.txt")), |block| {

@@ -20,7 +20,7 @@ struct Flows {
     each: Vec<Wait>,
 }
 
-/// Number and sojourn times of the datagrams of a flow that have left a queue.
+/// Number of datagrams of a flow that have left a queue, and the sum of their sojourn times.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Wait {
     flow: u32,
@@ -74,7 +74,8 @@ impl Waits {
         each[place].ns += at.since(entered).0;
     }
 
-    /// Returns the number and sojourn times of the datagrams of a flow that have left the queue.
+    /// Returns the number of datagrams of a flow that have left the queue, with their sojourn
+    /// times.
     pub fn of(&self, flow: u32) -> Wait {
         let each = self.flows.as_deref().map_or(&[][..], |flows| &flows.each);
         match each.binary_search_by_key(&flow, |wait| wait.flow) {

@@ -45,7 +45,8 @@ impl Backoffs {
         let drawn = match was.passed + slots == was.target {
             true => seen.drawn,
             // the packet arrived during the interframe space after the last exchange, and the
-            // backoff was drawn then
+            // backoff was drawn at that time, so all its slots were counted down before this
+            // exchange
             false => Some(slots),
         };
         drawn.and_then(|slots| u32::try_from(slots).ok())

@@ -12,9 +12,9 @@ use crate::scenario::Scenario;
 /// Returns the frames that begin at `from` or later and before `to`, as JSON with one list per
 /// property.
 ///
-/// Nodes and flows have their names in the scenario. `receiver` is null for a frame to all nodes.
-/// `flow` and `packet` are set for data frames and RTS frames. `flow` or `packet` is null if its
-/// value is not the same for all packets of a PPDU. `flow` is null for a connection that has no
+/// Nodes and flows are given by their names in the scenario. `receiver` is null for a frame to all
+/// nodes. `flow` and `packet` are set for data frames and RTS frames. `flow` or `packet` is null if
+/// its value is not the same for all packets of a PPDU. `flow` is null for a connection that has no
 /// name in the scenario. `mpdus` and `mpdus_lost` are null for control frames. In a cell that
 /// aggregates, `sequence` has the sequence numbers of the MPDUs, and `lost` has the sequence
 /// numbers of the MPDUs that were not received. `mcs` is set for PPDUs with an MCS.

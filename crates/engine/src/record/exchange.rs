@@ -1,10 +1,11 @@
-//! Frames of an exchange: RTS, CTS, data and response.
+//! Records the frames of an exchange, which are RTS, CTS, data and response.
 
 use super::{Fate, FrameKind, FrameRecord};
 use crate::kernel::time::{Span, Time};
 use crate::mac::airtime::{ACK_BYTES, RTS_BYTES};
 
-/// An exchange that has ended: the frames from RTS or data to the response.
+/// An exchange that has ended. It begins with the RTS, or with the data frame if there is no RTS.
+/// It ends with the response.
 pub(super) struct Exchange {
     /// End of the data frame.
     pub(super) end: Time,
@@ -22,8 +23,8 @@ pub(super) struct Exchange {
 
 impl Exchange {
     /// Appends to `records` those frames of the exchange that were transmitted. `data` is the data
-    /// frame, whose time is set to the start of the exchange. If there is an RTS, the method
-    /// corrects this time.
+    /// frame, whose time is set to the start of the exchange. If there is an RTS, the method moves
+    /// this time to one SIFS after the CTS.
     pub(super) fn write(&self, records: &mut Vec<FrameRecord>, mut data: FrameRecord) {
         let (response, response_bytes, response_bps) = self.response;
         let back = [data.to, data.from];

@@ -84,7 +84,7 @@ impl FrameLog {
         self.close(before);
     }
 
-    /// Counts the new frames in `records`, which begin at index `before`. If the maximum number is
+    /// Counts the new frames, which begin at index `before` of `records`. If the maximum number is
     /// exceeded, removes the last frames.
     fn close(&mut self, before: usize) {
         for index in before..self.records.len() {

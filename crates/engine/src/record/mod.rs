@@ -37,7 +37,8 @@ pub enum FrameKind {
     CfEnd,
     /// BlockAck: the response to several MPDUs, or to a BlockAckReq.
     BlockAck,
-    /// BlockAckReq: the receiver then no longer waits for MPDUs that the sender has discarded.
+    /// BlockAckReq: a request for a BlockAck. After this request, the receiver no longer waits for
+    /// MPDUs that the sender has discarded.
     BlockAckReq,
 }
 
@@ -79,8 +80,8 @@ pub struct FrameRecord {
     pub bytes: u32,
     /// Rate of the frame. [bit/s]
     pub rate_bps: u64,
-    /// Number of the transmission attempt, counted from 1. For several MPDUs, the largest of their
-    /// attempt numbers.
+    /// Number of the transmission attempt, counted from 1. For a PPDU with several MPDUs, this is
+    /// the largest attempt number of the MPDUs.
     pub attempt: u32,
     /// Result of the transmission of the frame.
     pub fate: Fate,

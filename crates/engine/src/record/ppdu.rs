@@ -38,8 +38,8 @@ pub struct Mpdu {
     /// Number of the MPDU, counted from 0 for each pair of a contender (node or access category)
     /// and a receiver.
     pub number: u32,
-    /// Number of the transmission attempt of the MPDU, counted from 1. Attempts whose RTS failed
-    /// are included.
+    /// Number of the transmission attempt of the MPDU, counted from 1. Attempts that ended with a
+    /// failed RTS are counted.
     pub attempt: u32,
     /// Number of packets in the MPDU.
     pub packets: u32,
@@ -201,7 +201,7 @@ fn psdu_bytes(modulation: Option<Modulation>, mpdus: &[Mpdu]) -> u32 {
 }
 
 /// Returns the attempt number of a BlockAckReq or, for MPDUs, the largest attempt number. The
-/// second value says whether the BlockAckReq or an MPDU is discarded.
+/// second value is true if the BlockAckReq, or at least one of the MPDUs, is discarded.
 fn attempt(sent: &Transmission, mpdus: &[Mpdu]) -> (u32, bool) {
     let attempts = mpdus.iter().map(|mpdu| mpdu.attempt);
     match attempts.max() {

@@ -174,7 +174,8 @@ impl Series {
     }
 }
 
-/// Current values of those quantities of a series that do not depend on an interval.
+/// Current values of time-series quantities. Quantities that are computed over an interval are
+/// excluded.
 pub(crate) struct Present {
     tracks: Vec<Track>,
 }
@@ -310,7 +311,7 @@ fn delays_of_flows(world: &World<'_>, tracks: &mut Vec<Track>) {
     }
 }
 
-/// Adds the tracks of a CSMA network: of its links, and of their users.
+/// Adds the tracks of the links and of the users of a CSMA network.
 fn of_conflict(world: &World<'_>, tracks: &mut Vec<Track>) {
     let (Some(conflict), Some(csma)) = (world.radio().conflict(), &world.scenario().csma) else {
         return;

@@ -176,8 +176,8 @@ fn station(
     Ok(station)
 }
 
-/// Returns the modulation of data frames to and from a station; `None` if the station does not send
-/// aggregates.
+/// Returns the modulation of data frames to and from a station; `None` if these frames are not
+/// aggregated.
 fn modulation(cell: &Cell, phy: PhyKind, layers: &Layers) -> Result<Option<Modulation>, Refused> {
     let of_phy = |ppdus: Ppdus| ppdus.of_generation(phy.generation()?);
     let Some(generation) = cell.ppdus.and_then(of_phy) else {

@@ -169,7 +169,7 @@ fn refuse_tcp(flow: &Section, other: &str, problems: &mut Problems) {
     }
 }
 
-/// Checks that the table of a flow with calls sets no other traffic.
+/// Checks that the table of a flow with calls contains no keys of UDP, web or TCP traffic.
 fn check_wired_call(flow: &Section, call: &Section, problems: &mut Problems) {
     check_call(call, problems);
     let others = [flow.inside(FlowTable::udp), flow.inside(FlowTable::web)];

@@ -58,8 +58,8 @@ impl<T> ExtensionTable<T> {
     /// Returns the extension that adds `keys` to the root of the file.
     ///
     /// `check` receives the root table and checks the consistency of values of the extension's
-    /// tables. `convert` converts valid tables. Each table may be absent, and `convert` may report
-    /// problems that concern the scenario.
+    /// tables. `convert` converts valid tables to a `T`. Each table may be absent, and `convert`
+    /// may report problems that concern the scenario.
     pub const fn new(
         keys: fn() -> Vec<Key>,
         check: fn(&Section, &mut Problems),

@@ -38,9 +38,9 @@ fn preset(root: &Item) -> Option<&'static str> {
     PhyKind::WORDS.iter().copied().find(|word| *word == name)
 }
 
-/// Returns whether a file describes a modern network: a cell of 802.11n, ac or ax, or, without a
-/// cell, wired links. Topologies of a fixed shape and networks with `csma` are not modern, because
-/// they use the defaults of their papers.
+/// Returns whether a file describes a modern network. A network is modern if it has a cell of
+/// 802.11n, ac or ax, or if it has wired links and no cell. Topologies of a fixed shape and
+/// networks with `csma` are not modern, because they use the defaults of their papers.
 fn is_modern(root: &Item) -> bool {
     let has = |key: &str| root.get(key).is_some();
     let cell = || root.get(RootKeys::cell.name())?.get(Phy::kind.name());

@@ -1,4 +1,4 @@
-//! Tables of a station that create its flows, and the outer tables from which these tables inherit
+//! Tables that create the flows of a station, and the outer tables from which these tables inherit
 //! settings.
 
 use super::flow_keys::{Connections, DatagramFlow, SensorFlow};
@@ -9,25 +9,25 @@ use crate::notation::layers::Layers;
 use crate::notation::problem::Refused;
 use crate::notation::setting::{FileTable, KeyOf};
 
-/// Keys of a station's tables that create TCP connections, each with the direction of the data.
+/// Keys that create TCP connections in a station's table, each with the direction of the data.
 pub(super) const CONNECTIONS: [(KeyOf<Connections>, Direction); 2] = [
     (StationTable::upload, Direction::Up),
     (StationTable::download, Direction::Down),
 ];
 
-/// Keys of a station's tables that create a datagram source, each with the direction of the data.
+/// Keys that create a datagram source in a station's table, each with the direction of the data.
 pub(super) const DATAGRAMS: [(KeyOf<DatagramFlow>, Direction); 2] = [
     (StationTable::udp_up, Direction::Up),
     (StationTable::udp_down, Direction::Down),
 ];
 
-/// Keys of a station's tables that create reports of a sensor, each with the direction of the data.
+/// Keys that create a sensor's reports in a station's table, each with the direction of the data.
 pub(super) const REPORTS: [(KeyOf<SensorFlow>, Direction); 2] = [
     (StationTable::sensor_up, Direction::Up),
     (StationTable::sensor_down, Direction::Down),
 ];
 
-/// Returns those tables under the keys `keys` that a station has, with their directions.
+/// Returns the tables that a station has under the keys `keys`, each with its direction.
 pub(super) fn made<T>(
     station: &Section,
     keys: [(KeyOf<T>, Direction); 2],

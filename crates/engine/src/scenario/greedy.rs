@@ -62,7 +62,7 @@ impl<'a> Path<'a> {
     }
 }
 
-/// Reports every greedy source of a station that cannot fill its queue.
+/// Reports a problem for each greedy source at a station, if the source cannot fill its queue.
 pub(super) fn check(root: &Section, scenario: &Scenario, problems: &mut Problems) {
     for flow in &scenario.flows {
         let (Transport::Udp(udp), Ends::Station { station, direction }) =

@@ -1,4 +1,5 @@
-//! Refuses settings that have no effect because of other settings, since a user expects an effect.
+//! Refuses settings that have no effect because of other settings. A user who sets a key expects an
+//! effect.
 
 use super::flow_tables::{CONNECTIONS, made};
 use super::model::Scenario;
@@ -19,7 +20,7 @@ use crate::tcp::{CongestionAlgorithm, TcpSettings};
 /// Default of the key `utilisation_bin`. A scenario shorter than this default is accepted.
 const DEFAULT_BIN: Span = Span(100_000_000);
 
-/// Refuses settings of a file that have no effect on the scenario.
+/// Refuses settings without effect on the scenario.
 pub(super) fn check(root: &Section, scenario: &Scenario, problems: &mut Problems) {
     check_bin(root, scenario, problems);
     check_queues(root, problems);
@@ -79,8 +80,8 @@ fn check_queues(root: &Section, problems: &mut Problems) {
     }
 }
 
-/// Returns whether a link has a limited rate. Of the keys `keys`, the first key that the table of
-/// the link gives determines the rate.
+/// Returns whether a link has a limited rate. The rate is the value of the first of the keys `keys`
+/// that the table of the link contains.
 fn has_rate(link: &Section, keys: &[KeyOf<LinkRate>]) -> bool {
     let layers = [link];
     let rate = |&key| LinkRate::nearest(&Layers(&layers), key).ok().flatten();
@@ -126,8 +127,8 @@ fn check_access_spread(root: &Section, problems: &mut Problems) {
     }
 }
 
-/// Checks that a file with a spread of bottleneck rates has several bottlenecks with a constant
-/// rate.
+/// Checks that a parking lot with a spread of bottleneck rates has several bottlenecks, and that
+/// their configured rate is constant.
 fn check_rate_spread(root: &Section, problems: &mut Problems) {
     let lot = root.inside(RootKeys::parking_lot);
     let Some((lot, spread)) =
@@ -181,8 +182,8 @@ fn check_pings(root: &Section, scenario: &Scenario, problems: &mut Problems) {
 }
 
 /// Refuses parameters of a congestion control that no connection uses. Parameters of older
-/// congestion controls are accepted, because existing files contain such parameters although no
-/// connection uses them.
+/// congestion controls are accepted even if no connection uses them, because existing files contain
+/// such parameters.
 fn check_congestion(root: &Section, problems: &mut Problems) {
     let stations = || root.each(RootKeys::station);
     let of_stations = stations().filter_map(|station| station.inside(StationTable::tcp));

@@ -6,7 +6,7 @@
 //!
 //! The tree contains the line of every key, so that each problem is reported with its line. Each
 //! module defines its keys once, and `root` combines them. The decoder, the messages and the
-//! [`schema`] use these definitions. Another crate may add root tables, an [`ExtensionTable`].
+//! [`schema`] use these definitions. Another crate may add root tables with an [`ExtensionTable`].
 
 mod assemble;
 mod checks;
@@ -60,8 +60,8 @@ static ROOT: LazyLock<Table> = LazyLock::new(|| Table {
     ..root::Root::table().clone()
 });
 
-/// Returns the JSON Schema (2020-12) of scenario files in TOML or JSON. It accepts bare values in
-/// place of tables, but not extension tables: see [`ExtensionTable::schema`].
+/// Returns the JSON Schema (2020-12) of scenario files in TOML or JSON. The schema accepts bare
+/// values in place of tables, but no extension tables: see [`ExtensionTable::schema`].
 pub fn schema() -> serde_json::Value {
     let grammar = file::grammar(&ROOT, &NOTHING_ADDED, &NO_FILES);
     schema::schema(&grammar, file::TITLE, &["duration"])
@@ -93,7 +93,7 @@ pub fn parse(
 }
 
 /// Returns the scenario in the content of a file, or all problems. Content that is too large or not
-/// text is a problem. Extension tables and names of other files are refused: see
+/// text is reported as a problem. Extension tables and names of other files are refused: see
 /// [`ExtensionTable::parse_with_scenario`].
 pub fn parse_bytes(
     bytes: &[u8],

@@ -41,7 +41,7 @@ pub struct Scenario {
     pub name: String,
     /// Simulated time of each replication, warm-up included.
     pub duration: Span,
-    /// Time at the start of each replication that is excluded from the measurements.
+    /// Initial part of each replication, which is excluded from the measurements.
     pub warmup: Span,
     /// Number of independent replications.
     pub replications: u32,
@@ -67,16 +67,17 @@ pub struct Scenario {
     pub record: Record,
     /// TCP settings of flows whose own tables set no TCP keys.
     pub tcp: TcpSettings,
-    /// TCP defaults that depend on the kind of network, if at least one flow uses them.
+    /// TCP defaults that depend on the kind of network. Only defaults that at least one flow uses
+    /// are included.
     pub tcp_defaults: TcpDefaults,
     /// UDP settings of flows whose own tables set no UDP keys.
     pub udp: UdpSettings,
-    /// Programs that an emulation runs at its places: the server, stations, and ends of wired
-    /// flows.
+    /// Programs that an emulation runs at the server, at stations, and at the ends of wired flows.
     pub programs: Vec<Program>,
 }
 
-/// Shell commands that an emulation runs at one of its places.
+/// Shell commands that an emulation runs at the server, at a station, or at one end of a wired
+/// flow.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Program {
     /// Name of the place: the server, a station, or one end of a wired flow.

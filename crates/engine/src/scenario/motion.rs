@@ -2,7 +2,7 @@
 //! contention windows and TXOPs of nodes, and limits and thresholds of queues.
 //!
 //! For a change, the scenario file is read again with the new value as an override. Thus the value
-//! is checked like a value of the file. All settings that may not change must remain unchanged.
+//! is checked like a value of the file. A change that alters any other setting is refused.
 
 use super::model::*;
 use super::root::Root;
@@ -16,7 +16,7 @@ pub struct Changeable {
     pub path: String,
     /// Present value.
     pub now: Moving,
-    /// Smallest and largest accepted value, in the unit of the present value.
+    /// Smallest and largest accepted value, in the unit of the field `now`.
     pub range: [f64; 2],
 }
 
@@ -53,8 +53,8 @@ impl Scenario {
         moved
     }
 
-    /// Returns the settings of nodes, wires, bottleneck and links that may change. `read` reads the
-    /// scenario file with overrides.
+    /// Returns those settings of nodes, wires, the bottleneck and links that may change. `read`
+    /// reads the scenario file with overrides.
     pub fn changeable(&self, read: &Reader<'_>) -> Vec<Changeable> {
         let is_same = |settings: &[(String, String)]| read(settings).as_ref() == Some(self);
         let places = self.places();
@@ -203,7 +203,8 @@ fn all_at_once(places: &[Place]) -> impl Iterator<Item = Vec<(String, String)>> 
     })
 }
 
-/// Returns the access categories of these flows, with best effort, which is always in use.
+/// Returns the access categories of these flows. Best effort is always included, because it is
+/// always in use.
 fn categories<'a>(flows: impl Iterator<Item = &'a Flow>) -> Vec<Category> {
     let mut used = vec![Category::BestEffort];
     used.extend(flows.map(|flow| flow.category));

@@ -26,8 +26,7 @@ const LONGEST_ROUTE: usize = 250;
 /// A class of equal flows between the same two nodes.
 struct Class<'a> {
     name: String,
-    /// Number of flows, which are numbered in their names; `None` for a single flow without a
-    /// number.
+    /// Number of flows, each with a number in its name; `None` for a single flow without a number.
     count: Option<u64>,
     from: String,
     to: String,
@@ -35,8 +34,8 @@ struct Class<'a> {
     stop: Option<Span>,
     /// Table of the class; `None` for a class that a dumbbell or parking lot creates.
     own: Option<&'a Section>,
-    /// Tables in which settings of the class are looked up, nearest first: its own table, and the
-    /// table of the dumbbell or parking lot.
+    /// Tables in which settings of the class are looked up, in order of precedence: its own table,
+    /// then the table of the dumbbell or parking lot.
     tables: Vec<&'a Section>,
 }
 
@@ -279,8 +278,8 @@ fn flows(
     // only a call has several flows; all of them are UDP, so the first flow determines the
     // transport
     let transport = &carried[0].transport;
-    // the access rate of a dumbbell or parking lot is the rate of one host, and a web source
-    // represents many hosts
+    // a web source represents many hosts, so the access rate of a dumbbell or parking lot does not
+    // apply, because this rate is the rate of a single host
     let access = match (transport, class.own) {
         (Transport::Web(_), Some(own)) => Layers(&[own]).value(Hosts::access)?.flatten(),
         _ => hosts.access,
@@ -346,7 +345,7 @@ fn flows(
     Ok(())
 }
 
-/// Returns the links from the node of a cell to the server of a station's flows, and the links of
+/// Returns the links of two paths: from the node of a cell to the server of a station's flows, and
 /// the reverse path.
 pub(super) fn beyond_the_wire(
     cell: Option<&Section>,
@@ -386,8 +385,8 @@ pub(super) fn beyond_the_wire(
     Err(server.refuse_with_hint(message, hint, problems))
 }
 
-/// Returns the message and the hint for a node that no link has. `shown` is the node as text. If
-/// the network has no links, `needed` is the expected text.
+/// Returns the message and the hint for a node at which no link begins or ends. `shown` is the node
+/// as text. If the network has no links, `needed` is the expected text.
 fn no_such_node(node: &str, shown: &str, known: &[&str], needed: &str) -> (String, Option<String>) {
     let instead = match known.len() {
         0 => format!("expected {needed}"),
@@ -397,8 +396,8 @@ fn no_such_node(node: &str, shown: &str, known: &[&str], needed: &str) -> (Strin
     (format!("no link has a node {shown}; {instead}"), hint)
 }
 
-/// Returns the route of a class from node `from` to node `to`. If there is no route, a problem of
-/// the key `end` is reported.
+/// Returns the route of a class from node `from` to node `to`. If there is no route, a problem is
+/// reported at the key `end`.
 fn path(
     class: &Class,
     end: KeyOf<Option<String>>,

@@ -1,4 +1,5 @@
-//! Programs that an emulation runs at its places: `[programs]`.
+//! Programs that an emulation runs at the server, at stations and at ends of wired flows:
+//! `[programs]`.
 
 use super::model::{Ends, Program, Scenario};
 use super::root::{ProgramTable, RootKeys};

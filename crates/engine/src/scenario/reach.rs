@@ -29,8 +29,8 @@ impl Scenario {
     }
 
     /// Returns the time before which the scenario must end, so that the event queue can store all
-    /// pending events. Timers may expire a few minutes after the end of the run; events after the
-    /// returned time never occur.
+    /// pending events. Timers may be set to a few minutes after the end of the run. An event that
+    /// is planned after the returned time never occurs.
     pub(crate) fn horizon(&self) -> Time {
         let medium = self.csma.as_ref().map_or(Time::NEVER, conflict::horizon);
         Agenda::horizon_of(self.slots()).min(medium)

@@ -1,5 +1,6 @@
-//! Reads ranges of the long lists of the normalised scenario. A reader does not need the text of a
-//! whole list in memory. Tables that several list items have in common are returned only once.
+//! Reads ranges of the long lists of the normalised scenario. Thus a caller does not have to store
+//! the text of a whole list in memory. Tables that several list items have in common are returned
+//! only once.
 
 use std::ops::Range;
 
@@ -59,7 +60,7 @@ impl Scenario {
                 rows.map(|flow| self.flow_row(flow, &mut shared)).collect()
             }
         };
-        // the macro `json!` would copy the rows
+        // the rows are inserted after the macro `json!`, because the macro would copy the rows
         let mut piece = json!({"shared": shared.into_json(), "rows": null});
         piece["rows"] = rows.into();
         piece

@@ -20,7 +20,7 @@ fn table(root: &Section) -> Option<&Section> {
         .inside(ApQueue::vbs)
 }
 
-/// Checks the table of virtual buffer sharing itself, before the flows are created.
+/// Checks the values in the table of virtual buffer sharing, before the flows are created.
 pub(super) fn check(root: &Section, problems: &mut Problems) {
     if let Some(sharing) = table(root) {
         SharingSetting::check(sharing, problems);

@@ -36,8 +36,8 @@ fn network(root: &Section) -> &'static str {
     tables.next().unwrap_or(&RootKeys::link.name())
 }
 
-/// Returns, for each group of TCP senders, the tables in which their TCP settings are looked up,
-/// nearest first.
+/// Returns, for each group of TCP senders, the tables in which their TCP settings are looked up, in
+/// order of precedence.
 fn senders(root: &Section) -> Vec<Vec<&Section>> {
     let Some(tcp) = root.inside(RootKeys::tcp) else {
         return Vec::new();
@@ -65,7 +65,7 @@ fn senders(root: &Section) -> Vec<Vec<&Section>> {
 }
 
 /// Returns the default of `key` for senders with these tables, as text in the notation of a file;
-/// `None` if a table gives the key.
+/// `None` if one of the tables contains the key.
 fn default_of(tables: &[&Section], key: &str) -> Option<String> {
     let entry = tables.iter().find_map(|table| table.entry(key))?;
     let congestion = Layers(tables).located(TcpSettings::congestion)?.value;

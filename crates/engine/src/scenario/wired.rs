@@ -14,7 +14,8 @@ use crate::notation::setting::{
 use crate::table;
 use crate::tcp::TcpSettings;
 
-/// Latest default start of a flow. Starts are random, so that replications differ.
+/// Default of the largest random delay of a flow's start. Starts are random, so that replications
+/// differ.
 pub(super) const START_SPREAD: Span = Span(S);
 
 table! {

@@ -1,5 +1,5 @@
-//! Tests of sessions. Readings change no bit of the result, and a change of a setting takes effect
-//! at the exact time.
+//! Tests of sessions: readings do not change the result of a run, and a change of a setting takes
+//! effect exactly at the time of the change.
 
 use super::*;
 use crate::scenario::{Format, parse};
@@ -50,8 +50,8 @@ queue = 40
 tcp = { congestion = "compound", delayed_ack = false }
 "#;
 
-/// Scenario: a network whose hosts all add the same delay, so that packets enter the bottleneck in
-/// advance.
+/// Scenario: a network whose hosts all add the same delay, so that packets enter the bottleneck
+/// before the simulation time reaches their event (lookahead).
 const FAR: &str = r#"
 duration = "9 s"
 warmup = "2 s"
@@ -306,14 +306,14 @@ fn every_discipline_takes_what_may_move_of_it() {
         let (scenario, changed) = (with(&shared, &[]), with(&shared, &[(&path, value)]));
         let mut session = session(&scenario);
         assert_eq!(session.change(changed.clone()), Ok(()), "{path}");
-        // the deviation of the whole run is measured from the new target, as in a run that has this
-        // target from the start
+        // the results contain the deviation from the target; for the whole run, it is computed with
+        // the new target, as in a run that has this target from the start
         assert_eq!(outcome(session), unbroken(&changed), "{path}");
     }
 }
 
-/// Returns the outcome of a run in which a value changes after each step. The number of events is
-/// removed.
+/// Returns the outcome of a run in which a value changes after each step. The outcome does not
+/// contain the number of events.
 fn changed_on_the_way(text: &str, path: &str, values: &[&str], hop_by_hop: bool) -> String {
     let scenario = with(text, &[]);
     let mut world = match World::new(&scenario, 0) {
@@ -418,7 +418,8 @@ fn a_limit_below_what_waits_drops_nothing_that_waits() {
     let lower = with(CELL, &[("station.a.count", "6"), ("cell.ap_queue", "3")]);
     assert_eq!(session.change(lower), Ok(()));
     assert_eq!(length(&session.read()), before);
-    // the new limit is exceeded: the queue drains, and accepts no packets until then
+    // the queue length exceeds the new limit, so the queue accepts no packets until enough packets
+    // have left
     let soon = length(&step(&mut session, 6_003));
     assert!(soon <= before && soon >= before.map(|packets| packets - 2.0));
     assert!(length(&step(&mut session, 7_000)).is_some_and(|packets| packets <= 3.0));

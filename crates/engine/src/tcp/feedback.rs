@@ -15,7 +15,8 @@
 //!
 //! Differs from RFC 9768 in:
 //! - The number of marks is sent modulo 64, not modulo 8 as in the ACE field. Therefore the sender
-//!   knows the exact number if many consecutive ACKs are lost, as with the option of section 3.2.3.
+//!   knows the exact number even if many consecutive ACKs are lost, as with the option of section
+//!   3.2.3.
 //! - A mark does not cause an earlier ACK (section 3.2.2.5.1).
 //! - Marks on ACKs are not counted, because ACKs are never marked here.
 //!

@@ -23,9 +23,10 @@
 //!   segment cumulatively. While a segment is missing, ACKs echo the time of a segment below the
 //!   missing segment (RFC 7323, section 4.3), and therefore prove nothing about the segments that
 //!   they SACK. Linux does not use the echo.
-//! - RACK.min_RTT includes the sample of an ACK of new data before the ACK is processed. After the
-//!   ACK is processed, RACK.min_RTT includes a second sample. Among the segments that the ACK
-//!   reports and that were sent only once, the segment sent last gives this sample.
+//! - An ACK of new data gives two samples of RACK.min_RTT. The first sample is the time since the
+//!   echoed transmission time, and is added before the ACK is processed. The second sample is added
+//!   afterwards. It is the time since the latest transmission among the segments that the ACK
+//!   reports and that were sent only once.
 
 mod transmissions;
 mod window;
@@ -65,7 +66,7 @@ pub(super) struct Rack {
     deadline: Time,
 }
 
-/// An ACK with the state of the sender that RACK requires.
+/// The input of RACK for one ACK: the ACK, and the values that RACK requires from the sender.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Step<'a> {
     pub(super) now: Time,

@@ -19,7 +19,7 @@ use crate::tcp::TcpSettings;
 /// The result of the arrival of a segment at the receiver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Received {
-    /// Number of segments that this arrival makes deliverable in order.
+    /// Number of segments that are delivered in order because of this arrival.
     pub delivered: u32,
     /// ACK to send now; `None` if the ACK is delayed.
     pub ack: Option<Ack>,

@@ -284,8 +284,8 @@ fn independent_losses_lead_to_the_window_of_the_fluid_law() {
     }
 }
 
-/// Marks instead of losses: no segment has to be retransmitted, and there are no timeouts. This is
-/// also true at p = 0.03, where losses would cause many timeouts.
+/// The test uses marks instead of losses, so no segment has to be retransmitted, and there are no
+/// timeouts. This is also true at p = 0.03, where losses would cause many timeouts.
 #[test]
 fn independent_marks_lead_to_the_window_of_the_fluid_law() {
     for (model, p) in [

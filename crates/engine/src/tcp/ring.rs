@@ -1,5 +1,5 @@
-//! A set of segment numbers in a range of the size of one window. It is stored as one bit per
-//! number, in a ring buffer that grows with the range.
+//! A set of segment numbers, whose range is at most as long as one window. It is stored as one bit
+//! per number, in a ring buffer that grows with the range.
 
 #[derive(Clone, Debug)]
 #[repr(C)]

@@ -67,8 +67,8 @@ pub(super) enum NextSeg {
 pub(super) struct Update {
     /// Number of segments whose arrival the ACK reports for the first time.
     pub(super) delivered: u32,
-    /// Number of segments whose arrival the ACK reports for the first time, and only in its SACK
-    /// blocks.
+    /// Number of segments whose arrival the ACK reports for the first time by its SACK blocks.
+    /// Segments that the ACK acknowledges cumulatively are not counted.
     pub(super) sacked: u32,
     /// Number of segments that were neither acknowledged nor SACKed before the ACK.
     pub(super) outstanding: u32,

@@ -77,7 +77,7 @@ pub struct Sender {
     /// One past the last segment that may be sent; 0 until the flow is opened or supplied with
     /// data.
     limit: u32,
-    /// Value that `limit` gets when the connection is open.
+    /// Value to which `limit` is set when the connection is established.
     granted: u32,
     /// One past the last segment of the flow.
     end: u32,
@@ -153,7 +153,7 @@ impl Sender {
         self.grant(self.granted.saturating_add(segments).min(self.end));
     }
 
-    /// Stops sending new data. Outstanding segments are still recovered.
+    /// Stops sending new data. Outstanding segments are still retransmitted if they are lost.
     pub fn close(&mut self) {
         self.is_cut |= self.end > self.snd_max;
         self.end = self.snd_max;

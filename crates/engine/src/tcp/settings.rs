@@ -156,8 +156,8 @@ impl TcpSettings {
             );
             problems.add(ecn.origin, &ecn.path, message);
         }
-        // only values of the file can contradict each other, because defaults depend on these
-        // values
+        // `on` ignores defaults: a default depends on the values of the file, so it cannot
+        // contradict them
         let on = |key| {
             let setting = layers.located(key);
             setting.filter(|setting| setting.value && setting.given)

@@ -132,8 +132,8 @@ fn a_single_loss_costs_a_halving() {
             pipe.step(Time::NEVER);
         }
         assert_eq!(pipe.sender.ssthresh(), 21.0);
-        // a little more than 21 round trips, because at a window of 21.9 only 21 segments are sent
-        // per round trip
+        // 3 s are 30 round trips; the growth from 21 to 42 packets takes a little more than 21
+        // round trips, because at a window of 21.9 only 21 segments are sent per round trip
         pipe.run(pipe.now + Span(3_000 * MS));
         assert_eq!(pipe.sender.cwnd(), 42.0);
         assert_eq!(pipe.sender.fast_retransmits(), 1);

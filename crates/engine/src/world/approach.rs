@@ -5,9 +5,9 @@ use crate::kernel::time::Span;
 /// The queue that a greedy source keeps full.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Filled {
-    /// Number of a queue in front of the radio channel.
+    /// A queue in front of the radio channel, given by its number.
     Air(u32),
-    /// Number of a link whose queue is kept full.
+    /// The queue of a link, given by the number of the link.
     Link(u32),
 }
 

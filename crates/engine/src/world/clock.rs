@@ -48,8 +48,8 @@ impl Clock {
         self.slots.owner(slot)
     }
 
-    /// Returns whether a slot of the agenda belongs to a link. The slots of links are in front of
-    /// the slot of the schedule (planned events).
+    /// Returns whether a slot of the agenda belongs to a link. The slots of links have lower
+    /// indices than the slot of the schedule (planned events).
     #[inline(always)]
     pub(super) fn is_before_schedule(&self, slot: usize) -> bool {
         slot < self.slots.of(Owner::Schedule)

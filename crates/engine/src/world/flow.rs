@@ -73,8 +73,8 @@ pub(crate) struct FlowState {
     pub(super) cwnd_since: Time,
     /// Largest congestion window since the end of the warm-up.
     pub(super) cwnd_max: f64,
-    /// Deadline of the timer of the sender in the agenda. The sender may have moved its timer to a
-    /// later time without changing this value.
+    /// Deadline that the agenda contains for the sender's timer. The sender may have moved its
+    /// timer to a later time without changing this value.
     pub(super) timer: Time,
     /// Number of the last segment of the request or response; `u32::MAX` in a flow without
     /// messages.

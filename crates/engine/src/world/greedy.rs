@@ -6,16 +6,16 @@
 //!          |<- approach ->|  filled
 //! ```
 //!
-//! The approach is the part of the path upstream of this queue. A source sends each datagram before
-//! the queue has room, and the time in between is the delay of the approach. Therefore the datagram
-//! reaches the queue when the queue has room. The timestamp of the datagram is the time at which it
-//! was sent. The loss on the links before the queue is drawn when the datagram reaches the queue;
-//! if the datagram is lost, the source sends another one. Therefore the queue becomes full one
-//! approach delay after the start of the flow, and stays full until one approach delay after the
-//! stop of the flow. When a packet departs from a link's queue, the queue has room. Therefore each
-//! departure from this link is an event. A link without a greedy source does not need these events.
-//! The virtual shared bottleneck has a rate only after its start. Before the start, the queue of
-//! the access point is kept full.
+//! The approach is the part of the path upstream of this queue. A source sends each datagram one
+//! approach delay before the queue has room for it. Therefore the datagram reaches the queue
+//! exactly when the queue has room. The timestamp of the datagram is the time at which it was sent.
+//! The loss on the links before the queue is drawn when the datagram reaches the queue; if the
+//! datagram is lost, the source sends another one. Therefore the queue becomes full one approach
+//! delay after the start of the flow, and stays full until one approach delay after the stop of the
+//! flow. When a packet departs from a link's queue, the queue has room. Therefore each departure
+//! from this link is an event. A link without a greedy source does not need these events. The
+//! virtual shared bottleneck has a rate only after its start. Before the start, the queue of the
+//! access point is kept full.
 //!
 //! Only drop-tail queues are supported, because the source must know whether the queue is full
 //! (`scenario::greedy`).
@@ -59,7 +59,7 @@ pub(super) struct Member {
     pub(super) hop: u8,
     /// Time from the departure of a datagram to its arrival at the queue.
     pub(super) delay: Span,
-    /// Links upstream of the queue that may lose the datagram, as a range of indices in
+    /// Links that may lose the datagram before it reaches the queue, as a range of indices in
     /// [`GreedyFlows::losing`].
     pub(super) losing: (u32, u32),
 }

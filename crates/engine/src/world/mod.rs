@@ -97,8 +97,8 @@ const EVENTS_PER_LOOK: u64 = 1 << 16;
 
 /// Functions that observe a simulation without changing its state.
 pub(crate) struct Watch<'a> {
-    /// Progress callback. The callback is called with the simulated time after each
-    /// [`EVENTS_PER_LOOK`] events, and may stop the run.
+    /// Progress callback. It is called with the simulated time after every [`EVENTS_PER_LOOK`]
+    /// events, and may stop the run.
     pub(crate) look: &'a mut dyn FnMut(Time) -> ControlFlow<()>,
     /// Callback for the end of each frame exchange of a cell. The callback is called while the
     /// packets are still in their queues.
@@ -114,7 +114,7 @@ pub(crate) struct World<'a> {
     halt: Time,
     /// Whether settings may change at halts, so that links have gates.
     gated: bool,
-    /// Number of events after which the progress callback is called next.
+    /// Total number of processed events at which the progress callback is called next.
     next_look: u64,
     radio: Medium,
     /// Buffer for packets that are received from the air simultaneously.

@@ -63,7 +63,7 @@ pub(super) fn first_connection(scenario: &Scenario) -> usize {
     first_ping(scenario) + pinged
 }
 
-/// The owner of a slot in the agenda, that is, of a type of event.
+/// The owner of a slot in the agenda. Each owner has one type of event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Owner {
     /// A link: departures from its queue.
@@ -76,7 +76,7 @@ pub(super) enum Owner {
     Acks,
     /// Reports of sensors.
     Reports,
-    /// Updates of prices and numbers of connections of a CSMA network.
+    /// Updates of the prices and of the numbers of connections in a CSMA network.
     Control,
     /// The timer of a flow's sender.
     Sender(usize),

@@ -157,7 +157,8 @@ impl Routes {
         self.legs(packet)[0].place == Place::End
     }
 
-    /// Returns the first two legs (or fewer) of the route of a flow's ACKs, and of its data.
+    /// Returns the first two legs (or fewer) of both routes of a flow: first the route of its ACKs,
+    /// then the route of its data.
     pub(super) fn first_two(&self, flow: usize) -> impl Iterator<Item = &Leg> {
         let first = self.first_legs[flow].into_iter();
         let two = first.flat_map(|first| [first as usize, first as usize + 1]);
@@ -200,8 +201,9 @@ impl Routes {
         let [_, data] = self.routes[flow as usize];
         match data.first.min(data.last) {
             WIRED => self.links[data.start as usize] - wired as u32,
-            // the data of a station's flow: exactly one end of the route is a queue in front of the
-            // radio channel, and the value of the other end is `WIRED`, the largest number
+            // a station's flow: exactly one end of the route is a queue in front of the radio
+            // channel; the other end has the value `WIRED`, the largest number, so the minimum of
+            // both ends is the queue
             contender => contender,
         }
     }

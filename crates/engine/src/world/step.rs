@@ -12,8 +12,8 @@ pub(super) enum Step {
     Arrived,
     /// The packet is lost.
     Lost,
-    /// The packet waits for an event on a link or in a queue. Or an endpoint with lookahead has
-    /// already processed the packet, and nothing more is to be done.
+    /// The packet waits for an event on a link or in a queue, or an endpoint with lookahead has
+    /// already processed the packet. In both cases nothing more is to be done now.
     UnderWay,
 }
 

@@ -27,8 +27,8 @@ pub(crate) struct User {
     /// time.
     pub(super) started_at: Time,
     pub(super) stopped_at: Time,
-    /// Flows of all connections of the user, open and closed. The first flow has the number of the
-    /// user.
+    /// Flows of all connections of the user, open and closed. The number of the first flow is also
+    /// the number of the user.
     pub(super) flows: Vec<u32>,
     /// Flows of the open connections, in the order in which the connections were opened.
     pub(super) open: Vec<u32>,

@@ -102,7 +102,8 @@ impl Web {
         open.count() as u64
     }
 
-    /// Returns the number of connections started so far, and the number finished.
+    /// Returns the number of connections started so far, and the number of connections finished so
+    /// far.
     pub(crate) fn totals(&self) -> (u64, u64) {
         (self.begun, self.finished)
     }

@@ -60,8 +60,8 @@ pub(super) struct Held {
 
 impl Gate {
     /// Returns the next held packet that arrives by `until`; `None` if there is no such packet.
-    /// After this call, other packets may pass the gates if they arrive before the held packet that
-    /// is then the next.
+    /// After this call, a packet may pass a gate if it arrives before all packets that are still
+    /// held, and not after `until`.
     pub(super) fn next(&mut self, until: Time) -> Option<Held> {
         if self.held.front()?.arrives > until {
             return None;

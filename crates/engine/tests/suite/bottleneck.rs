@@ -182,8 +182,8 @@ fn a_sensors_datagrams_pass_it_as_calls_do() {
     }
 }
 
-/// A call of 64 kbit/s runs together with downloads. The station of the call is pinged, and the rate C of the
-/// bottleneck stays just below the capacity of the cell.
+/// A call of 64 kbit/s runs at the same time as downloads. The station of the call is pinged, and
+/// the rate C of the bottleneck stays just below the capacity of the cell.
 #[test]
 fn c_settles_where_uplink_datagrams_pass_it_too() {
     let stations = "[station.a]\ndownload = 4\n[station.b]\nudp_up = \"64 kbps\"\ndownload = 1\n";

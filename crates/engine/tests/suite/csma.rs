@@ -67,8 +67,9 @@ fn one_link_is_on_the_air_for_the_part_that_its_backoff_leaves() {
 
 #[test]
 fn an_interrupted_backoff_goes_on_where_it_stood() {
-    // Constant times: link a has a backoff of 0.25 ms before a packet of 1 ms, link b has a backoff of 1 ms. Link a
-    // sends four packets and link b sends one packet in each round of 6 ms.
+    // All times are constant: link a has a backoff of 0.25 ms before a packet of 1 ms, and link b
+    // has a backoff of 1 ms. Link a sends four packets and link b sends one packet in each round of
+    // 6 ms.
     let legacy = "access = \"legacy\"\nbackoff = \"constant\"\naccess_intensity = 4";
     let mut text = saturated(legacy, &[("a", "conflicts = [\"b\"]"), ("b", "")]);
     let [a, b] = means(&simulated(&text), "links", "airtime_fraction")[..] else {
@@ -247,8 +248,9 @@ fn links_between_near_nodes_read_each_other() {
             .sum()
     };
     let (near, far) = (used(200), used(700));
-    // at 700 m a link senses the frames of the other link but cannot decode them, so that it waits EIFS: half of the
-    // exchanges follow an exchange of the other link, and begin 314 us later
+    // at 700 m a link senses the frames of the other link but cannot decode them; after such a
+    // frame it waits EIFS, which is 314 us longer; half of the exchanges follow an exchange of the
+    // other link
     assert!(near > 1.1 * far, "{near} {far}");
     assert_eq!(near, {
         let same = placed(700).replace("eifs = \"364 us\"", "eifs = \"50 us\"");

@@ -102,8 +102,9 @@ fn a_prague_flow_gets_what_a_cubic_flow_gets_within_a_factor_of_two() {
 
 /// Tests loads up to the limits of both algorithms. With ten flows at 12 Mb/s and 10 ms a flow has one packet in
 /// flight, but the smallest window of Prague is two. At 200 Mb/s and 50 ms CUBIC sends bursts of 6 ms once per round
-/// trip. Then the base probability p' of DualPI2 oscillates between 0 and five times its mean, and CUBIC's loss rate is
-/// the mean of p'^2. The bursts disappear if every flow has an access link that spreads its packets.
+/// trip. These bursts let the base probability p' of DualPI2 oscillate between 0 and five times its
+/// mean, and CUBIC's loss rate is the mean of p'^2. The bursts disappear if every flow has an
+/// access link that spreads its packets.
 #[test]
 #[ignore = "half a minute"]
 fn a_prague_flow_beside_cubic_over_all_loads() {

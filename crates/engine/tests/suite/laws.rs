@@ -1,5 +1,5 @@
-//! Invariants of every scenario. No run panics, each run conserves packets, and results are the same bytes in each
-//! repetition with any number of threads.
+//! Invariants of every scenario. No run panics, and each run conserves packets. Each repetition
+//! gives the same results, byte by byte, with any number of threads.
 //!
 //! `LASTHOP_RANDOM_SCENARIOS` sets the number of random scenarios (1,000 in `make check` and `make test`, two million
 //! in `make test-long`). `PROPTEST_RNG_SEED` sets the seed from which they are drawn.

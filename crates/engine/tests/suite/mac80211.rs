@@ -173,7 +173,8 @@ fn cell() -> impl Strategy<Value = String> {
     })
 }
 
-/// Draws cells with queue disciplines that drop packets when packets are dequeued, with one queue per contender.
+/// Draws cells with one queue per contender, and with queue disciplines that drop packets at
+/// dequeue.
 fn other_disciplines() -> impl Strategy<Value = String> {
     let queues = [
         "codel = \"1 ms\"",

@@ -90,8 +90,8 @@ fn settings(csma: &Section) -> Result<Csma, Refused> {
         queue_packets: keys.queue,
         dummy: keys.dummy,
         acks: keys.acks,
-        // without prices, a user does not know the cost of a further connection, and opens one
-        // connection
+        // without prices, a user does not know the cost of a second connection, so it opens only
+        // one
         connections: match keys.connections {
             ConnectionsWord::Rtt if is_adaptive => Connections::Rtt { k },
             ConnectionsWord::Utility if is_adaptive => Connections::Utility {
@@ -146,15 +146,16 @@ fn nodes(csma: &Section) -> Result<Vec<(String, CsmaNode)>, Refused> {
         .collect()
 }
 
-/// Returns the links with their conflicts. The file lists the conflicts, or they follow from the
-/// positions of the nodes.
+/// Returns the links with their conflicts. The conflicts are either listed in the file, or computed
+/// from the positions of the nodes.
 fn links(csma: &Section) -> Result<Vec<CsmaLink>, Refused> {
     let tables = csma.tables(CsmaTable::link);
     let place = |name: &String| tables.iter().position(|(link, _)| link == name);
     let mut links = Vec::with_capacity(tables.len());
     for (name, link) in tables {
         let keys = CsmaLinkTable::read(&Layers(&[link]))?;
-        // the checks have refused unknown names of nodes, so every end of a link has a position
+        // the checks have refused unknown names of links, so `place` returns an index for every
+        // name
         let places =
             |names: Option<Vec<String>>| names.iter().flatten().filter_map(place).collect();
         links.push(CsmaLink {
@@ -177,9 +178,8 @@ fn links(csma: &Section) -> Result<Vec<CsmaLink>, Refused> {
 }
 
 /// Adds the relations that follow from the positions of nodes: which links conflict, which links
-/// decode each other's frames, and which links cause interference. A link decodes the exchange of
-/// another link if its transmitter is in the transmission range of the transmitter or receiver of
-/// the other link.
+/// decode each other's frames, and which links cause interference. Link a decodes the exchanges of
+/// link b if the transmitter of a is in the transmission range of the transmitter or receiver of b.
 fn from_positions(csma: &Section, links: &mut [CsmaLink]) -> Result<(), Refused> {
     let range = |key: KeyOf<Millimetres>| Ok(Layers(&[csma]).need(key)?.0 as f64);
     let sensing = range(CsmaTable::sensing_range)?;
@@ -294,7 +294,8 @@ fn flows(
     Ok(flows)
 }
 
-/// Returns the marginal utility that a table sets. The checks have accepted its points.
+/// Returns the marginal utility that a table sets. The checks have already accepted the points of
+/// the marginal utility.
 fn marginals(table: &Section, key: KeyOf<Vec<(f64, f64)>>) -> Option<Marginals> {
     Marginals::new(table.value(key)?).ok()
 }

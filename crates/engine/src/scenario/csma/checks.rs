@@ -52,8 +52,8 @@ pub(in super::super) fn leave_alone(root: &mut Item, problems: &mut Problems) {
     }
 }
 
-/// Checks the tables of `[csma]`, or, in a file without `[csma]`, the absence of the keys that
-/// require it.
+/// Checks the tables of `[csma]`. In a file without `[csma]`, refuses the keys that require this
+/// table.
 pub(in super::super) fn check(root: &Section, problems: &mut Problems) {
     let Some(csma) = root.inside(RootKeys::csma) else {
         if root.lacks(RootKeys::csma) {
@@ -171,7 +171,7 @@ fn check_others(
 }
 
 /// Checks that either all links or no links have nodes. A link without nodes has no position, so
-/// the positions would give no conflicts with the link.
+/// its conflicts could not be computed from positions.
 fn check_mixture(csma: &Section, problems: &mut Problems) {
     let links = csma.tables(CsmaTable::link);
     let placed = |link: &Section| {

@@ -1,6 +1,6 @@
-//! Refuses settings of `[csma]` that have no effect because of other settings, since a user expects
-//! an effect. If an override (`--set`) removes the effect, keys of the file are accepted, so that
-//! one file can be used with several overrides.
+//! Refuses settings of `[csma]` that have no effect because of other settings. A user who sets a
+//! key expects an effect. Keys whose effect is removed by an override (`--set`) are accepted, so
+//! that one file can be used with several overrides.
 
 use super::super::root::RootKeys;
 use super::super::wired::FlowTable;
@@ -34,7 +34,7 @@ const AQM: &[&str] = &keys!(CsmaPrice: aqm);
 const ACKS: &[&str] = &keys!(CsmaTable: acks);
 const R: &[&str] = &keys!(CsmaLinkTable: r);
 
-// Keys that may remove the effect of other keys.
+// Names of the keys whose values may remove the effect of other keys, from `csma.access` on.
 const ACCESS: &str = CsmaTable::access.name();
 const CONNECTIONS: &str = CsmaTable::connections.name();
 const LINK: &str = CsmaTable::link.name();
@@ -42,7 +42,7 @@ const NODE: &str = CsmaTable::node.name();
 const SLOTTED: &str = CsmaTable::slotted.name();
 const FLOW: &str = RootKeys::flow.name();
 
-// Conditions for an effect, in the words of error messages.
+// Conditions under which keys have an effect, as error messages print them.
 const ADAPTIVE: &str = "csma.access = \"adaptive\"";
 const LEGACY: &str = "csma.access = \"legacy\"";
 const DCF: &str = "csma.access = \"dcf\"";
@@ -58,8 +58,8 @@ const PLACES: &str = "nodes with positions, [csma.node.NAME]";
 /// removes the effect, and the condition for an effect.
 type Rule<'a> = (bool, &'a [&'a Section], &'a [&'a str], &'a str, &'a str);
 
-/// Refuses keys of `[csma]` and of flows that have no effect. `has_tcp` is true if at least one
-/// flow uses TCP.
+/// Refuses keys without effect in `[csma]` and in the tables of flows. `has_tcp` is true if at
+/// least one flow uses TCP.
 pub(super) fn check(root: &Section, csma: &Section, has_tcp: bool, problems: &mut Problems) {
     let access = csma.value(CsmaTable::access);
     let (Some(access), Some(connections)) = (access, csma.value(CsmaTable::connections)) else {
@@ -82,8 +82,8 @@ pub(super) fn check(root: &Section, csma: &Section, has_tcp: bool, problems: &mu
     let legacy = access == AccessWord::Legacy;
     let (with_tcp, without_tcp) = (adapts && has_tcp, adapts && !has_tcp);
     let rules: [Rule; 21] = [
-        // without adaptive access there are no prices, so flows have one connection, and AQM has no
-        // effect
+        // without adaptive access, links have no prices, so flows open only one connection, and AQM
+        // has no effect
         (!adapts, &own, PRICES, ACCESS, ADAPTIVE),
         (!adapts, &own, SEVERAL, ACCESS, ADAPTIVE),
         (!adapts, &own, UTILITIES, ACCESS, ADAPTIVE),

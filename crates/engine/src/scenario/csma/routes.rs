@@ -77,7 +77,8 @@ fn every<'a>(
 }
 
 /// Refuses a route with a gap: a link does not begin at the node where the previous link ends.
-/// Links with listed conflicts have no nodes, so they are accepted at any position of a route.
+/// A link whose conflicts are listed in the file has no nodes, so it is accepted at any position of
+/// a route.
 fn touching(
     names: &Located<Vec<String>>,
     links: &[CsmaLink],

@@ -31,8 +31,8 @@ fn categories_start_from_the_table_of_the_standard() {
 fn categories_follow_the_node_s_own_best_effort() {
     let settings = [("cell.ap.cwmin", "0"), ("station.a.cwmin", "29")];
     let (station, ap) = nodes("", &settings);
-    // the windows of voice and video have 30 / 4 and 30 / 2 slots, rounded down to 7 and 15; CWmin
-    // is one less
+    // with CWmin = 29, best effort has a window of 30 slots; voice has 30 / 4 slots, rounded down
+    // to 7, and video has 30 / 2 = 15 slots; CWmin is the number of slots minus 1
     assert_eq!(station.voice, Access::contention(2, 6, 14));
     assert_eq!(station.video, Access::contention(2, 14, 29));
     assert_eq!(ap.voice, Access::contention(2, 0, 0));

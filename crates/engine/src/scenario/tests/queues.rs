@@ -253,8 +253,8 @@ fn a_word_that_is_a_discipline_leads_to_its_table() {
         );
     }
     assert_eq!(bare("0"), None);
-    // the hint is also given if an earlier override makes the queue a table, in which the word
-    // `dualpi2` would replace only the limit
+    // the hint is also given if an earlier override makes the queue a table; the word `dualpi2`
+    // would then replace only the limit in this table
     let settings = [
         ("cell.ap.queue", "{ codel = {} }"),
         ("cell.ap.queue", "dualpi2"),

@@ -433,8 +433,8 @@ fn a_signal_to_noise_ratio_stands_alone_and_has_its_unit() {
     );
 }
 
-/// Returns the message about [`SMALL`] with these overrides. The message is returned without the
-/// override or line at its beginning.
+/// Returns the message about [`SMALL`] with these overrides. The override or line at the beginning
+/// of the message is removed.
 pub(super) fn message_of_settings(settings: &[(&str, &str)]) -> String {
     let message = complaints(toml(SMALL, settings));
     let (_, reason) = message.split_once(": ").unwrap_or_default();

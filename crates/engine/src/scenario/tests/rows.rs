@@ -1,5 +1,5 @@
-//! Tests that the ranges of the long lists make up the lists of `to_json`, in the order that
-//! readers rely on.
+//! Tests that consecutive ranges of a long list, joined together, are equal to the list of
+//! `to_json`, and that the list has the order on which its readers rely.
 
 use serde_json::Value;
 
@@ -21,7 +21,7 @@ flow.web.web = { connections = 5 }
 station.meter = { sensor_up = { every = "2 s" }, download = 2 }
 "#;
 
-/// Asserts that ranges of three items make up the lists of `to_json`.
+/// Asserts that ranges of three items, joined together, are equal to the lists of `to_json`.
 pub(super) fn assert_rows_are_whole(scenario: &Scenario) {
     let (complete, head) = (scenario.to_json(), scenario.head_to_json());
     for list in LongList::ALL {

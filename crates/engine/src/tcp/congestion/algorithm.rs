@@ -23,7 +23,8 @@ words! {
         Illinois = "illinois",
         /// HighSpeed TCP while the queue is short, Reno otherwise (King et al. 2005).
         Africa = "africa",
-        /// Reno that reduces its window to the amount that the path has carried (Grieco, Mascolo 2004).
+        /// Reno that reduces its window to the measured bandwidth times the minimum RTT (Grieco,
+        /// Mascolo 2004).
         Westwood = "westwood",
         /// Reno that reduces its window by half of the fraction of marked packets, for private networks (RFC 8257).
         Dctcp = "dctcp",

@@ -212,8 +212,8 @@ mod tests {
         driver.algorithm.dwnd = 40.0;
         assert_eq!(driver.algorithm.decrease(&driver.window, 100), 50.0);
         assert_eq!(driver.algorithm.dwnd, 20.0);
-        // with beta = 0.125, win after the loss is larger, and so is the part of win that remains
-        // in dwnd
+        // with beta = 0.125 instead of 0.5, the loss reduces win less; cwnd is halved in both
+        // cases, so dwnd is larger after the loss
         let gentle = CompoundSettings {
             beta: 0.125,
             ..published()

@@ -7,7 +7,7 @@
 //! ```
 //!
 //! The sender owns the [`Window`] and passes it to each event, as Linux does with `snd_cwnd`.
-//! Therefore the sender reads cwnd without a call.
+//! Therefore the sender reads cwnd without a call of the congestion control.
 //!
 //! Most congestion controls only define the growth of the window and its reduction after a loss.
 //! These controls implement `WindowAlgorithm` (`window_algorithm.rs`), which adds Reno's recovery.
@@ -97,7 +97,7 @@ pub struct Arrival {
     pub segments: u32,
 }
 
-/// The properties of an ACK of new data that determine the growth of the window.
+/// Those properties of an ACK of new data that determine the growth of the window.
 #[derive(Clone, Copy)]
 pub struct NewAck<'a> {
     /// Arrival time of the ACK.
@@ -108,7 +108,7 @@ pub struct NewAck<'a> {
     /// if some of the acknowledged segments were SACKed before, and more than `acked` if the ACK
     /// also SACKs other segments. Without SACK, this number is at most 2 after a loss.
     pub delivered: u32,
-    /// First unacknowledged segment after this ACK.
+    /// Number of the first unacknowledged segment after this ACK.
     pub snd_una: u32,
     /// Number of the next new segment.
     pub snd_nxt: u32,
@@ -166,7 +166,7 @@ pub struct MarkReport {
     /// Number of segments whose marks the ACK reports for the first time. The number can exceed
     /// `acked`, because segments that arrived after a lost segment may be marked as well.
     pub marked: u32,
-    /// First unacknowledged segment after this ACK.
+    /// Number of the first unacknowledged segment after this ACK.
     pub snd_una: u32,
     /// Number of the next new segment.
     pub snd_nxt: u32,

@@ -63,8 +63,8 @@ const BETA: u64 = 717;
 /// second.
 const C: u64 = 410;
 
-/// `beta_scale`: 8 (1 + beta) / (3 (1 - beta)). The window W_est of a Reno flow grows by one packet
-/// when this number of eighths of a window is acknowledged.
+/// `beta_scale`: 8 (1 + beta) / (3 (1 - beta)). W_est, the window of a Reno flow, grows by one
+/// packet whenever `FRIENDLY` / 8 of a window has been acknowledged.
 const FRIENDLY: u64 = 8 * (SCALE + BETA) / 3 / (SCALE - BETA);
 
 /// `HZ`: number of timer ticks per second. [1/s]
@@ -98,7 +98,7 @@ struct Epoch {
     k: u64,
     /// `bic_origin_point`: window at the plateau of the cubic function. [packets]
     origin: u64,
-    /// `ack_cnt`: number of acknowledged segments whose effect `w_est` does not include yet.
+    /// `ack_cnt`: number of acknowledged segments that have not increased `w_est` yet.
     acked: u64,
     /// `tcp_cwnd`: window W_est that a Reno flow would have under the same conditions. [packets]
     w_est: u64,
@@ -383,7 +383,8 @@ mod tests {
     }
 
     /// At RTT 10 ms and 14 packets, W_est grows by one packet per 14 * 15/8 = 26 segments.
-    /// Therefore the window grows by one packet in two round trips, half a round trip after W_est.
+    /// Therefore the window grows by one packet in two round trips. It grows half a round trip
+    /// later than W_est.
     #[test]
     fn on_a_short_path_it_grows_as_reno() {
         let mut driver = driver(20.0);

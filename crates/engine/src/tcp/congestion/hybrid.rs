@@ -38,8 +38,8 @@ const ACK_DELTA: Span = Span(2 * MS);
 /// applies.
 const MIN_SAMPLES: u32 = 8;
 
-/// `HYSTART_DELAY_MIN` and `HYSTART_DELAY_MAX`: bounds of the accepted increase of the round-trip
-/// time.
+/// `HYSTART_DELAY_MIN` and `HYSTART_DELAY_MAX`: smallest and largest threshold of the delay rule,
+/// above the minimum round-trip time.
 const DELAY_MIN: Span = Span(4 * MS);
 const DELAY_MAX: Span = Span(16 * MS);
 

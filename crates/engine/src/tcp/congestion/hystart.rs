@@ -43,8 +43,8 @@ pub(super) struct HyStart {
 /// The conservative slow start (CSS) stage.
 #[derive(Clone, Copy, Debug)]
 struct Conservative {
-    /// cssBaselineMinRtt: minimum round-trip time of the round in progress when conservative slow
-    /// start began, from the samples up to that time. [s]
+    /// cssBaselineMinRtt: minimum round-trip time of the round in which conservative slow start
+    /// began. Only samples up to this beginning are included. [s]
     baseline_min_rtt: f64,
     /// Number of rounds of conservative slow start so far, including the round in which it began.
     rounds: u32,

@@ -253,8 +253,9 @@ fn a_stretch_ack_counts_its_packets() {
                 .collect()
         };
         assert_eq!(windows(&[begin, stretch(16)])[1], 36.0, "{name}");
-        // the timeout sets the threshold to half of 20 and the window to 1; nine packets increase
-        // it to 10, and five more packets give half a round trip of Reno's growth
+        // the timeout sets the threshold to 10 (half of 20) and the window to 1; nine packets
+        // increase the window to 10; the other five packets are half a window, so they increase the
+        // window by half a packet, as in Reno
         let timeout = Event([3, 0, 0, 0]);
         let actual = windows(&[begin, timeout, stretch(9 + 5)])[2];
         assert!((actual - 10.5).abs() < step(10.5), "{name}: {actual}");

@@ -45,8 +45,9 @@ impl MarkedFraction {
         self.alpha
     }
 
-    /// Adds the mark report of an ACK. Returns whether the ACK ends the window of data. In this
-    /// case [`close`](MarkedFraction::close) or [`begin`](MarkedFraction::begin) may be called.
+    /// Adds the mark report of an ACK. Returns whether the ACK ends the window of data. If it does,
+    /// the caller ends the window with [`close`](MarkedFraction::close), or discards its counts
+    /// with [`begin`](MarkedFraction::begin).
     pub(super) fn add(&mut self, report: &MarkReport) -> bool {
         self.acked += report.acked;
         self.marked += report.marked;

@@ -26,7 +26,8 @@
 //! - ssthresh after a loss is max(FlightSize/2, 2), as in RFC 5681; ns-2 halves cwnd.
 //! - ssthresh starts at the receive window. The RFC requires an "arbitrarily high" value. An
 //!   ssthresh equal to the receive window has no effect.
-//! - A congestion control with its own decrease factor also applies it to FlightSize, not to cwnd.
+//! - A congestion control with a decrease factor of its own multiplies FlightSize, and not cwnd, by
+//!   this factor.
 
 mod africa;
 mod algorithm;

@@ -176,9 +176,9 @@ impl Congestion {
     ///
     /// A timeout in fast recovery has the same cause as the preceding reduction of ssthresh. The
     /// timeout may reduce ssthresh further. It must not raise ssthresh because of segments sent
-    /// after this reduction, which the receiver buffers above the lost segment. Therefore
-    /// `remaining` is 1 in fast recovery, or a half as in ns-2. Outside fast recovery `remaining`
-    /// is infinite.
+    /// after this reduction, which the receiver buffers above the lost segment. In fast recovery
+    /// `remaining` is therefore 1, or 1/2 if ssthresh is halved again as in ns-2. Outside fast
+    /// recovery `remaining` is infinite.
     pub(in crate::tcp) fn on_timeout(&mut self, flight: u32, first: bool, remaining: f64) {
         let max_ssthresh = (remaining * self.window.ssthresh).max(MIN_SSTHRESH);
         self.leave_first_slow_start();

@@ -1,4 +1,5 @@
-//! The window before a reduction. It is restored if the reduction turns out to be unnecessary.
+//! The window before a reduction. This window is restored if the reduction turns out to be
+//! unnecessary.
 //!
 //! Reference: RFC 4015, section 3.5.
 

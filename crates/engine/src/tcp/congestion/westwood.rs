@@ -47,9 +47,9 @@ pub(super) struct Westwood {
 #[derive(Clone, Copy, Debug)]
 struct Round {
     began: Time,
-    /// First unacknowledged segment when the round trip began.
+    /// Number of the first unacknowledged segment when the round trip began.
     snd_una: u32,
-    /// Next segment to send when the round trip began.
+    /// Number of the next segment to send when the round trip began.
     snd_nxt: u32,
 }
 

@@ -6,7 +6,7 @@ use crate::tcp::pipe::MS;
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
-/// The state of a segment that the sender stores (RFC 8985, section 5.2).
+/// The state that the sender stores for each segment (RFC 8985, section 5.2).
 #[derive(Clone, Copy, Debug)]
 struct Segment {
     number: u32,

@@ -14,11 +14,12 @@
 //!
 //! Differs from the RFCs in:
 //! - After a reduction the window is at least two segments. These two segments are sent
-//!   immediately. In RFC 3168, a window of one segment waits for the retransmission timer.
+//!   immediately. In RFC 3168, a sender whose window is one segment waits for the retransmission
+//!   timer.
 //! - Both ends support ECN, so that the handshake always agrees on it.
 //! - SYNs and ACKs carry no ECT.
 //!
-//! Differs from Linux in: the window falls immediately, not over a round trip (RFC 9937).
+//! Differs from Linux in: the window is reduced immediately, not over a round trip (RFC 9937).
 
 use super::{Recovery, Segment, Sender};
 use crate::kernel::time::Time;
@@ -87,8 +88,8 @@ impl Sender {
     }
 
     /// Returns whether a mark has already reduced the window of data that contains `snd_una`.
-    /// Reductions by the number of marks are ignored, because a loss requires a separate reduction
-    /// (RFC 9331, section 4.3).
+    /// A reduction by a control that reacts to the number of marks does not count here, because a
+    /// loss requires a separate reduction (RFC 9331, section 4.3).
     pub(super) fn reduced_in_this_window(&self) -> bool {
         self.marks.feedback == Feedback::Flag && self.snd_una < self.marks.recover
     }

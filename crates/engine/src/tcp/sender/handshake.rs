@@ -4,7 +4,7 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stage {
     Closed,
-    /// A SYN is due to be sent.
+    /// A SYN must be sent.
     Due,
     /// A SYN has been sent.
     Sent,

@@ -12,8 +12,8 @@ pub(super) struct Marks {
     pub(super) cwr: bool,
     /// ECN codepoint of new segments.
     pub(super) ecn: Ecn,
-    /// Value of `snd_max` when the window was last reduced. Marks on segments before this segment
-    /// do not reduce the window again.
+    /// Value of `snd_max` when the window was last reduced. Marks on segments with lower numbers do
+    /// not reduce the window again.
     pub(super) recover: u32,
     /// Number of reductions by marks so far.
     pub(super) reductions: u32,
@@ -39,8 +39,8 @@ impl Marks {
         self.feedback != Feedback::None
     }
 
-    /// Returns the number of marked segments that this echo reports and no earlier echo reported. The
-    /// ACK covers `acked` new segments.
+    /// Returns the number of marked segments that this echo reports for the first time. The ACK
+    /// covers `acked` new segments.
     pub(super) fn newly_marked(&mut self, echo: EcnEcho, acked: u32) -> u32 {
         match echo.counted() {
             Some(count) => {

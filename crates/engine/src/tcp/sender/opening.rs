@@ -28,7 +28,8 @@ use crate::kernel::time::{Span, Time};
 const MIN_RTO_AFTER_LOSS: Span = Span(3_000_000_000);
 
 impl Sender {
-    /// Begins the handshake, if the connection has a handshake. [`open`](Sender::open) calls this.
+    /// Begins the handshake, if the connection has a handshake. [`open`](Sender::open) calls this
+    /// function.
     pub fn connect(&mut self) {
         if self.handshake.stage == Stage::Closed {
             self.handshake.stage = Stage::Due;

@@ -20,8 +20,8 @@ pub(super) struct RackTlp {
     /// Whether the first lost segment of the recovery has not been retransmitted yet. This segment
     /// is retransmitted regardless of the number of segments in the network.
     pub(super) first: bool,
-    /// Number of segments sent by limited transmit since `snd_una` last moved. FlightSize excludes
-    /// these segments (RFC 5681, section 3.2).
+    /// Number of segments sent by limited transmit since `snd_una` last increased. FlightSize
+    /// excludes these segments (RFC 5681, section 3.2).
     pub(super) limited: u32,
     /// Whether fast recovery uses proportional rate reduction (RFC 9937).
     pub(super) reduces: bool,

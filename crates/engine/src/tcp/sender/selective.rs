@@ -1,6 +1,6 @@
 //! The sender with SACK: recovery by the scoreboard.
 //!
-//! Reference: RFC 6675, section 5. The comments name its steps.
+//! Reference: RFC 6675, section 5. The comments name the steps of this section.
 //!
 //! Outside recovery the window limits the number of outstanding segments that are not SACKed.
 //! Therefore new segments are sent on the first two duplicate ACKs (limited transmit, step 3). In
@@ -8,8 +8,8 @@
 //! by proportional rate reduction. Each ACK of new data restarts the retransmission timer (RFC
 //! 6298, rule 5.3), unlike in NewReno.
 //!
-//! The recovery mode of the congestion control has no effect here. Therefore Reno and NewReno are
-//! equal.
+//! The recovery mode of the congestion control has no effect here. Therefore Reno and NewReno
+//! behave in the same way.
 //!
 //! While all segments arrive in order, the sender works like a sender without SACK.
 
@@ -195,8 +195,8 @@ impl Sender {
         })
     }
 
-    /// Chooses the next segment outside recovery. Usually it is a new segment. After a timeout,
-    /// segments that were sent before and not SACKed come first.
+    /// Chooses the next segment outside recovery. Usually the next segment is a new segment. After
+    /// a timeout, segments that were sent before the timeout and are not SACKed are sent first.
     fn next_unsacked(
         &mut self,
         board: &mut Scoreboard,
@@ -229,7 +229,8 @@ impl Sender {
 
 #[cfg(test)]
 impl Sender {
-    /// Makes the sender use the scoreboard even if it is not needed. The result must be the same.
+    /// Makes the sender use the scoreboard even if it is not needed. The sender must behave as
+    /// without this call.
     pub(in crate::tcp) fn look_at_scoreboard(&mut self) {
         self.in_detail = self.scoreboard.is_some();
     }

@@ -173,8 +173,8 @@ fn tahoe_starts_slowly_after_a_fast_retransmit() {
     assert_eq!((sender.fast_retransmits(), sender.timeouts()), (1, 0));
 }
 
-/// A second timeout of the same segment does not change ssthresh. ACK 5 skips segments that had
-/// arrived.
+/// A second timeout of the same segment does not change ssthresh. ACK 5 also acknowledges segments
+/// 2 to 4, which had arrived before the timeout.
 #[test]
 fn timeout_goes_back_to_the_first_hole() {
     let from_six = TcpSettings {
@@ -197,8 +197,8 @@ fn timeout_goes_back_to_the_first_hole() {
     assert_eq!((sender.fast_retransmits(), sender.timeouts()), (0, 2));
 }
 
-/// Segments sent twice after a timeout cause duplicate ACKs. They do not indicate a loss until an
-/// ACK covers more than the segments sent before.
+/// Segments sent twice after a timeout cause duplicate ACKs. These ACKs do not indicate a loss
+/// until an ACK covers more than the segments sent before the timeout.
 #[test]
 fn duplicate_acks_after_a_timeout_are_ignored_until_new_data_is_acknowledged() {
     check(

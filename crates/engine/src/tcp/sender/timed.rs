@@ -17,7 +17,8 @@
 //! another timer never delays it.
 //!
 //! The loss of a retransmission belongs to the same recovery and does not reduce the window further, as
-//! in Linux; RFC 5681, section 4.3, would reduce it. Losses above `recover` begin the next recovery.
+//! in Linux; RFC 5681, section 4.3, would reduce it. Losses of segments above `recover` begin the
+//! next recovery.
 
 use super::board::Board;
 use super::rack_tlp::{RackTlp, Reduction, Timer};
@@ -35,7 +36,7 @@ use crate::tcp::{Ack, Blocks};
 /// The changes of the sender's state by an ACK, or by the expiry of the reordering timer.
 #[derive(Clone, Copy, Debug)]
 struct AckUpdate {
-    /// Number of segments by which `snd_una` moved.
+    /// Number of segments by which `snd_una` increased.
     acked: u32,
     /// FlightSize before the event. [packets]
     flight: u32,
@@ -202,9 +203,9 @@ impl Sender {
         }
     }
 
-    /// Returns FlightSize. In recovery it excludes SACKed and lost segments, which belong to the
-    /// window before the recovery. Outside recovery it excludes the segments of limited transmit
-    /// (RFC 5681, section 3.2).
+    /// Returns FlightSize. In recovery FlightSize excludes SACKed and lost segments, which belong
+    /// to the window before the recovery. Outside recovery FlightSize excludes the segments of
+    /// limited transmit (RFC 5681, section 3.2).
     fn flight_size(&self, timed: &RackTlp) -> u32 {
         match self.recovery {
             Recovery::Open { .. } => self.flight() - timed.limited,
@@ -335,7 +336,7 @@ impl Sender {
     }
 
     /// Chooses the segment of a probe (section 7.3): a new segment if there is one, otherwise the
-    /// last segment. Returns whether it is a retransmission.
+    /// last segment. The second value is true if the probe is a retransmission.
     #[cold]
     fn choose_probe(&self, timed: &RackTlp) -> (u32, bool) {
         debug_assert!(timed.rack.sacked() == 0, "a probe after a gap");

@@ -11,10 +11,11 @@
 //! the timeout are undone. If the first retransmission arrives, the loss was real, even if the
 //! timer expired too early.
 //!
-//! Differs from RFC 4015 in: the whole cwnd is restored immediately, as in Linux; the RTO increases
-//! only by the round-trip sample of the late original. Differs from Linux in: one ACK decides;
-//! there is no partial undo, and no undo by D-SACKs. F-RTO (RFC 5682), which works without
-//! timestamps, is not needed, because every segment has a timestamp here.
+//! Differs from RFC 4015 in: the whole cwnd is restored immediately, as in Linux; the RTO is
+//! increased only by the round-trip sample of the late original, and not by a separate rule.
+//! Differs from Linux in: one ACK decides; there is no partial undo, and no undo by D-SACKs. F-RTO
+//! (RFC 5682), which works without timestamps, is not needed, because every segment has a timestamp
+//! here.
 
 use super::super::congestion::PriorWindow;
 use crate::kernel::time::Time;

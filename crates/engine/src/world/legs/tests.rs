@@ -52,9 +52,9 @@ fn a_host_with_a_rate_is_a_place_and_an_event_waits_where_several_meet() {
         "{TWO_FLOWS}dumbbell = {{ flows = 2, access = \"2 Mbps\", access_spread = 0.01, \
          bottleneck = \"20 Mbps\", delay = \"1 ms\", rtt = \"40 ms\" }}\n"
     ));
-    // packets of the two hosts meet in front of the bottleneck, and wait there for an event: the
-    // second leg, which begins with the bottleneck, is not entered with lookahead; this leg also
-    // contains the endpoint
+    // packets of the two hosts meet in front of the bottleneck, and wait there for an event;
+    // therefore packets do not enter the second leg with lookahead; this leg consists of the
+    // bottleneck and the endpoint
     let [first, rest] = data.split(" | ").collect::<Vec<_>>()[..] else {
         panic!("{data}");
     };

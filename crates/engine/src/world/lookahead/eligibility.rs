@@ -96,8 +96,8 @@ impl Feeders {
 }
 
 /// Returns for each link whether the packets that enter it are known in advance, in the order of
-/// their arrival. `answers` says which receivers have lookahead. The order of their ACKs follows
-/// from the last link of their segments.
+/// their arrival. `answers` says which receivers have lookahead. The order of the ACKs of such
+/// receivers follows from the last link that their segments pass.
 fn entered_ahead(
     settings: &[&LinkSettings],
     routes: &Routes,
@@ -143,7 +143,8 @@ fn entered_ahead(
     };
     let takes_time = |link: usize| {
         let rate = settings.get(link).map(|link| &link.rate);
-        // at a transmission opportunity of a trace, several packets may leave simultaneously
+        // on a link whose rate is a trace, several packets may leave at the same transmission
+        // opportunity
         matches!(rate, Some(LinkRate::Constant(bps)) if Span::to_send(MIN_BYTES, *bps) > Span::ZERO)
     };
     // Returns where the order of the packets on pure delay `link` was determined, and the delay
@@ -176,7 +177,7 @@ fn entered_ahead(
 }
 
 /// Returns for each flow whether its receiver is eligible: the receiver must reply immediately, and
-/// no other endpoint may use the first link of its ACKs.
+/// no other endpoint may use the first link that its ACKs pass.
 fn eligible_receivers(scenario: &Scenario, routes: &Routes) -> Vec<bool> {
     let is_single = has_single_user(scenario, routes);
     let answers = |(flow, [acks, data]): (&Transport, [&[u32]; 2])| match flow {
@@ -190,8 +191,8 @@ fn eligible_receivers(scenario: &Scenario, routes: &Routes) -> Vec<bool> {
 }
 
 /// Returns for each flow whether its sender is eligible. No other endpoint may use the first link
-/// of its segments. The segments must need time on this link, and must wait for an event at the end
-/// of the link.
+/// that the segments of this sender pass. The segments must need time on this link, and must wait
+/// for an event at the end of the link.
 fn eligible_senders(scenario: &Scenario, routes: &Routes, lookahead: &[bool]) -> Vec<bool> {
     let is_single = has_single_user(scenario, routes);
     let is_eligible = |(flow, [_, data]): (&Transport, [&[u32]; 2])| match (flow, data) {

@@ -168,7 +168,8 @@ impl Network {
     }
 
     /// Returns whether the ACK may be processed now. If all events before the ACK leave the sender
-    /// unchanged, they are processed first, and the value is true. If not, the ACK is deferred.
+    /// unchanged, they are processed first, and the value is true. If an event may change the
+    /// sender, the ACK is deferred.
     #[inline(never)]
     fn becomes_next(&mut self, at: Time, ack: &Packet) -> bool {
         let index = ack.flow as usize;
@@ -264,8 +265,8 @@ impl Network {
     /// arrive before this time.
     pub(super) fn set_safe_time(&mut self, until: Time) {
         self.flows.deferred.safe_until = until;
-        // all flows with due ACKs are collected first: if the ACKs of a flow must also wait for its
-        // timer, the flow is added to the list of due flows again
+        // all flows with due ACKs are collected first, because a flow whose ACKs must also wait for
+        // its timer is added to the list of due flows again
         let mut due = std::mem::take(&mut self.flows.deferred.due);
         while let Some(flow) = self.flows.deferred.next_due(until) {
             due.push(flow);

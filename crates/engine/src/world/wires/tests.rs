@@ -224,8 +224,8 @@ fn endpoints_have_lookahead_only_if_the_order_of_their_packets_is_known() {
 /// which flows find a drop-tail queue full. The difference in this test is 0.4 ms, two thirds of a
 /// packet's transmission time at 20 Mb/s. With jitter, the difference has no effect: over 20
 /// replications the flows of class `near` get 14.4 to 14.6 Mb/s with a standard deviation of 0.3
-/// Mb/s. Without jitter they get 12.1 Mb/s at one round-trip time of the far flows and 16.8 Mb/s at
-/// the other.
+/// Mb/s. Without jitter these flows get 12.1 Mb/s with one of two round-trip times of the far
+/// flows, and 16.8 Mb/s with the other round-trip time.
 #[test]
 fn jitter_undoes_phase_effects() {
     let gained = |jitter: &str| {

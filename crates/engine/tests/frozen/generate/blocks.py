@@ -21,7 +21,7 @@ class Block:
     text: str
     settings: Sequence[str] = ()
     words: str = ""
-    #: Edits that make the text of this block from the text of another block. Such a block has an
+    #: Edits that change the text of another block into the text of this block. Such a block has an
     #: empty `text`.
     edits: Sequence[str] = ()
 

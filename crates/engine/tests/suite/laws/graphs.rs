@@ -330,7 +330,8 @@ proptest! {
         }
         let is_double = csma.acks == CsmaAcks::Contend;
         for (one, link) in csma.links.iter().enumerate() {
-            // a link and its return link never send simultaneously, and neither sends together with a link in conflict
+            // a link and its return link never send simultaneously, and neither of them sends at
+            // the same time as a link in conflict
             let own = |link: usize| air[link] + if is_double { air[csma.links.len() + link] } else { 0.0 };
             for &other in &link.conflicts {
                 prop_assert!(own(one) + own(other) < 1.0 + 1e-9, "{one} {other}: {air:?}");

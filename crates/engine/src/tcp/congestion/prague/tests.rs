@@ -91,7 +91,8 @@ fn short_paths_behave_as_those_of_the_virtual_round_trip() {
 
 /// Every n-th segment is marked, so the marked fraction is p = 1/n. The window grows by 1 - p per
 /// round trip and decreases by the fraction alpha / 2, with alpha = p. It converges to the window W
-/// at which 1 - p = p W/2 (section 2.4.3 of the draft has 2/p).
+/// at which 1 - p = p W/2, so W = 2 (1 - p)/p. Section 2.4.3 of the draft gives the approximation
+/// 2/p.
 #[test]
 fn the_window_is_two_over_the_part_that_is_marked() {
     for every in [10, 20, 40] {

@@ -1,4 +1,5 @@
-//! Traces worked by hand. The format is explained in `sender/tests.rs`.
+//! Traces of senders with ECN, worked by hand. The format of the tables is explained in
+//! `sender/tests.rs`.
 
 use crate::tcp::CongestionAlgorithm::{Dctcp, NewReno, Prague, Tahoe};
 use crate::tcp::TcpSettings;
@@ -105,9 +106,9 @@ fn tahoe_does_not_start_slowly_for_a_mark() {
     );
 }
 
-/// Segments 2 and 3 are marked. alpha is 15/16 at the first report. At the end of the window it is
-/// 15/16 of this value plus 1/16 of 2/10. A window of data has one reduction by marks. A loss and a
-/// mark each cause a separate reduction.
+/// Segments 2 and 3 are marked. alpha is 15/16 at the first report. At the end of the window of
+/// data, alpha is 15/16 of this value plus 1/16 of 2/10. A window of data has one reduction by
+/// marks. A loss and a mark each cause a separate reduction.
 #[test]
 fn a_sender_reduces_by_half_of_alpha_once_a_window() {
     let settings = TcpSettings {

@@ -66,8 +66,9 @@ impl Sender {
         }
     }
 
-    /// Returns the maximum number of segments in the network when the next segment is sent. Returns
-    /// `None` for the first segment of a recovery, for rate reduction, and without SACK.
+    /// Returns the number of segments in the network that the next transmission must not exceed.
+    /// Returns `None` if there is no such limit: for the first segment of a recovery, for rate
+    /// reduction, and without SACK.
     pub(in crate::tcp) fn room(&self) -> Option<u32> {
         let board = match self.scoreboard.as_deref()? {
             Board::Timed(timed) => return timed.room(self.congestion.usable()),
@@ -267,7 +268,7 @@ fn rate_reduction_spreads_the_silence_of_half_a_window() {
 
 /// The retransmission is lost. SACK does not show this loss (RFC 6675 cannot detect it), so the
 /// segment is retransmitted when the timer expires. SACKed segments are not retransmitted. ACKs do
-/// not indicate a further loss until all segments sent before have arrived.
+/// not indicate a further loss until all segments sent before the timeout have arrived.
 #[test]
 fn a_lost_retransmission_is_repaired_by_the_timer() {
     let sender = check(
@@ -320,8 +321,8 @@ fn a_timeout_sends_only_the_holes_again() {
     );
 }
 
-/// Two segments overtake another one. There are fewer than three duplicate ACKs, and nothing is
-/// retransmitted.
+/// Two segments overtake an earlier segment. There are fewer than three duplicate ACKs, and nothing
+/// is retransmitted.
 #[test]
 fn mild_reordering_is_no_loss() {
     let sender = check(
@@ -340,8 +341,9 @@ fn mild_reordering_is_no_loss() {
     assert_eq!(sender.fast_retransmits(), 0);
 }
 
-/// Three segments overtake another one. It is retransmitted unnecessarily, and the window is
-/// halved. The late original ends the recovery only when all segments sent before have arrived.
+/// Three segments overtake an earlier segment. The earlier segment is retransmitted unnecessarily,
+/// and the window is halved. Its original transmission then arrives, but the recovery ends only
+/// when all segments sent before the recovery have arrived.
 #[test]
 fn reordering_by_three_halves_the_window_once() {
     let sender = check(
@@ -523,8 +525,8 @@ fn old_acks_and_repeated_reports_change_nothing() {
     assert_eq!(format!("{sender:?}"), before);
 }
 
-/// A mark and a loss in one window cause one reduction. The loss is repaired as usual, and the ACKs
-/// that echo the mark cause no other reduction.
+/// A mark and a loss in one window cause one reduction. The lost segment is retransmitted, and the
+/// ACKs that echo the mark do not reduce the window a second time.
 #[test]
 fn a_loss_in_a_window_whose_mark_was_answered_is_only_repaired() {
     let sender = check(

@@ -13,8 +13,8 @@ use crate::tcp::pipe::{MS, settings};
 /// `'` means a retransmission. Times are in ms. Events are `open`, `more N` (N further segments),
 /// `close`, `ack N`, and `timer` at the deadline of the timer. In `ack N`, N is the next segment
 /// expected, and the first and last segment of each SACK block follow. An ACK echoes the time 100
-/// ms ago, or the time after `@`. The timer is R for reordering, P for a probe or T for
-/// retransmission, with its deadline.
+/// ms before its arrival, or the time that is written after `@`. The timer is R for reordering, P
+/// for a probe or T for retransmission, with its deadline.
 fn check(settings: &TcpSettings, table: &str) -> Sender {
     let mut sender = Sender::new(settings);
     let mut actual = Vec::new();
@@ -96,8 +96,9 @@ fn squeezed(row: &str) -> String {
 }
 
 impl RackTlp {
-    /// Returns the maximum number of segments in the network when the next segment is sent, or
-    /// `None` for a probe and for the first segment of a recovery.
+    /// Returns the number of segments in the network that the next transmission must not exceed.
+    /// Returns `None` if there is no such limit: for a probe, and for the first segment of a
+    /// recovery.
     pub(in crate::tcp) fn room(&self, cwnd: u32) -> Option<u32> {
         let free = self.probes || self.first && self.rack.has_lost();
         (!free).then(|| self.reduction.map_or(cwnd, |reduction| reduction.cwnd))
@@ -251,7 +252,7 @@ fn a_repair_by_probe_costs_a_halving() {
     assert_eq!((sender.fast_retransmits(), sender.timeouts()), (1, 0));
 }
 
-/// Both the original and the probe arrive: there is no loss.
+/// Both the original and the probe arrive, so there is no loss, and the window is not reduced.
 #[test]
 fn a_needless_probe_costs_nothing() {
     let sender = check(
@@ -451,8 +452,8 @@ fn a_needed_recovery_is_not_undone() {
     );
 }
 
-/// The first retransmission of a recovery has arrived: the original was lost, although the timer
-/// expired too early.
+/// The ACK echoes the time of the first retransmission of a recovery, so the original segment was
+/// lost. Therefore the recovery is not undone, although the timer expired too early.
 #[test]
 fn an_early_timeout_does_not_undo_the_recovery_before_it() {
     let sender = check(
@@ -468,8 +469,8 @@ fn an_early_timeout_does_not_undo_the_recovery_before_it() {
     assert_eq!((sender.fast_retransmits(), sender.timeouts()), (1, 1));
 }
 
-/// No ACK arrives for 600 ms and the timer expires. Then all segments of the first transmission are
-/// acknowledged.
+/// No ACK arrives for 600 ms and the timer expires. After the timeout, the ACKs of all original
+/// segments arrive.
 #[test]
 fn a_needless_timeout_is_undone() {
     let sender = check(

@@ -183,8 +183,8 @@ fn settle(station: AnyStation, radio: Radio, own: Modulation, number: usize) -> 
     }
 }
 
-/// Packets that arrive together, as random numbers: first arrival and gap [ns], numbers that select two nodes and a
-/// category, packet sizes, size of the reply.
+/// Packets that arrive in one burst, as random numbers: first arrival and gap [ns], numbers that
+/// select two nodes and a category, packet sizes, size of the reply.
 type AnyBurst = ((u64, u64), [u32; 3], Vec<u32>, Option<u32>);
 
 /// Largest number of packets that arrive from outside the cell.

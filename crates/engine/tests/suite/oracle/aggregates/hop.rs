@@ -1,4 +1,5 @@
-//! The path from an access category of one node to another node of the cell: limits and durations of its PPDUs.
+//! The path from an access category of one node to another node of the cell: limits and durations
+//! of the PPDUs on this path.
 
 use lasthop_engine::kernel::time::Span;
 use lasthop_engine::mac::ppdu::Modulation;
@@ -8,7 +9,8 @@ use lasthop_engine::scenario::{self, Category, Cell, Direction, Rates, Scenario,
 use super::super::air::{ACK_BYTES, RTS_BYTES};
 use super::lengths;
 
-/// An access category of a sender, and a receiver. One of the two nodes is the access point (0).
+/// An access category of a sending node, with the receiving node. One of the two nodes is the
+/// access point (0).
 #[derive(Clone, Copy, Debug)]
 pub struct Hop<'a> {
     scenario: &'a Scenario,

@@ -1,5 +1,5 @@
-//! Invariants of every cell with aggregation. For cells that never aggregate, a comparison with the oracle of cells
-//! without aggregation.
+//! Invariants of every cell with aggregation. Cells that never aggregate are also compared with the
+//! oracle of cells without aggregation.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -138,7 +138,7 @@ fn all_laws(scenario: &Scenario, arrivals: &[Arrival], seed: u64) -> Result<(), 
 }
 
 /// Runs both oracles on the same cell of legacy stations and returns both traces. The oracle without aggregation has no
-/// PPDU rules, so they are removed from its copy of the scenario.
+/// PPDU rules, so these rules are removed from the scenario that it runs.
 fn beside_the_older_oracle(
     mut scenario: Scenario,
     arrivals: &[Arrival],

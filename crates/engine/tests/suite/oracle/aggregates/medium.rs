@@ -1,8 +1,8 @@
 //! The medium of a cell with aggregation, which every node hears.
 //!
 //! Events at the same instant are processed in this order: ends of frames, starts of frames after SIFS, ends of
-//! countdowns, reorder time-outs (sorted by sender and receiver), arrivals (in the given order). All nodes whose
-//! backoff counter expires at one instant send together.
+//! countdowns, reorder time-outs (sorted by sender and receiver), arrivals (in the given order).
+//! All nodes whose backoff counter expires at one instant send simultaneously.
 
 mod exchange;
 
@@ -36,7 +36,7 @@ enum Kind {
 struct Frame {
     end: Time,
     kind: Kind,
-    /// Index of the sender of the exchange to which the frame belongs, in the medium's `senders`.
+    /// Sender of the exchange to which the frame belongs, as an index in the medium's `senders`.
     owner: usize,
 }
 

@@ -1,6 +1,6 @@
 //! The slow oracle of a cell with aggregation (802.11n, ac, ax). The oracle models the queue and MPDUs of each
-//! contender (`sender`), the reordering at each receiver (`receiver`), and the medium that all nodes hear. Its
-//! contention is that of the oracle without aggregation (`contention`).
+//! contender (`sender`), the reordering at each receiver (`receiver`), and the medium that all
+//! nodes hear. The contention is modelled as in the oracle without aggregation (`contention`).
 
 pub mod cells;
 mod fast;

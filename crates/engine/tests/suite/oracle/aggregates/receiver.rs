@@ -20,7 +20,7 @@ struct Held {
 pub struct Taken {
     /// Packets delivered to the node, in order of sequence number.
     pub handed_up: Vec<Packet>,
-    /// Packets dropped because later packets were delivered before.
+    /// Packets dropped because packets with higher sequence numbers have already been delivered.
     pub too_late: Vec<Packet>,
 }
 

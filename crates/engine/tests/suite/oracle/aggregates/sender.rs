@@ -24,7 +24,8 @@ struct Mpdu {
     packets: Vec<Packet>,
     /// Number of failed attempts.
     attempts: u32,
-    /// Whether the receiver has received the MPDU. The response of the present exchange acknowledges it.
+    /// Whether the receiver has received the MPDU. If it has, the response of the present exchange
+    /// acknowledges the MPDU.
     received: bool,
 }
 
@@ -83,7 +84,7 @@ impl Exchange {
     }
 }
 
-/// A node in one access category.
+/// The sender of one node and one access category.
 #[derive(Debug)]
 pub struct Sender {
     pub who: Who,
@@ -93,7 +94,8 @@ pub struct Sender {
     queue: Vec<Queued>,
     windows: BTreeMap<u32, Window>,
     due: Option<BlockAckReq>,
-    /// Packets discarded in an internal collision. They leave the queue when the frame of the other category ends.
+    /// Packets discarded in an internal collision. These packets leave the queue when the frame of
+    /// the category that won the collision ends.
     doomed: Vec<u32>,
 }
 

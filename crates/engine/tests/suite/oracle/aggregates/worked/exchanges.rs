@@ -39,13 +39,13 @@ fn collision(aggregation: Aggregation, rts: bool, next: [Vec<(u32, u32)>; 2]) ->
 
 #[test]
 fn aggregates_that_collide() {
-    // Times in us (slots are those of the backoff):
-    // 420   Station 1 sends two MPDUs until 828, station 2 sends one MPDU until 644. After a frame with 64-QAM,
-    //       EIFS is SIFS and 32 us longer than AIFS, and ends at 828 + 48 + 34 = 910. Station 1 must send a
-    //       BlockAckReq and draws 0 slots, station 2 draws 5 slots.
-    // 910   BlockAckReq of station 1 until 942, BlockAck 958..990, AIFS until 1024.
-    // 1069  Station 2 sends after 5 slots, until 1293. MAC ACK 1309..1337, AIFS until 1371. Station 1 has 4 of its
-    //       9 slots left, and sends at 1407.
+    // Each entry of this timeline begins with a time in us.
+    // 420   Station 1 sends two MPDUs until 828, station 2 sends one MPDU until 644. After a frame with 64-QAM, EIFS
+    //       exceeds AIFS by SIFS and 32 us, and ends at 828 + 48 + 34 = 910. Station 1 must send a BlockAckReq and
+    //       draws 0 slots, station 2 draws 5 slots.
+    // 910   BlockAckReq of station 1 until 942, BlockAck 958..990, AIFS ends at 1024.
+    // 1069  Station 2 sends after 5 slots, until 1293. MAC ACK 1309..1337, AIFS ends at 1371. Station 1 has 4 of its 9
+    //       slots left, and sends at 1407.
     let aggregation = Aggregation {
         bar_after_failure: true,
         ..AGGREGATION
@@ -65,13 +65,13 @@ fn aggregates_that_collide() {
 
 #[test]
 fn an_attempt_counts_though_only_its_rts_failed() {
-    // The access point's packet also has RTS and CTS, 28 + 16 + 28 + 16 = 88 us more. Times in us (slots are those of
-    // the backoff):
-    // 508   Both stations send RTS until 536. After a frame at 24 Mb/s, EIFS is SIFS and 28 us longer than AIFS,
-    //       until 614. With one attempt all MPDUs are discarded, and each station must send a BlockAckReq because of
-    //       the discard. (A lost aggregate is not the reason, because the aggregate was not sent.)
-    // 614   Station 1, 0 slots: BlockAckReq until 646, BlockAck 662..694, AIFS until 728.
-    // 737   Station 2, 1 slot: its BlockAckReq takes as long as the BlockAckReq of station 1.
+    // The access point's packet also has RTS and CTS, 28 + 16 + 28 + 16 = 88 us more. Each entry of this timeline
+    // begins with a time in us.
+    // 508   Both stations send RTS until 536. After a frame at 24 Mb/s, EIFS exceeds AIFS by SIFS and 28 us, and ends
+    //       at 614. With one attempt all MPDUs are discarded, and each station must send a BlockAckReq because of the
+    //       discard. (A lost aggregate is not the reason, because the aggregate was not sent.)
+    // 614   Station 1 has a backoff of 0 slots: BlockAckReq until 646, BlockAck 662..694, AIFS ends at 728.
+    // 737   Station 2 has a backoff of 1 slot: its BlockAckReq takes as long as the BlockAckReq of station 1.
     let once = Aggregation {
         bar_after_failure: true,
         attempts: Some(1),
@@ -91,7 +91,7 @@ fn an_attempt_counts_though_only_its_rts_failed() {
         ]
     );
     // With more attempts no BlockAckReq is sent. Station 1 sends again at 614 us: RTS until 642, CTS 658..686, PPDU
-    // 702..1110, BlockAck 1126..1158, AIFS until 1192, one slot until 1201.
+    // 702..1110, BlockAck 1126..1158, AIFS ends at 1192, and the backoff of one slot ends at 1201.
     let more = Aggregation {
         attempts: Some(2),
         ..once
@@ -104,12 +104,12 @@ fn an_attempt_counts_though_only_its_rts_failed() {
 
 #[test]
 fn block_ack_reqs_that_collide_are_given_up_like_mpdus() {
-    // Times in us (slots are those of the backoff):
-    // 420   Both stations send a packet with one attempt, until 644, and discard it. Therefore each station must
-    //       send a BlockAckReq. EIFS until 644 + 48 + 34 = 726, 0 slots at both stations.
-    // 726   The two BlockAckReq collide until 758 and are also discarded. After a frame at 24 Mb/s, EIFS is SIFS
-    //       and 28 us longer than AIFS, until 836. The access point has drawn 15 slots, counted 2 of them until
-    //       420, and has a packet since 730. It has 13 slots left.
+    // Each entry of this timeline begins with a time in us.
+    // 420   Both stations send a packet with one attempt, until 644, and discard it. Therefore each station must send a
+    //       BlockAckReq. EIFS ends at 644 + 48 + 34 = 726, and the backoff is 0 slots at both stations.
+    // 726   The two BlockAckReq collide until 758 and are also discarded. After a frame at 24 Mb/s, EIFS exceeds AIFS
+    //       by SIFS and 28 us, and ends at 836. The access point has drawn 15 slots, counted 2 of them until 420, and
+    //       has a packet since 730. It has 13 slots left.
     // 953   The access point sends.
     let mut scenario = cell(
         2,
@@ -148,12 +148,12 @@ fn block_ack_reqs_that_collide_are_given_up_like_mpdus() {
 
 #[test]
 fn an_a_msdu_is_sent_again_as_it_was_formed() {
-    // A subframe of 14 + 8 + 1462 = 1484 bytes is a multiple of 4. Two subframes have 2968 bytes, three have 4452.
-    // Times in us (slots are those of the backoff):
-    // 402   Packets 1 to 5: MPDUs 1 and 2 have two packets each, 2998 bytes, and MPDU 3 has one packet. The MPDUs
-    //       have 3004 + 3004 + 1504 bytes with delimiters and padding, 60,118 bits, 232 symbols. The PPDU ends at
-    //       402 + 36 + 928 = 1366. MPDU 1 is lost. BlockAck 1382..1414, AIFS until 1448, 0 slots. Packet 6 has
-    //       arrived at 1400.
+    // A subframe of 14 + 8 + 1462 = 1484 bytes is a multiple of 4. Two subframes have 2968 bytes, three have 4452. Each
+    // entry of this timeline begins with a time in us.
+    // 402   Packets 1 to 5: MPDUs 1 and 2 have two packets each, 2998 bytes, and MPDU 3 has one packet. The MPDUs have
+    //       3004 + 3004 + 1504 bytes with delimiters and padding, 60,118 bits, 232 symbols. The PPDU ends at 402 + 36 +
+    //       928 = 1366. MPDU 1 is lost. BlockAck 1382..1414, AIFS ends at 1448, and the backoff is 0 slots. Packet 6
+    //       has arrived at 1400.
     // 1448  MPDU 1 is sent again unchanged, with MPDU 4, which contains packet 6.
     let aggregation = Aggregation {
         amsdu_bytes: Some(3_000),
@@ -199,7 +199,7 @@ fn eifs_expects_the_response_that_the_modulation_would_have_had() {
 fn everybody_waits_for_the_longest_of_the_responses_to_expect() {
     // Here station 1 has MCS 0 (BPSK), 26 bits per symbol, and a packet of 562 bytes: an MPDU of 600 bytes, 4822 bits,
     // 186 symbols, 780 us. Station 2 sends four MPDUs, which also take 780 us. The two PPDUs collide at 420..1200 us.
-    // After a frame with BPSK, EIFS is SIFS and 68 us longer than AIFS, until 1318.
+    // After a frame with BPSK, EIFS exceeds AIFS by SIFS and 68 us, and ends at 1318.
     let mut scenario = cell(2, AGGREGATION);
     if let Some(ppdus) = &mut scenario.bss[0].cell.ppdus {
         ppdus.eifs = EifsRule::Expected;
@@ -238,8 +238,9 @@ fn everybody_waits_for_the_longest_of_the_responses_to_expect() {
 fn what_rts_has_reserved_may_be_longer_than_eifs() {
     // The access point responds at 6 Mb/s, 24 bits per symbol: CTS and MAC ACK 44 us, BlockAck 12 symbols, 68 us.
     // The MAC ACK of packet 0 takes 44 us instead of 28 us, so that station 1 sends at 418 us:
-    // 418   RTS until 446, CTS 462..506, MPDUs 1 and 2 522..930, both lost. EIFS is SIFS and 32 us longer than AIFS.
-    //       The NAV of the RTS is longer, for SIFS and a BlockAck of 68 us: until 1014 + 34 = 1048, 0 slots.
+    // 418   RTS until 446, CTS 462..506, MPDUs 1 and 2 522..930, both lost. EIFS exceeds AIFS by SIFS and 32 us. The
+    //       NAV of the RTS ends later, because it includes SIFS and a BlockAck of 68 us: it ends at 1014, AIFS at 1014
+    //       + 34 = 1048, 0 slots.
     let mut scenario = cell(1, AGGREGATION);
     scenario.bss[0].cell.ap.control_rate_bps = 6_000_000;
     scenario.bss[0].cell.rts_threshold_bytes = Some(2_000);
@@ -256,8 +257,8 @@ fn what_rts_has_reserved_may_be_longer_than_eifs() {
 
 #[test]
 fn a_category_that_yields_gives_up_only_what_is_under_no_agreement() {
-    // The access point's packet is on the air at 100..324 us, its MAC ACK until 368, AIFS until 402. Best effort and
-    // voice of station 1 are ready at 420. Voice sends until 644, MAC ACK 660..688, AIFS until 722. Best effort has
+    // The access point's packet is on the air at 100..324 us, its MAC ACK until 368, AIFS ends at 402. Best effort and
+    // voice of station 1 are ready at 420. Voice sends until 644, MAC ACK 660..688, AIFS ends at 722. Best effort has
     // reached its attempt limit, and draws 1 slot from its smallest contention window.
     let seen = |mpdus| {
         let aggregation = Aggregation {

@@ -146,14 +146,14 @@ fn rts_goes_ahead_of_what_is_longer_in_bytes_or_in_time() {
 
 #[test]
 fn an_opportunity_goes_on_as_long_as_there_is_time_and_its_ppdus_are_as_long_as_fits() {
-    // The TXOP begins at 402 us and has a limit of 1600 us (until 2002). RTS precedes PPDUs longer than 500 us. Times
-    // in us:
-    // 402   RTS until 430, CTS 446..474, packets 1 to 4 490..1270, BlockAck 1286..1318.
-    //       Packets 1 to 4 are acknowledged.
+    // The TXOP begins at 402 us and has a limit of 1600 us (until 2002). RTS precedes PPDUs longer than 500 us. Each
+    // entry of this timeline begins with a time in us.
+    // 402   RTS until 430, CTS 446..474, packets 1 to 4 490..1270, BlockAck 1286..1318. Packets 1 to 4 are
+    //       acknowledged.
     // 1334  A PPDU of packets 5 and 6 would last until 1742, its BlockAck 1758..1790. With packet 7 the PPDU lasts
-    //       until 1926, and its BlockAck 1942..1974 is within the TXOP. It needs no RTS. With packet 8 the PPDU
-    //       would last until 2114.
-    //       Packet 8 alone would begin at 1990 and end at 2214, after the TXOP. AIFS until 2008, 0 slots.
+    //       until 1926, and its BlockAck 1942..1974 is within the TXOP. It needs no RTS. With packet 8 the PPDU would
+    //       last until 2114. Packet 8 alone would begin at 1990 and end at 2214, after the TXOP. AIFS ends at 2008, and
+    //       the backoff is 0 slots.
     // 2008  Packet 8 is sent alone.
     let mut scenario = cell(1, AGGREGATION);
     let access = &mut scenario.stations[0].node.best_effort;
