@@ -356,8 +356,8 @@ def seconds_of(given: float | str, what: str) -> float:
 
 
 def _instead(path: str, present: Sequence[str]) -> str:
-    """Return text on the keys that can be changed: all if they are few, else those similar to the
-    path.
+    """Return text that lists the keys that can be changed: all keys if they are few, otherwise the
+    keys similar to the path.
     """
     if not present:
         return "nothing of this scenario can"

@@ -162,8 +162,8 @@ class _Continuation:
         return Branch(self.form, self.point.parameter, np.array(values), result, ended)
 
     def near(self, amplitude: float) -> Array:
-        """Return a cycle of small amplitude; the guess follows from the normal form of the Hopf
-        point.
+        """Return a cycle of small amplitude. Newton's method begins at a guess, which is computed
+        from the normal form of the Hopf point.
         """
         point, form = self.point, self.form
         phase = 2.0 * np.pi * self.mesh.points[:-1]

@@ -204,8 +204,8 @@ class Case:
             return rest, linearised(self.model, p, rest)
 
     def pieces(self, **arrays: Any) -> NDArray[np.int64]:
-        """Return the index of the smooth piece of the equations to which each of many equilibria
-        belongs.
+        """Return, for each of many equilibria, the index of the smooth piece of the equations to
+        which the equilibrium belongs.
         """
         with np.errstate(all="ignore"):
             return self.model.pieces(*self._solved_over(arrays))

@@ -130,7 +130,7 @@ def crossing_frequency(case: Case, turns: int = 0) -> float:
     wanted = (1.0 + 2.0 * turns) * pi
 
     def lag(omega: float) -> float:
-        """Return the phase lag of the loop less the required lag. The lag of the cubic polynomial
+        """Return the phase lag of the loop minus the required lag. The lag of the cubic polynomial
         grows from 0 to 3 pi / 2.
         """
         cubic = atan2(a2 * omega - omega**3, a3 - a1 * omega**2)

@@ -24,9 +24,7 @@ CROSSOVER = 0.13
 time. [-]
 """
 AT_THE_EDGE = 1e-9
-"""Difference of a gain margin from 1 below which the sign of the margin is uncertain due to
-rounding. [-]
-"""
+"""Largest difference from 1 that a gain margin of 1 may have due to rounding errors. [-]"""
 
 
 @dataclass(frozen=True)
@@ -107,8 +105,9 @@ def loop(case: Case) -> Loop:
     lag += pi - 2.0 * pi * np.ceil((lag[0] - 0.5 * pi) / (2.0 * pi))
 
     def passed(values: NDArray[np.float64], of: Any) -> list[tuple[float, float, float]]:
-        """Return frequency, gain and phase margin at each zero of the function `of`, which depends
-        on gain and margin. `values` are the values of this function at the frequencies `omega`.
+        """Return frequency, gain and phase margin at each zero of the function `of`. Its arguments
+        are the gain and the phase margin. `values` are the values of this function at the
+        frequencies `omega`.
         """
         results = []
         for k in np.flatnonzero(np.diff(np.sign(values))):

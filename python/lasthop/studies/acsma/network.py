@@ -406,7 +406,7 @@ def optimal(topology: str, flows: Sequence[Any] = LINKS) -> Line:
 
 
 def of_all(reading: Callable[[Run, int], Quantity], run: Run) -> list[Quantity]:
-    """Return a quantity of every user, or of every link."""
+    """Return the quantity that `reading` reads from a run, for every user or for every link."""
     return [reading(run, item) for item in LINKS]
 
 

@@ -77,7 +77,7 @@ def growth(case: Case) -> float:
 
 
 def alpha_side(model: str, **values: float) -> str:
-    """Return whether the system is stable above or below the critical alpha."""
+    """Return the side of the critical alpha on which the system is stable: "above" or "below"."""
     point = critical(model, "alpha", 0.01, 1.0, **values)
     return "below" if point.unstable_above else "above"
 

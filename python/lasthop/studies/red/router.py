@@ -242,8 +242,8 @@ def parking_lot(
 
 CUBIC: Mapping[str, Any] = {"congestion": "cubic"}
 WEB: Mapping[str, Any] = {"web": 50, "congestion": "tahoe"}
-"""Web traffic of fifty PackMime connections per second. It offers 3.2 Mb/s, where the paper states
-2 Mb/s.
+"""Web traffic of fifty PackMime connections per second. The offered load is 3.2 Mb/s, although the
+paper states 2 Mb/s.
 """
 
 
@@ -285,7 +285,7 @@ def _length(effort: Budget, megabytes: int | None, replications: int | None) -> 
 
 LONGEST_S_PER_MB = 12
 """Length of a run per megabyte of a flow. At full utilisation sixty transfers take 5 s per
-megabyte, so that the last transfer ends before the run. [s/MB]
+megabyte, so that the last transfer ends before the end of the run. [s/MB]
 """
 
 

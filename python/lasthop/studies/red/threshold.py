@@ -45,8 +45,8 @@ def critical_threshold(tcp: str, rtt: float, pipe: float) -> float:
 
 
 def measure(_: Runs) -> dict[str, Quantity]:
-    """Return critical thresholds at the shorter round-trip time, divided by those at the longer
-    one.
+    """Return critical thresholds at the shorter round-trip time, divided by the critical thresholds
+    at the longer round-trip time.
 
     Also return the fractions of round-trip times at which settings are stable.
     """
