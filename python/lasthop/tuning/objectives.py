@@ -139,7 +139,7 @@ class Objective:
         return None
 
     def change(self, ours: Samples, now: Samples) -> Estimate | None:
-        """Return the mean paired difference of the objective: `ours` less the present setting
+        """Return the mean paired difference of the objective: `ours` minus the present setting
         `now`; None without common replications.
         """
         return paired(ours, now, self.aim.quantity)

@@ -428,8 +428,8 @@ class Search:
         work: Callable[[Trial], None],
         needed: Callable[[Trial], Scenario] | None = None,
     ) -> None:
-        """Call `work` for each trial of a stage. The simulations that `needed` returns are run
-        before.
+        """Call `work` for each trial of a stage. Before these calls, run the simulation of the
+        scenario that `needed` returns for each trial.
         """
         self._so_far.begin(known(stage, self.present))
         try:
@@ -570,6 +570,6 @@ def known(stage: str, trial: Trial) -> Values:
 
 
 MODELLED = ("goodput_bps", "rtt_s", "sojourn_s")
-"""Quantities by which the model can rank settings. Fairness is not one of them, since all stations
-have equal shares in the model.
+"""Quantities by which the model can rank settings. Fairness is left out, since all stations have
+equal shares in the model.
 """

@@ -1,7 +1,7 @@
 """Phase effects: queues at which the order of arrivals, not chance, decides which flow has losses.
 
-Packets of all replications have the same phases, or random phases that last until the end.
-Therefore the mean over more replications still contains the effect. Five kinds are known:
+Packets of all replications have the same phases, or random phases that last until the end of the
+run. Therefore the mean over more replications still contains the effect. Five kinds are known:
 
 *Round-trip times.* If nothing is random, packets of flows with several round-trip times arrive at a
 drop-tail queue in fixed phases. See Floyd and Jacobson, "On traffic phase effects in
@@ -254,7 +254,7 @@ def locks(scenario: Scenario, full: Collection[str] | None = None) -> Iterator[s
     """Yield warnings about queues that may drop packets in fixed phases.
 
     If `full` is given, only these queues, which were full in a result, are checked. Queues with the
-    same fault share a warning.
+    same problem share one warning.
     """
     alike: dict[tuple[str, str], list[str]] = {}
     for meeting in meetings(scenario).values():
