@@ -128,8 +128,8 @@ def test_levels_left_out_at_either_end_do_not_matter(cell, ap, station):
 
 
 def test_lumped_chain_keeps_all_states_that_bursts_reach(cell):
-    """If bursts contain the whole window, few stations have full queues. Without TXOP such states
-    are unlikely.
+    """If bursts contain the whole window, all packets at stations are in a few full queues. Without
+    TXOP, states with a few full queues are unlikely.
     """
     here = cell(60, 4, ap_txop=240, station_txop=4)
     lumped = solve(here, Options(solver="lumped", ap_queue="mixed"))

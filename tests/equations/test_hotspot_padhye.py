@@ -57,8 +57,8 @@ def test_three_segments_never_give_three_duplicate_acks():
 
 @pytest.mark.equation("padhye", 32)
 def test_send_rate_of_an_unlimited_window_worked_by_hand():
-    # For p = 4/19, the window is W = 3 and the timeout probability Q = 1: B = (15/4 + 3 + 19/15) /
-    # (RTT (3 + 1) + T0 f 19/15)
+    # For p = 4/19, the window is W = 3 and the timeout probability Q = 1. The send rate is
+    # therefore B = (15/4 + 3 + 19/15) / (RTT (3 + 1) + T0 f 19/15).
     expected = (15 / 4 + 3 + 19 / 15) / (0.1 * 4 + 0.5 * backoff_factor(4 / 19) * 19 / 15)
     assert send_rate(4 / 19, 100, 0.1, 0.5) == pytest.approx(expected, rel=1e-12)
 
@@ -182,7 +182,7 @@ def test_rates_match_the_round_process(p, window):
 @pytest.mark.parametrize("p", [0.001, 0.01, 0.03])
 def test_rates_of_immediate_acks_match_the_round_process(p):
     sent, received = window_process(p, 42, 1, 20_000, Random(str(p)))
-    # If windows grow by a whole segment per round, the rounding of windows has a larger effect of
-    # 10 %.
+    # If windows grow by a whole segment per round, the rounding of windows has a larger effect: up
+    # to 10 %.
     assert sent_per_rtt(p, 42, 1) == pytest.approx(sent, rel=0.1)
     assert received_per_rtt(p, 42, 1) == pytest.approx(received, rel=0.1)
