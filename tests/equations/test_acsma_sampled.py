@@ -29,8 +29,8 @@ def test_a_link_with_an_empty_queue_forwards_all_arrivals() -> None:
 
 
 def test_routes_without_links_in_conflict_have_no_warning() -> None:
-    # In topology a, no route has links in conflict. Its simulated round-trip times are the same if
-    # r is updated every 0.2, 1 or 2 s.
+    # In topology a, no route contains two conflicting links. The simulated round-trip times in
+    # topology a are therefore equal if r is updated every 0.2, 1 or 2 s.
     links = {"1": {"conflicts": ["2"]}, "2": {"conflicts": ["3", "4"]}, "3": {"conflicts": ["4"]}}
     network = {"link": {**links, "4": {}}, "r_interval": "2 s"}
     flows = {f"f{k}": {"route": [k]} for k in "1234"}

@@ -32,10 +32,13 @@ class Changeable(NamedTuple):
     unit: str
     """Unit of the numbers: ``bit/s``, ``s``, or ``-``."""
     least: float
-    """Minimum of the key, in the unit `unit`. Other settings may set a higher minimum."""
+    """Smallest value that the key accepts, in the unit `unit`. Other settings may set a higher
+    minimum.
+    """
     greatest: float
-    """Maximum of the key, in the unit `unit`. Other settings may set a lower maximum, such as
-    ``cwmax`` for ``cwmin``."""
+    """Largest value that the key accepts, in the unit `unit`. Other settings may set a lower
+    maximum, such as ``cwmax`` for ``cwmin``.
+    """
 
 
 class Change(NamedTuple):

@@ -84,8 +84,8 @@ def branch(
     amplitude: float = SMALL,
     progress: Progress | None = None,
 ) -> Branch:
-    """Return the branch of limit cycles that begins at a Hopf point, while the parameter is in its
-    range.
+    """Return the branch of limit cycles that begins at a Hopf point. The branch ends where the
+    parameter leaves its range, or earlier.
 
     Parameters
     ----------

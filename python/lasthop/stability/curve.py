@@ -23,7 +23,7 @@ larger distance the point may belong to another branch. [-]
 """
 CLOSED = 1e-8
 """A point is on the Hopf curve if its crossing gap, divided by the frequency omega, is at most this
-value. [-]
+value. The crossing gap is the complex distance of i omega from a root. [-]
 """
 MAX_POINTS = 2000
 """Largest number of points of a Hopf curve; charts need far fewer points."""

@@ -108,8 +108,8 @@ class Mesh:
         return Mesh(np.sort(np.append(self.edges, 0.5 * (self.edges[:-1] + self.edges[1:]))))
 
     def adapted(self, values: Array) -> "Mesh":
-        """Return a mesh with the same number of intervals, whose lengths distribute the roughness
-        of a cycle equally.
+        """Return a mesh with the same number of intervals. Their lengths are chosen such that all
+        intervals have equal parts of the roughness of a cycle.
         """
         index = (
             DEGREE * np.arange(len(self.edges) - 1)[:, None] + np.arange(DEGREE + 1)
@@ -209,8 +209,8 @@ class Cycle:
 
     @property
     def leaves(self) -> str | None:
-        """Name of a state that leaves its range during the cycle, since the equations have no
-        limits; None if there is no such state.
+        """Text about a state that leaves its range during the cycle, such as "queue below 0"; None
+        if there is no such state. The equations do not limit states to their ranges.
         """
         states = self.at(np.linspace(0.0, 1.0, 401))
         names = self.case.model.states

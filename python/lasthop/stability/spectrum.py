@@ -45,8 +45,9 @@ tau is then below 1e-6 to the right of the imaginary axis, and below 1.4 elsewhe
 """
 OVERSHOOT = 1.4
 BESIDE = 1e-6
-"""The line on which roots are counted is just left of a root. This value is the distance between
-line and root, divided by the sum of the root's modulus and the inverse of the longest delay. [-]
+"""Distance between a root and the vertical line just left of the root, to the right of which roots
+are counted. The distance is divided by the sum of the root's modulus and the inverse of the longest
+delay. [-]
 """
 SEARCHES = 60
 """Largest number of vertical lines on which missing roots are searched."""

@@ -26,7 +26,7 @@ Perron vector.
 FIRST = 48
 """Initial number of points on a vertical line."""
 MAX_PIECES = 64
-"""Largest number of pieces into which a step is divided in one round."""
+"""Largest number of pieces into which a step is divided in one round of refinement."""
 MAX_POINTS = 400_000
 """Largest number of points on a vertical line. If a line needs more points, the number of roots to
 its right is considered uncertain.

@@ -364,11 +364,11 @@ class Search:
     def _check(self) -> None:
         """Check the best setting: compare it with the present setting again, with fresh seeds.
 
-        The best of many settings is partly a result of chance with the seeds that selected it. With
-        fresh seeds the setting is compared only once, so that the interval needs no correction for
-        the number of settings. If a setting is ruled out, the next best setting is checked. If the
-        objective does not improve, no further setting is checked, so that only one setting is
-        tested for an improvement.
+        A setting that is the best of many may be the best by chance, with the seeds by which it was
+        selected. With fresh seeds the setting is compared only once, so that the interval needs no
+        correction for the number of settings. If a setting is ruled out, the next best setting is
+        checked. If the objective does not improve, no further setting is checked, so that only one
+        setting is tested for an improvement.
         """
         present = self.present
         better = [

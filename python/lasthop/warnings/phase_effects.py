@@ -67,8 +67,8 @@ UNDRAWN = (*DETERMINISTIC, "codel")
 """Disciplines with a single queue that do not drop at random."""
 
 MULTIPLE = 3
-"""Largest integer ratio of a router link's rate to the next queue's rate at which phases lock.
-Ratios of four and more did not lock in simulations. [-]
+"""Largest integer ratio of a router link's rate to the next queue's rate at which phases lock. With
+ratios of four and more, phases did not lock in simulations. [-]
 """
 
 LOCKED_PART = 0.1

@@ -78,14 +78,14 @@ def _gain(runs: Runs, order: str) -> str:
 
 
 def held_together(ap: int, station: int) -> bool:
-    """Return whether the packets of a TXOP stay together in a FIFO. If so, the model is exact for a
-    FIFO.
+    """Return whether the packets of a TXOP remain adjacent in a FIFO. If so, the model is exact for
+    a FIFO.
     """
     return WINDOW % station == 0 and ap % station == 0
 
 
 def exact(reading: Read) -> Read:
-    """Return a function that reads a quantity, without the model's value where the model is not
+    """Return a function that reads a quantity, and omits the model's value where the model is not
     exact.
     """
 

@@ -22,8 +22,8 @@ STATION_LIMITS = (1, 2, 3, 4)
 SHORT_RTO_TCP = {"min_rto": SHORT_RTO}
 
 SHORT_RTO_LIMITS = {"pifs": (1, 4, 8), "contended": (4, 8, 16, 28)}
-"""TXOP limits of the access point in runs with a short minimum RTO, with PIFS access and with
-backoff. The TXOP limit of the stations is 4. [packets]
+"""TXOP limits of the access point in runs with a short minimum RTO, by access method: PIFS access
+or backoff. The TXOP limit of the stations is 4. [packets]
 """
 
 

@@ -1,10 +1,11 @@
 """The routers of paper 004 (sections V and VI), and functions that read the quantities of its
 figures.
 
-Sixty hosts with access links of 2 Mb/s share a link of 100 Mb/s with room for 2084 packets of 1500
-bytes, under RED with the defaults of ns-2, or under the threshold policy. Runs last 500 s, of which
-the last 25 s are measured. The access rates differ by up to 1 %. With equal rates, packets of all
-flows would arrive in lock step, and the order of arrival would decide which packets are lost.
+Sixty hosts with access links of 2 Mb/s share a link of 100 Mb/s, whose buffer stores 2084 packets
+of 1500 bytes. The queue of the link is RED with the defaults of ns-2, or the threshold policy. Runs
+last 500 s, of which the last 25 s are measured. The access rates differ by up to 1 %. With equal
+rates, packets of all flows would arrive in lock step, and the order of arrival would decide which
+packets are lost.
 """
 
 from collections.abc import Mapping, Sequence

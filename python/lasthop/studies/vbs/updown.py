@@ -34,8 +34,9 @@ ERRORS = cell.ERRORS[1:]
 def _scenario(algorithm: str, error: float, buffer: int, attempts: int) -> dict[str, object]:
     """Return the cell with one queue of the access point.
 
-    Most algorithms divide the departures from the queue, and not its length, between uploads and
-    downloads, because queued packets of uploads are ACKs. Only the partition divides the length.
+    Most algorithms divide the departures from the queue between uploads and downloads. They do not
+    divide the length of the queue, because queued packets of uploads are ACKs. Only the partition
+    divides the length.
     """
     station = {"count": 5, "error": error, "ack_error": 0.0}
     queue: object = buffer
