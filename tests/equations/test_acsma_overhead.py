@@ -35,8 +35,8 @@ def test_opening_closing_and_keeping_connections():
 @pytest.mark.equation("acsma", "5.50")
 def test_cpu_time_of_a_short_run_by_hand():
     costs = Costs(open_s=4.0, close_s=1.0, packet_s=0.5)
-    # The flow opens 2 connections, opens 1, closes 2, and closes 1 at the end. It sends 2 packets/s
-    # in 3 update intervals of 10 s.
+    # The flow opens 2 connections, opens 1, closes 2, and closes 1 at the end. The flow sends 2
+    # packets/s in 3 update intervals of 10 s.
     assert cpu_s([2.0, 3.0, 1.0], 2.0, 10.0, costs) == 8.0 + 4.0 + 2.0 + 1.0 + 30.0
     assert efficiency([2.0, 3.0, 1.0], 2.0, 10.0, costs) == pytest.approx(30.0 / 45.0)
     with pytest.raises(ValueError, match="nothing is sent"):

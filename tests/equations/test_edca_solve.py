@@ -20,8 +20,8 @@ PIFS = Access(0, 0, aifsn=1)
 @pytest.mark.equation("edca", 21)
 @pytest.mark.equation("edca", 22)
 def test_one_station_with_window_one_by_hand(cell):
-    # The AP and the station send alternately, each after half of its window on average. They never
-    # contend with each other.
+    # The AP and the station send alternately, each after half of its window on average. The AP and
+    # the station never contend with each other.
     solution = solve(cell(1, 1, 15, 31))
     down = 50e-6 + 20e-6 * 7.5 + DATA + EXCHANGE
     up = 50e-6 + 20e-6 * 15.5 + ACK + EXCHANGE

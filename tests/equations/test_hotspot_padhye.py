@@ -40,8 +40,8 @@ def test_backoff_factor_sums_the_doubled_timeouts():
 
 
 def test_timeout_probability_counts_the_ways_to_lose_duplicate_acks():
-    # The first loss is segment k + 1 of the window w. It ends in a timeout if the next round, which
-    # has k segments, delivers fewer than three segments before its first loss.
+    # The first loss is segment k + 1 of the window w. This loss leads to a timeout if the next
+    # round, which has k segments, delivers fewer than three segments before its first loss.
     p, w = 0.1, 8
     reach = [(1 - p) ** k * p / (1 - (1 - p) ** w) for k in range(w)]
     few = [1.0 if k < 3 else 1 - (1 - p) ** 3 for k in range(w)]
@@ -173,7 +173,8 @@ def window_process(p, window_limit, b, periods, rng):
 def test_rates_match_the_round_process(p, window):
     # The formulas replace the mean of a ratio by a ratio of means, and windows are not whole
     # numbers. The measured send rate is within 8 %. The formulas count data that arrive after the
-    # first loss as half of the window. This is too much at a loss of 3 % and more: 12 %.
+    # first loss as half of the window. This estimate is too high if the loss probability is 3 % or
+    # more, so that the receive rate deviates by up to 12 %.
     sent, received = window_process(p, window, 2, 20_000, Random(f"{p} {window}"))
     assert sent_per_rtt(p, window) == pytest.approx(sent, rel=0.08)
     assert received_per_rtt(p, window) == pytest.approx(received, rel=0.13)

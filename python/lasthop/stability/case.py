@@ -17,8 +17,8 @@ from lasthop.stability.series import Series, unit_lines
 SCENARIOS = "lasthop.fluid(scenario).case is a scenario's case"
 """Hint in error messages about an unknown model: how to get the case of a scenario."""
 WHY = {"least_rest": ", too small for congestion avoidance without timeouts"}
-"""Last part of the error message if a limit is exceeded, by the name of the parameter that sets the
-limit.
+"""Last part of the error message if a window at equilibrium is below a limit, by the name of the
+parameter that sets the limit.
 """
 
 

@@ -171,8 +171,8 @@ def averaged(case: Case) -> list[Condition]:
     r"""Return the conditions for a RED queue that averages: paper 004, Eq. (16) at all crossover
     frequencies, and Eq. (18).
 
-    The term that Eq. (18) prints as :math:`\pi^2 / 4(1-p^*)` means :math:`\pi^2 / (4(1-p^*))`. It
-    is the term :math:`\omega_c^2 \tau w^* / \tilde C` of Eq. (17) at :math:`\omega_c = \pi / 2
+    The term that Eq. (18) prints as :math:`\pi^2 / 4(1-p^*)` means :math:`\pi^2 / (4(1-p^*))`. This
+    term is the term :math:`\omega_c^2 \tau w^* / \tilde C` of Eq. (17) at :math:`\omega_c = \pi / 2
     \tau`, since :math:`\tilde C \tau = (1-p^*) w^*`. :math:`w^*` and :math:`p^*` are the window and
     the loss probability at equilibrium.
     """

@@ -108,8 +108,8 @@ class Mesh:
         return Mesh(np.sort(np.append(self.edges, 0.5 * (self.edges[:-1] + self.edges[1:]))))
 
     def adapted(self, values: Array) -> "Mesh":
-        """Return a mesh with the same number of intervals. Their lengths are chosen such that all
-        intervals have equal parts of the roughness of a cycle.
+        """Return a mesh with the same number of intervals. The lengths of the intervals are chosen
+        such that each interval has the same part of the roughness of a cycle.
         """
         index = (
             DEGREE * np.arange(len(self.edges) - 1)[:, None] + np.arange(DEGREE + 1)
@@ -187,8 +187,8 @@ class Cycle:
         are within the unit circle.
 
         The value is None if stability is unknown. Stability is unknown if the error of the trivial
-        multiplier is `SURE` or more. It is also unknown if the largest other multiplier is closer
-        to the unit circle than this error.
+        multiplier is `SURE` or more. Stability is also unknown if the distance of the largest other
+        multiplier from the unit circle is less than this error.
         """
         if not self.resolved:
             return None

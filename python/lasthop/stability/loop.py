@@ -78,7 +78,7 @@ def loop_gain(case: Case, frequency: Any) -> NDArray[np.complex128]:
     -----
     The formula is that of Hollot et al. 2001 for Reno, marks and large windows: N flows, round-trip
     time R, capacity C, and gain K and zero z of the controller. The function does not use this
-    formula. It computes the gain from the linearised system, whose characteristic determinant is
+    formula. The gain is computed from the linearised system, whose characteristic determinant is
     the determinant of the open loop times :math:`1 + L`.
     """
     s = 1j * np.asarray(frequency, dtype=np.float64)

@@ -1,5 +1,5 @@
-"""Tables of a sweep. Their files are written one row group at a time, so that memory does not grow
-with the number of points.
+"""Tables of a sweep. Tables are written to files one row group at a time, so that memory does not
+grow with the number of points.
 """
 
 import csv

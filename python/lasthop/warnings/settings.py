@@ -1,7 +1,7 @@
 """Warnings about valid but surprising settings, printed by `check` and with every result.
 
-Each warning can be understood without the other warnings. It names the key, the consequence, and a
-remedy.
+Each warning can be understood without the other warnings. Each warning names the key, the
+consequence, and a remedy.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence

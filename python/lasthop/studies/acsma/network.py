@@ -93,8 +93,9 @@ TREATMENTS: Mapping[str, Tree] = {"hack": {"service_rate": HACK_PPS}, "nack": TI
 """Settings of the exchange times under h-ACK and n-ACK, the two treatments of TCP ACKs."""
 
 THEORY_PPS = 600.0
-"""Packet rate C of the model for h-ACK, which has continuous time and no idle times. With similar
-rates C, namely 568, 628 and 598, the model gives the total throughputs of table 6.2. [packets/s]
+"""Packet rate C of the model for h-ACK, which has continuous time and no idle times. The model
+gives the total throughputs of table 6.2 with similar rates C: 568, 628 and 598 in topologies a, b
+and c. [packets/s]
 """
 
 SCHEMES: Mapping[str, Tree] = {
@@ -112,7 +113,9 @@ other's frames.
 """
 
 CURES = tuple(TREATMENTS)
-"""Names of the adaptive schemes, h-ACK and n-ACK. Their rates should be close to the optimum."""
+"""Names of the adaptive schemes, h-ACK and n-ACK. The rates of flows under these schemes should be
+close to the optimum.
+"""
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,9 @@ PAPER_GAPS = {"a": -268.5, "b": -541.4, "c": -190.8}
 """Utility gaps between L-CSMA and the optimum in table 6.1, by topology. [-]"""
 
 STARVING = {"a": 1, "b": 1, "c": 2}
-"""Number of starving users under L-CSMA, by topology. Their utilities cause the gap."""
+"""Number of starving users under L-CSMA, by topology. The utilities of the starving users cause the
+utility gap.
+"""
 
 RANDOM_LOSS = 1.31
 """Product of Reno's mean window and sqrt(p), under random losses and with an ACK for every packet.

@@ -27,8 +27,8 @@ THRESHOLDS = (10, 15, 20, 40)
 """Thresholds of the pings' round-trip time. Above the threshold, the estimator reduces C. [ms]"""
 
 CALM = 10
-"""Second threshold at which claims are judged, in addition to the default. It is the duration of
-two aggregates of 4.9 ms. [ms]
+"""Second threshold at which claims are judged, in addition to the default. The value is the
+duration of two aggregates of 4.9 ms. [ms]
 """
 
 MANY = 100

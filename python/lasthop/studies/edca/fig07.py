@@ -78,8 +78,8 @@ def _gain(runs: Runs, order: str) -> str:
 
 
 def held_together(ap: int, station: int) -> bool:
-    """Return whether the packets of a TXOP remain adjacent in a FIFO. If so, the model is exact for
-    a FIFO.
+    """Return whether the packets of a TXOP remain adjacent in a FIFO. If the packets remain
+    adjacent, the model is exact for a FIFO.
     """
     return WINDOW % station == 0 and ap % station == 0
 

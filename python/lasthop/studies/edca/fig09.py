@@ -69,7 +69,9 @@ def best_with_short_rto(runs: Runs, kind: str) -> Quantity:
 
 
 def shown(runs: Runs) -> dict[str, Quantity]:
-    """Return the best throughputs with a short minimum RTO. They decide claim edca-17. [Mb/s]"""
+    """Return the best throughputs with a short minimum RTO. These throughputs decide claim edca-17.
+    [Mb/s]
+    """
     return {f"best_hasty_{kind}": best_with_short_rto(runs, kind) for kind in SHORT_RTO_LIMITS}
 
 

@@ -18,12 +18,12 @@ MAC. [us]
 
 EXCHANGE = 308
 """Duration of SIFS, MAC ACK and AIFS. A TCP ACK with at least this processing time may find the
-medium idle. It is then sent without backoff. [us]
+medium idle. Such a TCP ACK is sent without backoff. [us]
 """
 
 BEFORE, AFTER = 300, 600
-"""Two processing times: one is shorter, and one is longer than the processing time with the largest
-throughput. [us]
+"""Two processing times: one below and one above the processing time with the largest throughput.
+[us]
 """
 
 

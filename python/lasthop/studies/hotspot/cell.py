@@ -151,8 +151,8 @@ def queue_shape(queue: Sequence[Quantity]) -> dict[str, Quantity]:
 
     The first values are the growth of the queue with the second upload, with the third, and with
     each later upload. The next value is the mean growth per upload from the third upload on. The
-    last value shows whether the growth is linear from the third upload on. It is the mean queue of
-    the inner points divided by that of the outer points, which is 1 on a straight line.
+    last value shows whether the growth is linear from the third upload on. This value is the mean
+    queue of the inner points divided by that of the outer points; it is 1 on a straight line.
     """
     item, two, three, four, five, six = queue
     return {

@@ -22,7 +22,9 @@ UNTIL = 600.0
 """End of the integration, which has 150 periods. [s]"""
 
 HALVINGS = 50
-"""Number of bisections of the range of alpha. It gives full precision for values above 0.01."""
+"""Number of bisections of the range of alpha. This number gives full precision for values of alpha
+above 0.01.
+"""
 
 
 @cache

@@ -378,8 +378,8 @@ def goodput(run: Run) -> Quantity:
 def likeness(runs: Sequence[Run], from_s: float) -> Quantity:
     """Return the periodicity of the queue for each run. [-]
 
-    The periodicity is the maximum of the sampled queue's autocorrelation beyond its first zero. It
-    is near 1 for a queue that oscillates, and near 0 for a queue that varies randomly.
+    The periodicity is the maximum of the sampled queue's autocorrelation beyond its first zero. The
+    periodicity is near 1 for a queue that oscillates, and near 0 for a queue that varies randomly.
     """
     from lasthop.comparison.oscillation import likeness as correlation
 

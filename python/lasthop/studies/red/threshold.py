@@ -14,7 +14,7 @@ DELAYS = (0.1, 1.0)
 """Round-trip times whose critical thresholds are compared. [s]"""
 
 PIPE = 100.0
-"""Number of packets in flight. It is equal at both round-trip times, so that the windows at
+"""Number of packets in flight. The number is equal at both round-trip times, so that the windows at
 equilibrium are similar. [packets]
 """
 

@@ -58,7 +58,9 @@ SETTINGS = Sweep(
         "error": WITH_ERRORS,
     },
 )
-"""Runs over the number of attempts, and over the kinds of class 2's frames that have errors."""
+"""Runs over the number of attempts, and over the frames of class 2 that have errors: data frames,
+or also TCP ACKs.
+"""
 
 STATED = SETTINGS.at(attempts=cell.STATED_ATTEMPTS, frames="data")
 """Runs with the number of attempts in table II, and errors of data frames."""

@@ -1,8 +1,8 @@
 """Figures 16 and 17, and sections II-B and II-C: five uploads and five downloads.
 
 The buffer of the access point drops segments of downloads, but only ACKs of uploads. Therefore
-losses at the buffer favour uploads. The channel loses segments in both directions. It loses
-segments of uploads more often, because stations also collide with the access point. Therefore
+losses at the buffer favour uploads. The channel loses segments in both directions. The channel
+loses segments of uploads more often, because stations also collide with the access point. Therefore
 losses on the channel favour downloads.
 """
 
