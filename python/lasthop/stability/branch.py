@@ -186,8 +186,9 @@ class _Continuation:
         return unknowns[:-2].reshape(len(self.rest), -1), float(unknowns[-2]), float(unknowns[-1])
 
     def weights(self) -> Array:
-        """Return the weight of each unknown in the squared length of a change. The values of a
-        state at all points of the mesh together weigh as much as the period or the parameter.
+        """Return the weight of each unknown in the squared length of a change. The weights of a
+        state's values at all points of the mesh add up to the weight of the period or of the
+        parameter.
         """
         points = self.mesh.size
         states = np.repeat(1.0 / (self.rest**2 * points), points)

@@ -22,8 +22,8 @@ PARTS = 400
 refined. [-]
 """
 BATCH = 400
-"""Number of points of a chart whose roots are computed together, which limits the memory of the
-matrices. [-]
+"""Number of points of a chart whose roots are computed in one batch. The number limits the memory
+of the matrices. [-]
 """
 
 

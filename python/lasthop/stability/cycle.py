@@ -95,8 +95,9 @@ class Mesh:
         return DEGREE * k[:, None] + np.arange(DEGREE + 1), weights
 
     def matrix(self, places: Array, derivative: bool = False) -> Array:
-        """Return the matrix that maps the values of a periodic function at the points to its
-        values, or with `derivative` to its time derivatives, at scaled times.
+        """Return the matrix that maps the values of a periodic function at the points of the mesh
+        to its values at the scaled times `places`. With `derivative`, the matrix yields the time
+        derivatives at these times.
         """
         index, weights = self.weights(places - np.floor(places), derivative)
         matrix = np.zeros((len(places), self.size))

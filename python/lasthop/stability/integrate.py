@@ -27,8 +27,8 @@ History = Callable[[float], Sequence[float]]
 time.
 """
 
-# Coefficients of Dormand and Prince. The last row is that of the solution, so that the last stage
-# is the first stage of the next step.
+# Coefficients of Dormand and Prince. The last row has the coefficients of the solution itself, so
+# that the last stage of a step is the first stage of the next step.
 A: tuple[tuple[float, ...], ...] = (
     (1 / 5,),
     (3 / 40, 9 / 40),

@@ -37,8 +37,9 @@ QUIET = 1e-3
 stable equilibrium. [-]
 """
 RETURNS = 1e-5
-"""Used for solutions whose integration error is unknown. Such a solution is considered a cycle if
-two points of the return map differ by at most this value, divided by the range of each state. [-]
+"""Largest difference between two points of the return map, divided by the range of each state, up
+to which a solution is considered a cycle. This limit is used for solutions whose integration error
+is unknown. [-]
 """
 APART = 1e-3
 """Smallest difference between two points of the return map, divided by the range of each state, at

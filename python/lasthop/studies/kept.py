@@ -94,7 +94,7 @@ def keep(
 
 
 def changed_points(study: Study, remaining: Kept) -> list[str]:
-    """Return the names of the points whose scenario or model differs from that in the stored
+    """Return the names of the points whose scenario or model is not the same as in the stored
     reproduction.
     """
     points = read(remaining).studies[study.key].points

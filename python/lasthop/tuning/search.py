@@ -292,7 +292,7 @@ class Search:
         )
 
     def _leave_out_unmeasured(self) -> None:
-        """Add the settings whose short simulation has no value of the objective to `left_out`."""
+        """Add to `left_out` the settings whose short simulation has no value of the objective."""
         aim = self.objective.aim.quantity
         screened = [
             trial

@@ -28,7 +28,7 @@ and 8 Mb/s.
 
 *Periodic losses.* One of every N packets is lost, and constant-rate sources send in a fixed order,
 which repeats after some number of packets. If N and this number have a common factor, only some of
-the sources lose packets, or only one if N is a multiple of this number.
+the sources lose packets. If N is a multiple of this number, only one source loses packets.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence

@@ -1,7 +1,7 @@
 """Figure 7: downloads with TXOP limits and CWmin 31 (section 6.2).
 
-The runs have either a FIFO queue at the access point, as in real devices, or a queue that is served
-in random order, as in the paper's analysis (section 4).
+In some runs the access point has a FIFO queue, as in real devices. In the others its queue is
+served in random order, as in the paper's analysis (section 4).
 """
 
 from lasthop.studies.edca import cell

@@ -53,8 +53,9 @@ def cycles() -> Branch:
 
 
 def measure(_: Runs) -> dict[str, Quantity]:
-    """Return the first unstable threshold, the limit cycles beyond it, and alpha by both
-    conditions.
+    """Return the first unstable threshold, the amplitudes of the limit cycles above this threshold,
+    and the largest alpha by condition (43). This alpha is also divided by the alpha of the Hopf
+    condition.
     """
     point = critical("threshold", "q_th", 5.0, 100.0)
     values = {"hopf_threshold": theory(ceil(point.value))}

@@ -84,8 +84,8 @@ def stable_part(edges: Sequence[float], unstable_above: bool) -> Quantity:
 
 
 def finding(_: Runs) -> str:
-    """Return a text on the effect of the round-trip time if the capacity is constant, instead of
-    the window.
+    """Return a text on the effect of the round-trip time if the capacity is constant and the window
+    is not.
     """
     far = "; ".join(
         f"{critical_threshold('compound', DELAYS[-1], pipe):.1f} at {pipe:g} packets"

@@ -149,7 +149,7 @@ def finding_failures(runs: Runs) -> str:
 def measure_discards(runs: Runs) -> dict[str, Quantity]:
     """Return the discard probabilities of both classes, and how much they change with the errors.
 
-    The number of attempts is that of figure 11 or that of table II.
+    The runs have the number of attempts of figure 11, or the number in table II.
     """
     changes = {}
     for number, prefix in CLASSES.items():
