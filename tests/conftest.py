@@ -42,8 +42,8 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection(session: pytest.Session) -> Iterator[object]:
-    """Exclude modules and collected tests from garbage collection, because they exist until the
-    end.
+    """Exclude modules and collected tests from garbage collection, because they exist until the end
+    of the test session.
 
     Repeated scans of these hundreds of thousands of objects would cost seconds.
     """
@@ -56,7 +56,9 @@ def pytest_collection(session: pytest.Session) -> Iterator[object]:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark all but the first `count` parameters of a test with `smoke(count)` as slow."""
+    """For each test with the marker `smoke(count)`, mark all parameter sets except the first
+    `count` as slow.
+    """
     seen: Counter[str] = Counter()
     for item in items:
         smoke = item.get_closest_marker("smoke")

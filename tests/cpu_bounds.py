@@ -33,7 +33,9 @@ def cpu_s() -> float:
 
 
 def slowness() -> float:
-    """Return the time of a million steps on this processor divided by `STEPS_S`, at least 1. [-]"""
+    """Return the CPU time of a million steps of a loop on this processor, divided by `STEPS_S`; at
+    least 1. [-]
+    """
 
     def steps_s() -> float:
         began_s = time.process_time()

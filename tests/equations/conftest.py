@@ -151,8 +151,8 @@ ACK = Packet(192e-6 + 8 * 78 / 11e6, 450e-6 + 8 * 78 / 11e6, 0)
 
 @pytest.fixture
 def cell() -> Callable[..., Cell]:
-    """Return a function that builds the 802.11e paper's cell from stations, window, CWmin of AP and
-    of stations.
+    """Return a function that builds the 802.11e paper's cell. Its first arguments are the number of
+    stations, the receive window, the CWmin of the AP and the CWmin of the stations.
     """
 
     def build(

@@ -48,8 +48,8 @@ def brute_force(graph, z):
 @pytest.mark.equation("acsma", "3.2")
 @pytest.mark.equation("acsma", "5.4")
 def test_enumeration_is_the_product_form_by_hand():
-    # Two conflicting links: the weight is 1 if both are silent, e^a if the first sends, and e^b if
-    # the second sends.
+    # Two conflicting links have three states: the weight is 1 if both links are silent, e^a if the
+    # first link sends, and e^b if the second link sends.
     enumeration = Enumeration(from_edges("12", [("1", "2")]))
     prob = enumeration.probabilities(np.array([0.3, -0.7]))
     weights = np.array([1.0, exp(0.3), exp(-0.7)])
@@ -160,7 +160,8 @@ def test_sampling_is_within_its_stated_error():
         assert sample.error <= 0.02
         held += bool(np.all(off <= sample.error))
         own.extend(off <= sample.ci95)
-    # A binomial number with n = 20 and p = 0.95 is below 17 with probability 1/60. The errors of
+    # If the stated error is met with probability 0.95, fewer than 17 of the 20 graphs meet the
+    # error with probability 1/60. For single links the limit is only 88 %, because the errors of
     # the links of a graph are not independent.
     assert held >= 17
     assert np.mean(own) > 0.88

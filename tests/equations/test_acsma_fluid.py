@@ -49,8 +49,8 @@ def test_a_speed_does_not_take_a_value_below_zero():
 
 @pytest.mark.equation("acsma", "3.6")
 def test_the_equilibrium_of_a_connection_is_the_square_root_of_two_over_the_loss():
-    # The rate x is sqrt(2/p)/T. A loss probability p of 2 % and a round-trip time T of 100 ms give
-    # 100 packets/s.
+    # The rate x at equilibrium is sqrt(2/p)/T. A loss probability p of 2 % and a round-trip time T
+    # of 100 ms give 100 packets/s.
     assert rate_speed(100.0, 0.1, 0.02) == pytest.approx(0.0)
     assert rate_speed(50.0, 0.1, 0.02) == pytest.approx(100.0 - 25.0)
 
@@ -150,8 +150,8 @@ def test_with_queues_counted_in_packets_the_equilibrium_is_an_optimum_in_bytes()
 
 @pytest.mark.equation("acsma", "5.43")
 def test_the_mean_packet_of_a_link_is_bytes_over_packets():
-    # Packets of 1000 bytes at 1000 bytes/s and packets of 40 bytes at 40 bytes/s: 1040 bytes in 2
-    # packets.
+    # The link carries packets of 1000 bytes at 1000 bytes/s and packets of 40 bytes at 40 bytes/s.
+    # In one second these are 1040 bytes in 2 packets.
     both = mean_packet(np.ones((1, 2)), np.array([1000.0, 40.0]), np.array([1000.0, 40.0]))
     assert both[0] == pytest.approx(520.0)
 
@@ -185,8 +185,9 @@ def test_the_lyapunov_function_falls_at_least_as_fast_as_printed():
 @pytest.mark.equation("acsma", "3.4")
 def test_adaptive_csma_settles_inside_the_capacity_region_and_serves_what_arrives():
     of = problem("a", beta=1.0)
-    # The arrivals are 0.9 times a point on the border. At this point, the link sets {2} and {1, 3}
-    # each send for about half of the time, and {1, 4} for a little.
+    # The arrivals are 0.9 times a point on the border of the capacity region. At this point, the
+    # link sets {2} and {1, 3} each send for about half of the time, and the link set {1, 4} for a
+    # small fraction.
     arrivals = 600.0 * 0.9 * np.array([0.6, 0.4, 0.4, 0.2])
     system = AdaptiveCsma(of, arrivals, PER_PACKET)
     r = settle(system, np.zeros(4)).state
@@ -209,9 +210,10 @@ def test_without_aqm_the_aggressiveness_of_every_link_grows_without_bound():
     of = problem("a", beta=800.0)
     states = follow(SingleConnection(of, PER_PACKET), start(of), [0.0, 1e3, 2e3, 4e3])
     x, r = states[:, :4], states[:, 4:]
-    # At rate x and round-trip time T, the equilibrium requires a loss of p = 2/(T x)^2, so that x -
-    # y = 2/(T^2 x) packets are lost per second. Then r grows indefinitely in proportion to this
-    # loss rate, and no rate x exceeds 600 packets/s by much.
+    # At rate x and round-trip time T = 1 s, an equilibrium of x requires the loss probability p =
+    # 2/(T x)^2. Therefore 2/(T^2 x) packets are lost per second. The aggressiveness r grows
+    # indefinitely in proportion to this loss rate. No rate x exceeds 600 packets/s by much, so that
+    # r grows at least at the rate `least`.
     least = PER_PACKET * 2.0 / 601.0
     assert np.all(np.diff(r[1:], axis=0) >= 0.999 * least * np.diff([1e3, 2e3, 4e3])[:, None])
     np.testing.assert_allclose(np.diff(r[1:], axis=0)[1], PER_PACKET * 2.0 / x[3] * 2e3, rtol=0.05)

@@ -166,8 +166,9 @@ def test_there_is_no_duality_gap():
 
 
 def test_without_entropy_the_rates_of_topology_a_are_those_found_by_hand():
-    # Link 2 has a fraction t of the time. The other time is equally divided between links 1 and 3
-    # and links 1 and 4: 1/(1-t)^2 + 4/(1-t)^2 = 1/t^2.
+    # Link 2 sends for a fraction t of the time. In the remaining time, links 1 and 3 send in one
+    # half, and links 1 and 4 in the other half. The marginal utilities are equal at the optimum:
+    # 1/(1-t)^2 + 4/(1-t)^2 = 1/t^2.
     t = 1.0 / (1.0 + np.sqrt(5.0))
     by_hand = np.array([1 - t, t, (1 - t) / 2, (1 - t) / 2])
     solution = optimum(topology("a"), k=10.0, beta=200.0)
@@ -175,8 +176,8 @@ def test_without_entropy_the_rates_of_topology_a_are_those_found_by_hand():
 
 
 def test_without_entropy_the_middle_of_topology_d_gets_a_fifth():
-    # The two hops of a flow share its time. If t is the fraction of time of the outer flow, 4/t^2 =
-    # 2/(1-t)^2.
+    # The two hops of a flow share the time of the flow. The outer flows send for a fraction t of
+    # the time. The marginal utilities are equal at the optimum: 4/t^2 = 2/(1-t)^2.
     t = np.sqrt(2.0) / (1.0 + np.sqrt(2.0))
     solution = optimum(topology("d"), k=10.0, beta=200.0)
     np.testing.assert_allclose(solution.rates_pps, [t / 2, (1 - t) / 2, t / 2], atol=1e-6)
@@ -226,8 +227,8 @@ def test_any_concave_utility_given_by_its_derivative():
 
     by_derivative = optimum(network(ByDerivative(lambda x: 2.0 / x**2)))
     np.testing.assert_allclose(by_derivative.rates_pps, optimum(network(RENO)).rates_pps, rtol=1e-8)
-    # This utility is not one of the formulas above. Each link is fully used at the price that
-    # equals the marginal utility.
+    # This utility is given only by its derivative. At the optimum, the price of each link equals
+    # the marginal utility, and the rate of each flow equals the service rate of its link.
     solution = optimum(network(ByDerivative(lambda x: 1.0 / (x * (1.0 + np.sqrt(x))))))
     x = solution.rates_pps
     np.testing.assert_allclose(solution.aggressiveness, 100.0 / (x * (1.0 + np.sqrt(x))), rtol=1e-6)

@@ -35,8 +35,8 @@ def test_opening_closing_and_keeping_connections():
 @pytest.mark.equation("acsma", "5.50")
 def test_cpu_time_of_a_short_run_by_hand():
     costs = Costs(open_s=4.0, close_s=1.0, packet_s=0.5)
-    # The flow opens 2 connections, opens 1, closes 2, and closes 1 at the end. There are 3 updates
-    # of 10 s with 2 packets/s.
+    # The flow opens 2 connections, opens 1, closes 2, and closes 1 at the end. The flow sends 2
+    # packets/s in 3 update intervals of 10 s.
     assert cpu_s([2.0, 3.0, 1.0], 2.0, 10.0, costs) == 8.0 + 4.0 + 2.0 + 1.0 + 30.0
     assert efficiency([2.0, 3.0, 1.0], 2.0, 10.0, costs) == pytest.approx(30.0 / 45.0)
     with pytest.raises(ValueError, match="nothing is sent"):
@@ -48,8 +48,8 @@ def test_the_efficiency_comes_close_to_one_where_connections_settle():
 
 
 def test_table_6_5_assumes_one_or_two_connections_opened_each_five_seconds():
-    # The paper has an efficiency of 94.0 % for user 2 at about 150 packets/s. By (5.50), 1.6
-    # connections are opened and closed per update.
+    # The paper reports an efficiency of 94.0 % for user 2 at about 150 packets/s. By (5.50), the
+    # user then opens and closes 1.6 connections per update.
     changing = [20.0 + (1.6 if k % 2 else 0.0) * 2 for k in range(10_000)]
     assert efficiency(changing, 150.0, 5.0, PENTIUM_4) == pytest.approx(0.94, abs=0.005)
 

@@ -239,8 +239,8 @@ def test_dummy_packets_of_an_empty_queue_are_reported():
     airtime = means(answer, "links", "airtime_fraction")
     rates = means(answer, "flows", "goodput_bps") / (8.0 * 1460.0)
     dummy = means(answer, "links", "dummy_fraction")
-    # Link 1 has no neighbour and an empty queue, so its transmissions are on the air for half of
-    # the time.
+    # Link 1 has no neighbour. Its queue is empty, so that its aggressiveness r is 0, and it sends
+    # for e^0 / (1 + e^0) = 1/2 of the time.
     np.testing.assert_allclose(airtime[0], 0.5, atol=1e-9)
     np.testing.assert_allclose(dummy, airtime - rates[[0, 0, 1]] / 600.0, atol=1e-9)
     [line] = [line for line in answer.warnings if "dummy packets" in line]
@@ -254,8 +254,9 @@ def test_dummy_packets_of_an_empty_queue_are_reported():
 
 
 def test_connections_by_marks_send_as_much_as_without_errors():
-    """A flow sends n windows of sqrt(2 / (r + e)) packets per round trip, where r is the
-    aggressiveness and e the error rate. This extends (5.1) and (3.6) of the paper.
+    """The number n of connections compensates for channel errors. A flow sends n windows of sqrt(2
+    / (r + e)) packets per round trip, where r is the aggressiveness and e the error rate. This
+    extends (5.1) and (3.6) of the paper.
     """
     tree = scenario(EACH, connections="marks", attempts=2) | {"tcp": {"ecn": True}}
     clean = predict(scenario(EACH))

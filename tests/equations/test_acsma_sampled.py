@@ -29,7 +29,8 @@ def test_a_link_with_an_empty_queue_forwards_all_arrivals() -> None:
 
 
 def test_routes_without_links_in_conflict_have_no_warning() -> None:
-    # The simulated round-trip times in topology a are equal if r is updated every 0.2, 1 or 2 s.
+    # In topology a, no route contains two conflicting links. The simulated round-trip times in
+    # topology a are therefore equal if r is updated every 0.2, 1 or 2 s.
     links = {"1": {"conflicts": ["2"]}, "2": {"conflicts": ["3", "4"]}, "3": {"conflicts": ["4"]}}
     network = {"link": {**links, "4": {}}, "r_interval": "2 s"}
     flows = {f"f{k}": {"route": [k]} for k in "1234"}
@@ -45,7 +46,8 @@ ROUTE = {
 
 @pytest.mark.parametrize(("interval", "swings"), [("1 s", True), ("0.8 s", True), ("0.5 s", False)])
 def test_a_warning_says_where_queues_oscillate(interval: str, swings: bool) -> None:
-    # The predicted round-trip time is 589 ms. In four simulations of 300 s, it was 1150, 830 and
-    # 530 ms with these three intervals. With the first two intervals, the queues oscillate.
+    # The predicted round-trip time is 589 ms. In four simulations of 300 s, the round-trip time was
+    # 1150 ms with an interval of 1 s, 830 ms with 0.8 s, and 530 ms with 0.5 s. The queues
+    # oscillate with 1 s and 0.8 s.
     warnings = predict(ROUTE, settings={"csma.r_interval": interval}).warnings
     assert ["`csma.r_interval`" in line for line in warnings] == [True] * swings

@@ -120,8 +120,8 @@ def test_ht_has_a_second_encoder_above_300_megabits():
 
 @pytest.mark.parametrize(
     ("mcs", "streams", "psdu_bytes", "duration_us"),
-    # The values have many punctured bits with few shortened bits, or more than 30 % of punctured
-    # bits.
+    # In each case, many bits are punctured and few are shortened, or more than 30 % of the bits are
+    # punctured.
     [(1, 2, 262, 124), (0, 1, 18, 68)],
 )
 def test_ldpc_adds_a_symbol_if_too_many_bits_are_punctured(mcs, streams, psdu_bytes, duration_us):

@@ -205,8 +205,8 @@ def test_too_many_senders_are_refused_with_the_estimate() -> None:
 
 
 def test_stations_that_are_alike_are_one_kind() -> None:
-    # If the 400 stations were solved as different contenders, the solution would take far longer
-    # than the limit.
+    # If the 400 stations were solved as different contenders, the prediction would exceed its time
+    # limit by far.
     crowd = scenario({"udp_up": "greedy"}, station_count=400)
     assert 0 < cell_bps(crowd) < cell_bps(scenario())
 

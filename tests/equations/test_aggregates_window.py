@@ -19,8 +19,8 @@ class Listed:
     """All states of a small window. A state has one number for each MPDU: the number of its
     attempts, or -1 if it has been received or given up.
 
-    A round is the transmission of one PPDU. It is evaluated for every state and every set of lost
-    MPDUs, by the BlockAck rules only.
+    A round is the transmission of one PPDU. Each round is evaluated for every state and every set
+    of lost MPDUs, by the BlockAck rules only.
     """
 
     def __init__(self, width: int, loss: float, attempts: int | None) -> None:
@@ -126,9 +126,9 @@ def test_failures_in_a_row_are_those_of_all_states(case):
 
 
 def test_a_window_of_two_by_hand():
-    # x is the number of rounds for which an MPDU prevents the window from advancing. It is positive
-    # with probability c, where c (2 - p / (1 + p)) = 1. The mean of the positive values is 1 / (1 -
-    # p).
+    # x is the number of rounds for which an MPDU prevents the window from advancing. x is positive
+    # with probability c, where c (2 - p / (1 + p)) = 1 and p is the loss probability. The mean of
+    # the positive values is 1 / (1 - p).
     loss = 0.3
     solution = window.solve(2, loss)
     often = (1 + loss) / (2 + loss)
@@ -175,8 +175,9 @@ def test_a_row_of_failures_in_blocks_is_as_likely_as_in_the_window():
 
 
 def test_collisions_take_attempts():
-    # With two attempts, an MPDU that was lost in a round is sent again only if there was no
-    # collision before or after the round. Otherwise it is given up.
+    # A collision also takes one of the two attempts of an MPDU. An MPDU that was lost in a round is
+    # therefore sent again only if no collision preceded or followed this round. Otherwise the MPDU
+    # is given up.
     probs = blocks.unsettled_probs(0.2, 2, 0.5)
     assert probs == pytest.approx([1.0, 0.2 * 0.25 / 0.75, 0.0])
 
@@ -220,7 +221,8 @@ def test_a_single_sender_without_losses_has_the_closed_rate():
 
 @pytest.mark.parametrize("case", SMALL, ids=str)
 def test_reordering_takes_as_long_as_in_all_states(case):
-    # The gap after a frame is the same for failures and successes, so that only the states matter.
+    # With these times, the gap after a frame is the same after failures and successes. The
+    # reordering delay then depends only on the states of the window.
     even = replace(TIMES, cwmin=0, cwmax=0, wait_s=48e-6, response_s=lambda _mpdus: 32e-6)
     between_s = 16e-6 + 32e-6 + 43e-6
     listed, solution = Listed(*case), window.solve(*case)

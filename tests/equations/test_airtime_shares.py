@@ -115,8 +115,9 @@ def test_a_fifo_of_six_by_hand() -> None:
         sent.append("ab"[station] * packets)
         fifo.take(station, packets, 0)
         fifo.settle()
-    # The FIFO then has three packets of b before the first packet of a. When this packet is sent,
-    # its exchange contains all packets of a that have arrived meanwhile.
+    # After the first exchange, the FIFO has three packets of b before the next packet of a. Each of
+    # these three packets is sent in its own exchange. The next exchange of a contains all packets
+    # of a that have arrived meanwhile.
     assert sent == ["aaa", "b", "b", "b", "aaa", "b", "b", "b"]
 
 
@@ -205,7 +206,7 @@ def test_a_fifo_agrees_with_a_monte_carlo() -> None:
         assert station["goodput_bps"]["mean"] == pytest.approx(bps, rel=0.03)
         mpdus = tally.packets[number] / tally.exchanges[number]
         # Arrivals are random, so that the number of a station's packets in the queue differs from
-        # its share.
+        # the station's share of the queue.
         assert station["downlink_mpdus_per_ppdu"]["mean"] == pytest.approx(mpdus, rel=0.05)
     shares = [row["goodput_share"]["mean"] for row in answer["stations"]]
     assert shares == pytest.approx([1 / 3] * 3)

@@ -1,4 +1,6 @@
-"""Shares of a bottleneck, compared with a second algorithm that raises all rates together."""
+"""Shares of a bottleneck, compared with a second algorithm that raises all rates simultaneously in
+small steps.
+"""
 
 from math import inf
 

@@ -100,8 +100,8 @@ def test_md1k_with_one_place_is_erlang_loss():
 
 
 def test_md1k_with_two_places_worked_by_hand():
-    # A departure leaves an empty queue if and only if no packet arrived during its service: pi_0 =
-    # a_0 = exp(-rho).
+    # A departure leaves an empty queue (probability pi_0) if and only if no packet arrived during
+    # its service (probability a_0). Therefore pi_0 = a_0 = exp(-rho).
     rho = 0.8
     state = drop_tail.md1k(rho, 1.0, 2)
     assert state.loss_prob == pytest.approx(1 - 1 / (math.exp(-rho) + rho))
@@ -139,7 +139,7 @@ def test_md1k_against_a_small_simulation():
         waited += departures[-1] - now
     state = drop_tail.md1k(load, 1.0, limit)
     # For these simulation lengths, the half width of the 95 % interval is 0.5 % for the sojourn
-    # time. It is 0.0015 for the loss, because drops occur in bursts.
+    # time. The half width is 0.0015 for the loss probability, because drops occur in bursts.
     assert dropped / packets == pytest.approx(state.loss_prob, abs=0.002)
     assert waited / (packets - dropped) == pytest.approx(state.sojourn_s, rel=0.005)
 

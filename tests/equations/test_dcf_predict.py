@@ -83,7 +83,9 @@ def test_one_station_with_rts_by_hand() -> None:
 
 @pytest.mark.parametrize("solve", [freezing.solve, bianchi.solve])
 def test_nodes_that_are_alike_are_solved_once(solve: Any) -> None:
-    """The rates equal those of a cell whose nodes all differ by a negligible amount."""
+    """The rates of equal nodes are compared with the rates in a cell whose nodes all differ by a
+    negligible amount.
+    """
     nodes = [NODE] * 3 + [replace(NODE, cwmin=15)] * 2
     apart = [replace(node, error_prob=1e-13 * number) for number, node in enumerate(nodes)]
     solution = solve(nodes, SLOT_S, EIFS_S)

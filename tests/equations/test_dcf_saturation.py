@@ -113,7 +113,7 @@ def test_a_single_station_never_fails():
 def test_effect_of_the_freezing_rule(cell, ratio):
     # With freezing, a winner may send again without contention, but backoff counters do not count
     # busy slots. The expected ratios come from the Monte Carlo with and without freezing, with
-    # 100,000 busy periods each. They are accurate to 0.5 %.
+    # 100,000 busy periods each. These ratios are accurate to 0.5 %.
     nodes, slot_s, eifs_s = CELLS[cell]
     with_rule = sum(freezing.solve(nodes, slot_s, eifs_s).packet_rate)
     without = sum(bianchi.solve(nodes, slot_s, eifs_s).packet_rate)

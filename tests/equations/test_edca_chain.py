@@ -224,8 +224,8 @@ def test_arrangements_beyond_the_range_of_floating_point():
     assert table[200, 8400] == pytest.approx(0.0, abs=1e-9)
     assert table[200, 200] == pytest.approx(-200 * sum(np.log(np.arange(1, 42))), rel=1e-12)
     assert table[200, 200] < -20_000
-    # The AP's queue lacks one packet of each station, and two more packets. These two packets
-    # belong to one station, or to two stations.
+    # The AP's queue lacks one packet of each of the 200 stations, and two more packets. The two
+    # packets belong to one station (first term) or to two stations (second term).
     at_one, at_two = -sum(np.log(np.arange(1, 40))), -sum(np.log(np.arange(1, 41)))
     first = -sum(np.log(np.arange(1, 42)))
     terms = [

@@ -173,7 +173,9 @@ def test_unknown_readings_are_refused():
 
 
 def test_limits_of_opportunities_do_not_matter_to_attempts():
-    """A search over TXOP limits computes the fixed point of the attempt probabilities only once."""
+    """Attempt probabilities do not depend on TXOP limits. A search over TXOP limits therefore
+    computes the fixed point of these probabilities only once.
+    """
     single = contend(5, Access(31), Access(15), Options())
     assert contend(5, Access(31, txop_packets=4), Access(15, txop_packets=8), Options()) is single
     assert contend(5, Access(31), Access(7), Options()) is not single

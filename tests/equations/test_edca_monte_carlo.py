@@ -30,8 +30,9 @@ class Process:
         self.at = contend(cell.size, cell.station_access, cell.ap_access, options)
         self.rng = np.random.default_rng(seed)
         self.at_station = [0] * cell.size
-        # The packets of a station are adjacent, because bursts leave the queue together. From other
-        # initial orders the queue reaches this order only slowly.
+        # The packets of a station are adjacent in the queue, because the packets of a burst leave
+        # the queue one after another. From other initial orders the queue reaches this order only
+        # slowly.
         self.ap_queue = deque(s for s in range(cell.size) for _ in range(cell.window))
 
     def taken_from_ap(self):

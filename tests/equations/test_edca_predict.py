@@ -104,7 +104,7 @@ def test_pifs_access_is_aifsn_one_and_no_window(seven):
     assert result["solver"] == "pifs"
     assert mean(result, "aps", "ap", "collision_rate") == 0.0
     # With PIFS access, the AP sends the next packet to the winning station before any station
-    # contends.
+    # contends. All seven stations are therefore always active.
     assert mean(result, "cells", "cell", "active_stations") == pytest.approx(7.0)
     assert result["warnings"] == []
 
@@ -349,8 +349,9 @@ def flagged(scenario, *words):
 
 
 def test_wire_and_ack_processing_break_an_assumption_together(seven):
-    # Each of the two delays stores 8 packets, and the AP's queue has 26.6. One delay stores less
-    # than half of the queue, and both together store more.
+    # Each of the two delays stores 8 packets, and the AP's queue has 26.6 packets. One delay stores
+    # less than half of the queue, which causes a warning. Both delays in sum store more, so that
+    # the prediction is refused.
     for delay_s, processing_s, held in ((0.01, 0.02, 2), (0.01, 0.0, 1), (0.0, 0.02, 1)):
         scenario = seven()
         scenario["wire"]["delay_s"] = delay_s

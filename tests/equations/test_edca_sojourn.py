@@ -41,7 +41,8 @@ def test_collisions_and_idle_time_as_printed(cell, uploads):
 def test_printed_number_of_ap_collisions_is_no_distribution(cell):
     at = contention(cell(7, 4, 3, 3))
     exact = at.ap_collision / at.success
-    # The printed formula is P(j) = (P_AP,col)^j P_succ. Its mean is smaller than the exact mean.
+    # The printed formula is P(j) = (P_AP,col)^j P_succ. The mean of this distribution is smaller
+    # than the exact mean.
     printed = at.success * at.ap_collision / (1 - at.ap_collision) ** 2
     low = 1 - printed[1:8] / exact[1:8]
     assert np.all(np.diff(low) > 0.0)  # The printed mean is even smaller with more contenders.

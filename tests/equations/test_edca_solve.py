@@ -20,8 +20,8 @@ PIFS = Access(0, 0, aifsn=1)
 @pytest.mark.equation("edca", 21)
 @pytest.mark.equation("edca", 22)
 def test_one_station_with_window_one_by_hand(cell):
-    # The AP and the station send alternately, each after half of its window on average. They never
-    # contend with each other.
+    # The AP and the station send alternately, each after half of its window on average. The AP and
+    # the station never contend with each other.
     solution = solve(cell(1, 1, 15, 31))
     down = 50e-6 + 20e-6 * 7.5 + DATA + EXCHANGE
     up = 50e-6 + 20e-6 * 15.5 + ACK + EXCHANGE
@@ -128,8 +128,8 @@ def test_levels_left_out_at_either_end_do_not_matter(cell, ap, station):
 
 
 def test_lumped_chain_keeps_all_states_that_bursts_reach(cell):
-    """If bursts contain the whole window, few stations have full queues. Without TXOP such states
-    are unlikely.
+    """If bursts contain the whole window, all packets at stations are in a few full queues. Without
+    TXOP, states with a few full queues are unlikely.
     """
     here = cell(60, 4, ap_txop=240, station_txop=4)
     lumped = solve(here, Options(solver="lumped", ap_queue="mixed"))

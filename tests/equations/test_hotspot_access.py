@@ -53,11 +53,13 @@ def test_ratio_matches_two_contending_nodes(station, ap):
 
 
 def test_two_windows_worked_by_hand():
-    # Node a has CW 1, node b has CW 2, and the limit is one attempt. With new backoffs that do not
-    # collide, a wins with probability 3/4 and leaves b 1, 2 or 1 slots; b wins with 1/4 and leaves
-    # a 1 slot. If b waits with 1 slot, a wins once on average, then they collide. With 2 slots, a
-    # wins twice more before this collision. If a waits with 1 slot, b wins 1/2 times on average.
-    # Then they collide or, equally often, a wins and b waits with 1 slot.
+    # Node a has CW 1, node b has CW 2, and the limit is one attempt. A cycle begins with new
+    # backoffs that do not collide: (0, 1), (0, 2), (1, 2) or (1, 0). Node a wins with probability
+    # 3/4; then b waits for 1, 2 or 1 further slots. Node b wins with probability 1/4; then a waits
+    # for 1 further slot. While b waits for 1 slot, a wins once on average, and a collision ends the
+    # cycle. While b waits for 2 slots, a wins three times on average before this collision. While a
+    # waits for 1 slot, b wins 1/2 times on average. Then the nodes collide or, equally often, a
+    # wins and b waits for 1 slot.
     a = 3 / 4 + 2 / 4 * 1 + 1 / 4 * 3 + 1 / 4 * (1 / 2 + 1 / 2 * 1)
     b = 1 / 4 + 1 / 4 * 1 / 2
     ratio = beta_from_access(Access(1, 1, attempts=1), Access(2, 2, attempts=1))

@@ -129,9 +129,9 @@ def test_closed_form_agrees_at_beta_1(stations):
 
 @pytest.mark.equation("hotspot", 16)
 def test_closed_form_worked_by_hand():
-    # Station 1 has 6 uploads and station 2 has one download, all with windows of 10. The sum gamma
-    # is 20, and Q1 = 60 - 20 = 40. The other 20 segments of station 1 are 10 ACKs at the AP, where
-    # 10 segments of station 2 wait as well.
+    # Station 1 has 6 uploads and station 2 has one download, all with windows of 10. The term gamma
+    # of station 2 is 2 * 10 = 20, and Q1 = 60 - 20 = 40. The other 20 segments of station 1 are 10
+    # ACKs at the AP, where 10 segments of station 2 wait as well.
     stations = [station(6, 0, 10), station(0, 1, 10)]
     at = solve_lossless(stations)
     assert is_backlogged(stations, 0)

@@ -40,8 +40,8 @@ def test_backoff_factor_sums_the_doubled_timeouts():
 
 
 def test_timeout_probability_counts_the_ways_to_lose_duplicate_acks():
-    # The first loss is segment k + 1 of the window w. It ends in a timeout if the next round, which
-    # has k segments, delivers fewer than three segments before its first loss.
+    # The first loss is segment k + 1 of the window w. This loss leads to a timeout if the next
+    # round, which has k segments, delivers fewer than three segments before its first loss.
     p, w = 0.1, 8
     reach = [(1 - p) ** k * p / (1 - (1 - p) ** w) for k in range(w)]
     few = [1.0 if k < 3 else 1 - (1 - p) ** 3 for k in range(w)]
@@ -57,8 +57,8 @@ def test_three_segments_never_give_three_duplicate_acks():
 
 @pytest.mark.equation("padhye", 32)
 def test_send_rate_of_an_unlimited_window_worked_by_hand():
-    # For p = 4/19, the window is W = 3 and the timeout probability Q = 1: B = (15/4 + 3 + 19/15) /
-    # (RTT (3 + 1) + T0 f 19/15)
+    # For p = 4/19, the window is W = 3 and the timeout probability Q = 1. The send rate is
+    # therefore B = (15/4 + 3 + 19/15) / (RTT (3 + 1) + T0 f 19/15).
     expected = (15 / 4 + 3 + 19 / 15) / (0.1 * 4 + 0.5 * backoff_factor(4 / 19) * 19 / 15)
     assert send_rate(4 / 19, 100, 0.1, 0.5) == pytest.approx(expected, rel=1e-12)
 
@@ -173,7 +173,8 @@ def window_process(p, window_limit, b, periods, rng):
 def test_rates_match_the_round_process(p, window):
     # The formulas replace the mean of a ratio by a ratio of means, and windows are not whole
     # numbers. The measured send rate is within 8 %. The formulas count data that arrive after the
-    # first loss as half of the window. This is too much at a loss of 3 % and more: 12 %.
+    # first loss as half of the window. This estimate is too high if the loss probability is 3 % or
+    # more, so that the receive rate deviates by up to 12 %.
     sent, received = window_process(p, window, 2, 20_000, Random(f"{p} {window}"))
     assert sent_per_rtt(p, window) == pytest.approx(sent, rel=0.08)
     assert received_per_rtt(p, window) == pytest.approx(received, rel=0.13)
@@ -182,7 +183,7 @@ def test_rates_match_the_round_process(p, window):
 @pytest.mark.parametrize("p", [0.001, 0.01, 0.03])
 def test_rates_of_immediate_acks_match_the_round_process(p):
     sent, received = window_process(p, 42, 1, 20_000, Random(str(p)))
-    # If windows grow by a whole segment per round, the rounding of windows has a larger effect of
-    # 10 %.
+    # If windows grow by a whole segment per round, the rounding of windows has a larger effect: up
+    # to 10 %.
     assert sent_per_rtt(p, 42, 1) == pytest.approx(sent, rel=0.1)
     assert received_per_rtt(p, 42, 1) == pytest.approx(received, rel=0.1)

@@ -32,10 +32,13 @@ class Changeable(NamedTuple):
     unit: str
     """Unit of the numbers: ``bit/s``, ``s``, or ``-``."""
     least: float
-    """Minimum of the key, in the unit `unit`. Other settings may set a higher minimum."""
+    """Smallest value that the key accepts, in the unit `unit`. Other settings may set a higher
+    minimum.
+    """
     greatest: float
-    """Maximum of the key, in the unit `unit`. Other settings may set a lower maximum, such as
-    ``cwmax`` for ``cwmin``."""
+    """Largest value that the key accepts, in the unit `unit`. Other settings may set a lower
+    maximum, such as ``cwmax`` for ``cwmin``.
+    """
 
 
 class Change(NamedTuple):
@@ -356,8 +359,8 @@ def seconds_of(given: float | str, what: str) -> float:
 
 
 def _instead(path: str, present: Sequence[str]) -> str:
-    """Return text on the keys that can be changed: all if they are few, else those similar to the
-    path.
+    """Return text that lists the keys that can be changed: all keys if they are few, otherwise the
+    keys similar to the path.
     """
     if not present:
         return "nothing of this scenario can"

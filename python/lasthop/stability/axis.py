@@ -102,8 +102,8 @@ def axis_of(
         Number of values, with equal ratios between successive values, instead of `step`.
     of_rest : bool
         Whether to raise an error if the parameter changes neither the equilibrium nor the
-        linearised system. Limits of windows and queues are such parameters: they change only
-        solutions over time.
+        linearised system. For example, limits of windows and queues change only solutions over
+        time.
 
     Raises
     ------

@@ -84,8 +84,8 @@ def branch(
     amplitude: float = SMALL,
     progress: Progress | None = None,
 ) -> Branch:
-    """Return the branch of limit cycles that begins at a Hopf point, while the parameter is in its
-    range.
+    """Return the branch of limit cycles that begins at a Hopf point. The branch ends where the
+    parameter leaves its range, or earlier.
 
     Parameters
     ----------
@@ -162,8 +162,8 @@ class _Continuation:
         return Branch(self.form, self.point.parameter, np.array(values), result, ended)
 
     def near(self, amplitude: float) -> Array:
-        """Return a cycle of small amplitude; the guess follows from the normal form of the Hopf
-        point.
+        """Return a cycle of small amplitude. Newton's method begins at a guess, which is computed
+        from the normal form of the Hopf point.
         """
         point, form = self.point, self.form
         phase = 2.0 * np.pi * self.mesh.points[:-1]
@@ -186,8 +186,9 @@ class _Continuation:
         return unknowns[:-2].reshape(len(self.rest), -1), float(unknowns[-2]), float(unknowns[-1])
 
     def weights(self) -> Array:
-        """Return the weight of each unknown in the squared length of a change. The values of a
-        state at all points of the mesh together weigh as much as the period or the parameter.
+        """Return the weight of each unknown in the squared length of a change. The weights of a
+        state's values at all points of the mesh add up to the weight of the period or of the
+        parameter.
         """
         points = self.mesh.size
         states = np.repeat(1.0 / (self.rest**2 * points), points)

@@ -17,8 +17,8 @@ from lasthop.stability.series import Series, unit_lines
 SCENARIOS = "lasthop.fluid(scenario).case is a scenario's case"
 """Hint in error messages about an unknown model: how to get the case of a scenario."""
 WHY = {"least_rest": ", too small for congestion avoidance without timeouts"}
-"""Last part of the error message if a limit is exceeded, by the name of the parameter that sets the
-limit.
+"""Last part of the error message if a window at equilibrium is below a limit, by the name of the
+parameter that sets the limit.
 """
 
 
@@ -204,8 +204,8 @@ class Case:
             return rest, linearised(self.model, p, rest)
 
     def pieces(self, **arrays: Any) -> NDArray[np.int64]:
-        """Return the index of the smooth piece of the equations to which each of many equilibria
-        belongs.
+        """Return, for each of many equilibria, the index of the smooth piece of the equations to
+        which the equilibrium belongs.
         """
         with np.errstate(all="ignore"):
             return self.model.pieces(*self._solved_over(arrays))

@@ -22,8 +22,8 @@ PARTS = 400
 refined. [-]
 """
 BATCH = 400
-"""Number of points of a chart whose roots are computed together, which limits the memory of the
-matrices. [-]
+"""Number of points of a chart whose roots are computed in one batch. The number limits the memory
+of the matrices. [-]
 """
 
 
@@ -48,8 +48,9 @@ class Cell:
 def cells(
     case: Case, x: Axis, y: Axis, abscissa: Array, curves: Sequence[HopfCurve], jumps: Array
 ) -> list[Cell]:
-    """Return the refined cells of a grid: the cells that an edge of stability crosses without being
-    visible at the corners.
+    """Return the refined cells of a grid. An edge of stability crosses each of these cells,
+    although all four corners of the cell are stable or all are unstable. Cells next to a jump are
+    also refined.
 
     In a cell with a jump of the rightmost root, stability between the corners is unknown. If all
     corners of a crossed cell are stable, or all are unstable, the cell contains a strip that is
@@ -80,8 +81,8 @@ _CORNERS = ((0, 0), (0, 1), (1, 0), (1, 1))
 def _passed(
     x: Axis, y: Axis, curves: Sequence[HopfCurve], shape: NDArray[np.int64]
 ) -> set[tuple[int, int]]:
-    """Return the cells through which Hopf curves pass, for the pieces of the curves that bound the
-    stable region.
+    """Return the cells through which Hopf curves pass. Only pieces of a curve that bound the stable
+    region are used.
     """
     results: set[tuple[int, int]] = set()
     for curve in curves:

@@ -194,7 +194,7 @@ def corners(abscissa: NDArray[np.float64], pieces: NDArray[np.int64]) -> NDArray
 def _pairs(between: Callable[[Part, Part], NDArray[np.bool_]]) -> NDArray[np.float64]:
     """Return the pairs of neighbouring grid points that pass a test. The function `between` is
     called with two slices of the grid, which contain the first and the second points of the pairs.
-    It returns whether each pair passes.
+    The function `between` returns whether each pair passes.
     """
     results = []
     for along in ((0, 1), (1, 0)):

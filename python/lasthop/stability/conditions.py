@@ -130,7 +130,7 @@ def crossing_frequency(case: Case, turns: int = 0) -> float:
     wanted = (1.0 + 2.0 * turns) * pi
 
     def lag(omega: float) -> float:
-        """Return the phase lag of the loop less the required lag. The lag of the cubic polynomial
+        """Return the phase lag of the loop minus the required lag. The lag of the cubic polynomial
         grows from 0 to 3 pi / 2.
         """
         cubic = atan2(a2 * omega - omega**3, a3 - a1 * omega**2)
@@ -171,8 +171,8 @@ def averaged(case: Case) -> list[Condition]:
     r"""Return the conditions for a RED queue that averages: paper 004, Eq. (16) at all crossover
     frequencies, and Eq. (18).
 
-    The term that Eq. (18) prints as :math:`\pi^2 / 4(1-p^*)` means :math:`\pi^2 / (4(1-p^*))`. It
-    is the term :math:`\omega_c^2 \tau w^* / \tilde C` of Eq. (17) at :math:`\omega_c = \pi / 2
+    The term that Eq. (18) prints as :math:`\pi^2 / 4(1-p^*)` means :math:`\pi^2 / (4(1-p^*))`. This
+    term is the term :math:`\omega_c^2 \tau w^* / \tilde C` of Eq. (17) at :math:`\omega_c = \pi / 2
     \tau`, since :math:`\tilde C \tau = (1-p^*) w^*`. :math:`w^*` and :math:`p^*` are the window and
     the loss probability at equilibrium.
     """

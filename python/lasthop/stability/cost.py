@@ -1,11 +1,11 @@
 """Estimated cost of computing characteristic roots.
 
-The time for the eigenvalues of collocation matrices grows with the square of their size, since they
-are small. Roots to the right of a vertical line in the complex plane are counted with points on
-this line. The number of these points is estimated from a few points. Times were measured on one
-core of an Intel Xeon server with numpy 2, for cases of one to seven states and lines of 50 to
-400,000 points. The measured times were 0.2 to 1 times the estimates, and less if no roots are
-found.
+The collocation matrices are small. The time for their eigenvalues therefore grows with the square
+of their size, not with the cube. Roots to the right of a vertical line in the complex plane are
+counted with points on this line. The number of these points is estimated from a few points. Times
+were measured on one core of an Intel Xeon server with numpy 2, for cases of one to seven states and
+lines of 50 to 400,000 points. The measured times were 0.2 to 1 times the estimates, and less if no
+roots are found.
 """
 
 import numpy as np
@@ -19,7 +19,7 @@ ENTRY_S = 0.2e-6
 
 SYSTEM_S = 5e-3
 """Computation time to verify the rightmost root of a system, divided by the number of states. The
-time for the points on vertical lines is not included; `POINT_S` has this time. [s]
+time for the points on vertical lines is not included; see `POINT_S`. [s]
 """
 
 POINT_S, POINT_BYTES = 1.2e-6, 150.0

@@ -23,7 +23,7 @@ larger distance the point may belong to another branch. [-]
 """
 CLOSED = 1e-8
 """A point is on the Hopf curve if its crossing gap, divided by the frequency omega, is at most this
-value. [-]
+value. The crossing gap is the complex distance of i omega from a root. [-]
 """
 MAX_POINTS = 2000
 """Largest number of points of a Hopf curve; charts need far fewer points."""
@@ -99,8 +99,9 @@ def hopf_curves(case: Case, x: Axis, y: Axis, pairs: Vector | None = None) -> li
 
 
 def _oriented(points: Vector) -> Vector:
-    """Return the points of a curve in an order that begins at the smaller end. Without this rule,
-    the order would depend on the arbitrary sign of a null vector.
+    """Return the points of a curve in a defined order: first the end with the smaller position on
+    x, or on y if both are equal. Without this rule, the order would depend on the arbitrary sign of
+    a null vector.
     """
     ends = [np.round(points[order, 1:], 6).ravel().tolist() for order in ([0, 1], [-1, -2])]
     return points if ends[0] <= ends[1] else points[::-1]

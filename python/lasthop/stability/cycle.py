@@ -95,8 +95,9 @@ class Mesh:
         return DEGREE * k[:, None] + np.arange(DEGREE + 1), weights
 
     def matrix(self, places: Array, derivative: bool = False) -> Array:
-        """Return the matrix that maps the values of a periodic function at the points to its
-        values, or with `derivative` to its time derivatives, at scaled times.
+        """Return the matrix that maps the values of a periodic function at the points of the mesh
+        to its values at the scaled times `places`. With `derivative`, the matrix yields the time
+        derivatives at these times.
         """
         index, weights = self.weights(places - np.floor(places), derivative)
         matrix = np.zeros((len(places), self.size))
@@ -108,8 +109,8 @@ class Mesh:
         return Mesh(np.sort(np.append(self.edges, 0.5 * (self.edges[:-1] + self.edges[1:]))))
 
     def adapted(self, values: Array) -> "Mesh":
-        """Return a mesh with the same number of intervals, whose lengths distribute the roughness
-        of a cycle equally.
+        """Return a mesh with the same number of intervals. The lengths of the intervals are chosen
+        such that each interval has the same part of the roughness of a cycle.
         """
         index = (
             DEGREE * np.arange(len(self.edges) - 1)[:, None] + np.arange(DEGREE + 1)
@@ -187,8 +188,8 @@ class Cycle:
         are within the unit circle.
 
         The value is None if stability is unknown. Stability is unknown if the error of the trivial
-        multiplier is `SURE` or more. It is also unknown if the largest other multiplier is closer
-        to the unit circle than this error.
+        multiplier is `SURE` or more. Stability is also unknown if the distance of the largest other
+        multiplier from the unit circle is less than this error.
         """
         if not self.resolved:
             return None
@@ -209,8 +210,8 @@ class Cycle:
 
     @property
     def leaves(self) -> str | None:
-        """Name of a state that leaves its range during the cycle, since the equations have no
-        limits; None if there is no such state.
+        """Text about a state that leaves its range during the cycle, such as "queue below 0"; None
+        if there is no such state. The equations do not limit states to their ranges.
         """
         states = self.at(np.linspace(0.0, 1.0, 401))
         names = self.case.model.states

@@ -240,10 +240,10 @@ def _scanned(case: Case, axis: Axis, places: NDArray[np.float64]) -> NDArray[np.
 
 
 def _between(places: NDArray[np.float64], scanned: NDArray[np.complex128]) -> NDArray[np.float64]:
-    """Return further positions between those of a scan, where the root may cross the imaginary axis
-    twice.
+    """Return further positions between the positions of a scan. Near these positions, the root may
+    cross the imaginary axis twice.
 
-    The positions are next to positions of the scan at which the root is closer to the imaginary
+    Positions are added on both sides of each position at which the root is closer to the imaginary
     axis than at both neighbours.
     """
     height = scanned.real / (np.abs(scanned) + 1e-300)

@@ -27,8 +27,8 @@ History = Callable[[float], Sequence[float]]
 time.
 """
 
-# Coefficients of Dormand and Prince. The last row is that of the solution, so that the last stage
-# is the first stage of the next step.
+# Coefficients of Dormand and Prince. The last row has the coefficients of the solution itself, so
+# that the last stage of a step is the first stage of the next step.
 A: tuple[tuple[float, ...], ...] = (
     (1 / 5,),
     (3 / 40, 9 / 40),
@@ -444,13 +444,13 @@ class _Integration:
         return False
 
     def _arrives(self, i: int, time: float) -> bool:
-        """Return whether a state is outside its range at a time of the last step."""
+        """Return whether a state is outside its range at a time within the last step."""
         least, most = self.bounds[i]
         return not least <= self._within(len(self.polynomials) - 1, time)[i] <= most
 
     def _leaves(self, i: int, time: float) -> bool:
-        """Return whether a state that is at an end of its range would move inwards at a time of the
-        last step.
+        """Return whether a state that is at an end of its range would move inwards at a time within
+        the last step.
         """
         rate = self._rates(time, self._within(len(self.polynomials) - 1, time))[i]
         return rate > 0.0 if self.held[i] == self.bounds[i][0] else rate < 0.0

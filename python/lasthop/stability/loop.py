@@ -24,9 +24,7 @@ CROSSOVER = 0.13
 time. [-]
 """
 AT_THE_EDGE = 1e-9
-"""Difference of a gain margin from 1 below which the sign of the margin is uncertain due to
-rounding. [-]
-"""
+"""Largest difference from 1 that a gain margin of 1 may have due to rounding errors. [-]"""
 
 
 @dataclass(frozen=True)
@@ -79,9 +77,9 @@ def loop_gain(case: Case, frequency: Any) -> NDArray[np.complex128]:
     Notes
     -----
     The formula is that of Hollot et al. 2001 for Reno, marks and large windows: N flows, round-trip
-    time R, capacity C, and gain K and zero z of the controller. The function computes the gain from
-    the linearised system instead, whose characteristic determinant is that of the open loop times
-    :math:`1 + L`.
+    time R, capacity C, and gain K and zero z of the controller. The function does not use this
+    formula. The gain is computed from the linearised system, whose characteristic determinant is
+    the determinant of the open loop times :math:`1 + L`.
     """
     s = 1j * np.asarray(frequency, dtype=np.float64)
     closed = case.linear.characteristic(s)
@@ -107,8 +105,9 @@ def loop(case: Case) -> Loop:
     lag += pi - 2.0 * pi * np.ceil((lag[0] - 0.5 * pi) / (2.0 * pi))
 
     def passed(values: NDArray[np.float64], of: Any) -> list[tuple[float, float, float]]:
-        """Return frequency, gain and phase margin at each zero of the function `of`, which depends
-        on gain and margin. `values` are the values of this function at the frequencies `omega`.
+        """Return frequency, gain and phase margin at each zero of the function `of`. Its arguments
+        are the gain and the phase margin. `values` are the values of this function at the
+        frequencies `omega`.
         """
         results = []
         for k in np.flatnonzero(np.diff(np.sign(values))):

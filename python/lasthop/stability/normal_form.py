@@ -1,5 +1,5 @@
-r"""Hopf normal form. It shows whether a small stable oscillation begins at a Hopf point, or whether
-the oscillation is large from its beginning.
+r"""Normal form of a Hopf bifurcation. The normal form shows whether a small stable oscillation
+begins at a Hopf point, or whether the oscillation is large from its beginning.
 
 Near a Hopf point the dynamics are those of a complex amplitude z: :math:`\dot z = \lambda(\mu) z +
 c_1 z |z|^2 + \dots`, with the root :math:`\lambda` at the parameter value :math:`\mu`. The

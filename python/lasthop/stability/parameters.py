@@ -10,7 +10,9 @@ from lasthop.stability.errors import ParameterError
 from lasthop.stability.windows import RULES, WindowRule
 
 LONGEST = 40
-"""Largest number of characters with which an error message prints an invalid value."""
+"""Largest number of characters of an invalid value in an error message. A longer value is
+shortened.
+"""
 TIME_UNITS = {"s": 1.0, "ms": 1e-3, "us": 1e-6}
 TIME = re.compile(r"(.*?[\d.])\s*(s|ms|us)")
 

@@ -37,8 +37,9 @@ QUIET = 1e-3
 stable equilibrium. [-]
 """
 RETURNS = 1e-5
-"""Used for solutions whose integration error is unknown. Such a solution is considered a cycle if
-two points of the return map differ by at most this value, divided by the range of each state. [-]
+"""Largest difference between two points of the return map, divided by the range of each state, up
+to which a solution is considered a cycle. This limit is used for solutions whose integration error
+is unknown. [-]
 """
 APART = 1e-3
 """Smallest difference between two points of the return map, divided by the range of each state, at
@@ -343,7 +344,7 @@ class Sweep:
 
     @property
     def differ(self) -> list[float]:
-        """Values at which the final behaviours for increasing and for decreasing values differ."""
+        """Values of the parameter at which the final behaviours in `up` and `down` differ."""
         pairs = zip(self.values, self.up, self.down, strict=True)
         return [
             float(v)
@@ -358,8 +359,8 @@ def sweep(case: Case, axis: Axis, count: int, progress: Progress | None = None) 
     """Return the final behaviour at each value of a parameter, for increasing and then for
     decreasing values. Queues and probabilities are limited to their ranges.
 
-    Each solution begins at the final state of the previous solution. Its windows are raised by 1 %
-    of their equilibrium, so that the solution leaves an unstable equilibrium.
+    Each solution begins at the final state of the previous solution, with windows raised by 1 % of
+    their equilibrium. Without this change, a solution would remain at an unstable equilibrium.
 
     Parameters
     ----------

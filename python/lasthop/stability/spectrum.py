@@ -30,8 +30,9 @@ no history in the matrix. [-]
 """
 
 AGREEMENT = 1e-9
-"""Distance between an eigenvalue and the root after Newton's method, up to which both agree. The
-distance is divided by the sum of the modulus of the root and the inverse of the longest delay. [-]
+"""Largest distance between an eigenvalue and the root that Newton's method finds from it, up to
+which the root is accepted. The distance is divided by the sum of the modulus of the root and the
+inverse of the longest delay. [-]
 """
 
 POINTS = (16, 24, 36, 54, 81, 120)
@@ -44,8 +45,9 @@ tau is then below 1e-6 to the right of the imaginary axis, and below 1.4 elsewhe
 """
 OVERSHOOT = 1.4
 BESIDE = 1e-6
-"""The line on which roots are counted is just left of a root. This value is the distance between
-line and root, divided by the sum of the root's modulus and the inverse of the longest delay. [-]
+"""Distance between a root and the vertical line just left of the root, to the right of which roots
+are counted. The distance is divided by the sum of the root's modulus and the inverse of the longest
+delay. [-]
 """
 SEARCHES = 60
 """Largest number of vertical lines on which missing roots are searched."""
@@ -176,8 +178,9 @@ def roots(case: Case, count: int = 6) -> Roots:
     """Return the rightmost characteristic roots of a case.
 
     A root is accepted if Newton's method changes the eigenvalue by at most `AGREEMENT`. In
-    addition, the argument principle must find no missing root to the right of the root. The result
-    has fewer than `count` roots if 120 Chebyshev points do not resolve roots far to the left.
+    addition, the argument principle must show that no other root to the right of the accepted root
+    is missing. The result has fewer than `count` roots if 120 Chebyshev points do not resolve roots
+    far to the left.
 
     Parameters
     ----------
@@ -266,8 +269,9 @@ def united(fine: Values, raw: Values, more: Values, more_raw: Values) -> tuple[V
 
 
 def sure(linear: Linear, values: Values, count: int) -> int:
-    """Return how many of the roots, counted from the right, are certain to be complete: no further
-    root is to the right of the last of them. The result is 0 if this is uncertain.
+    """Return the number n such that the n rightmost roots of `values` are certainly complete: the
+    system has no other root to the right of root n. The result is 0 if even the rightmost root is
+    uncertain.
     """
     tried = set()
     for most in (count, 1):

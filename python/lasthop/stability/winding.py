@@ -26,7 +26,7 @@ Perron vector.
 FIRST = 48
 """Initial number of points on a vertical line."""
 MAX_PIECES = 64
-"""Largest number of pieces into which a step is divided in one round."""
+"""Largest number of pieces into which a step is divided in one round of refinement."""
 MAX_POINTS = 400_000
 """Largest number of points on a vertical line. If a line needs more points, the number of roots to
 its right is considered uncertain.
@@ -96,8 +96,8 @@ def right_of(linear: Linear, real: float) -> Count | None:
         if result is None:
             return None
         turn, near = result
-        # Above the frequency `far`, arg det(I - M / i omega) approaches 0. It can therefore be
-        # computed as a principal value.
+        # Above the frequency `far`, arg det(I - M / i omega) approaches 0. This argument can
+        # therefore be computed as a principal value.
         rest = np.linalg.eigvals(here.characteristic(1j * far) / (1j * far))
         count = 0.5 * states - (turn - float(np.sum(np.angle(rest)))) / np.pi
     if not np.isfinite(count) or abs(count - round(count)) > CLOSE_TO_WHOLE or count < -0.5:

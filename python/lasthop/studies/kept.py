@@ -17,9 +17,9 @@ from lasthop.studies.rules import Measured
 from lasthop.studies.study import Run, Runs, Study, Tree
 
 Kept = Mapping[str, Any]
-"""A stored reproduction. It contains ``runs`` by fingerprint, ``studies`` by key, each with
-``points`` (fingerprints by name) and ``values``, and ``claims`` in the form of `lasthop reproduce
---json`.
+"""A stored reproduction. The object has the keys ``runs``, ``studies`` and ``claims``. Runs are
+stored by fingerprint. Each study, by its key, has ``points`` (fingerprints by name) and ``values``.
+Claims have the form of `lasthop reproduce --json`.
 """
 
 
@@ -45,7 +45,7 @@ def studies_of(trees: Mapping[str, Any]) -> dict[str, _Study]:
 
 
 class _Document(Table):
-    """A stored reproduction. The runs may be in a separate file."""
+    """A stored reproduction. The field `runs` is None if the runs are in a separate file."""
 
     runs: Mapping[str, Any] | None = None
     studies: Annotated[dict[str, _Study], studies_of]
@@ -94,7 +94,9 @@ def keep(
 
 
 def changed_points(study: Study, remaining: Kept) -> list[str]:
-    """Return the names of the points whose scenario or model differs from the stored one."""
+    """Return the names of the points whose scenario or model is not the same as in the stored
+    reproduction.
+    """
     points = read(remaining).studies[study.key].points
     now = {name: fingerprint(tree, study.model) for name, tree in study.points.items()}
     return sorted(name for name in {*points, *now} if points.get(name) != now.get(name))
@@ -139,7 +141,7 @@ def _add(known: dict[str, Any], more: Mapping[str, Any]) -> None:
 
 
 class _Looked(Mapping[str, Any]):
-    """A tree that records its leaves that were read, and the names of the branches that were
+    """A tree that records in `seen` which of its leaves were read and which of its branches were
     visited.
     """
 
@@ -164,7 +166,7 @@ class _Looked(Mapping[str, Any]):
 
 
 class _Watched:
-    """A run that records its parts that were read."""
+    """A run that records which of its parts were read."""
 
     def __init__(self, run: Run) -> None:
         self._samples: dict[str, Any] = {}

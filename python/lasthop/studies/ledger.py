@@ -45,7 +45,7 @@ CAUSES = {
     "rule": "our rule asks for something that the paper does not say",
     "ours": "lasthop may be wrong",
 }
-"""Causes for which a check is not reproduced, with their descriptions."""
+"""Possible causes if a check is not reproduced: key and description of each cause."""
 
 
 @dataclass(frozen=True)
@@ -198,7 +198,9 @@ class RelatedChecks:
     checks: tuple[Check, ...]
 
     def result(self, values: Values, rules: Rules, quick: bool) -> RelatedResult:
-        """Judge the additional checks. Their verdict does not affect that of the claim."""
+        """Judge the additional checks. The verdict of the additional checks does not affect the
+        verdict of the claim.
+        """
         checks = tuple(check.result(values, rules, quick) for check in self.checks)
         verdict = worst(check.verdict for check in checks)
         return RelatedResult(self.title, self.because, verdict, checks)
@@ -332,8 +334,8 @@ def load(text: str | None = None) -> Ledger:
 
 @cache
 def _own() -> Ledger:
-    """Return the rules of the project's ``claims.toml``. They are cached, because reading them
-    takes 0.1 s.
+    """Return the rules of the project's ``claims.toml``. The rules are cached, because reading the
+    file takes 0.1 s.
     """
     path = resources.files("lasthop").joinpath("studies/claims.toml")
     return _read(path.read_text(encoding="utf-8"))

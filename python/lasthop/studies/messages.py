@@ -29,9 +29,7 @@ class CheckRow(Table):
 
     @property
     def holds(self) -> bool:
-        """Whether the check holds. It also holds if a value violates a bound of the paper by at
-        most 5 %.
-        """
+        """Whether the check holds. A violation of the paper's bounds by at most 5 % is accepted."""
         return self.verdict_with_margin == REPRODUCED
 
 

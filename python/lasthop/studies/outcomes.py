@@ -71,7 +71,9 @@ def mark_of(checks: Sequence[CheckResult]) -> Mark:
 
 @dataclass(frozen=True)
 class RelatedResult:
-    """Verdict of the additional checks of a claim. It does not affect the verdict of the claim."""
+    """Verdict of the additional checks of a claim. This verdict does not affect the verdict of the
+    claim.
+    """
 
     title: str
     because: str

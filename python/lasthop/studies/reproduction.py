@@ -62,8 +62,8 @@ class Reproduction:
     runs: dict[str, Runs]
     quick: bool
     messages: tuple[dict[str, Any], ...] = ()
-    """Messages of papers, and whether they hold. Only papers all of whose claims were judged are
-    included.
+    """Messages of papers, and whether they hold. A paper is included only if all its claims were
+    judged.
     """
 
     def __repr__(self) -> str:

@@ -233,7 +233,9 @@ def _predicted(measured: Measured) -> tuple[float, float] | None:
 
 @dataclass(frozen=True)
 class Shape:
-    """Rule that all inequalities ``left < right`` hold by more than their intervals."""
+    """Rule that every inequality ``left < right`` holds by more than the confidence intervals of
+    both sides.
+    """
 
     text: str
     inequalities: tuple[tuple[Term, Term], ...]
@@ -269,7 +271,7 @@ class Shape:
 
     def judge(self, judge: Judge) -> Judged:
         """Judge every inequality, and return the worst verdict. Among inequalities with this
-        verdict, the one that is closest to being violated is returned.
+        verdict, the inequality with the smallest margin is returned.
         """
         outcomes = [_below(left, right, judge) for left, right in self.inequalities]
         failed = [outcome for outcome in outcomes if outcome.verdict is Verdict.DEVIATES]

@@ -132,12 +132,16 @@ def along(function: Callable[..., float], *curves: Sequence[Quantity]) -> Quanti
 
 
 def largest(quantities: Sequence[Quantity]) -> Quantity:
-    """Return the quantity with the largest mean, and the largest prediction."""
+    """Return the samples of the quantity with the largest mean, together with the largest
+    prediction of any quantity.
+    """
     return _extreme(quantities, 1.0)
 
 
 def smallest(quantities: Sequence[Quantity]) -> Quantity:
-    """Return the quantity with the smallest mean, and the smallest prediction."""
+    """Return the samples of the quantity with the smallest mean, together with the smallest
+    prediction of any quantity.
+    """
     return _extreme(quantities, -1.0)
 
 
@@ -350,7 +354,7 @@ class Study:
 
     @property
     def name(self) -> str:
-        """Name of the study within its subject. It is the prefix of the study's values in
+        """Name of the study within its subject. This name is the prefix of the study's values in
         claims.
         """
         return self.key.partition("-")[2]

@@ -58,8 +58,8 @@ class Sweep:
     words: Mapping[Any, str] = field(default_factory=dict)
 
     def at(self, **chosen: Any) -> "Sweep":
-        """Return the part of the sweep in which settings have the chosen value or one of several
-        chosen values.
+        """Return the part of the sweep in which each given setting has its chosen value, or one of
+        several chosen values.
         """
         some = {
             name: [values] if values in self.settings[name] else list(values)

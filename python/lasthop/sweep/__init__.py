@@ -1,5 +1,5 @@
-"""Sweeps: simulation of a scenario at many points. Each point, a combination of settings, is
-simulated once, and its result is kept.
+"""Sweeps: simulation of a scenario at many points. A point is a combination of settings. Each point
+is simulated once, and its result is stored.
 """
 
 from lasthop.sweep.points import Point

@@ -10,7 +10,8 @@ WHOLE = re.compile(r"[+-]?\d{1,18}")
 TRUTH = {"true": True, "false": False}
 
 RESERVED = {"name": "scenario.name", "time_s": "scenario.time_s"}
-"""Swept key paths that are names of other columns, with the names that replace them.
+"""Swept key paths whose names belong to other columns of a table, each with the name that its
+column gets instead.
 """
 
 Value = bool | int | float | str

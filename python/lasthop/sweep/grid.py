@@ -1,5 +1,5 @@
-"""Points of a sweep. They are every combination of the values, the k-th values of all paths
-together, or the rows of a table.
+"""Points of a sweep. A sweep has one point per combination of the values, one point for the k-th
+values of all paths, or one point per row of a table.
 """
 
 import csv

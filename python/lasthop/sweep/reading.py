@@ -18,7 +18,9 @@ from lasthop.sweep.sweep import Sweep
 
 
 def read_sweep(file: Path, text: str, tree: Mapping[str, Any]) -> Sweep:
-    """Return the sweep from JSON that a command printed. Its points have only summaries."""
+    """Return the sweep from JSON that a command printed. The points of this sweep have only
+    summaries.
+    """
     base = base_of(file, tree)
     try:
         points = [(dict(point["settings"]), point["result"]) for point in tree["points"]]

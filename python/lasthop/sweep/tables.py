@@ -1,5 +1,5 @@
-"""Tables of a sweep. They are written one row group at a time, so that memory does not grow with
-the number of points.
+"""Tables of a sweep. Tables are written to files one row group at a time, so that memory does not
+grow with the number of points.
 """
 
 import csv
@@ -62,8 +62,8 @@ def settings_at(point: Point, columns: Sequence[Column]) -> Row:
 
 
 def items_of(point: Point, table: str) -> Iterator[Row]:
-    """Yield the items of a point for a table (such as its stations), with estimates in the form of
-    results.
+    """Yield the rows of one list of a point's result, such as its stations, or of its time series.
+    Estimates have the same form as in the result.
     """
     if table != SERIES:
         yield from point.summary.get(table, ())

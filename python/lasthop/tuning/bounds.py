@@ -1,5 +1,5 @@
-"""Limits on the harm that any setting of access parameters may do to stations. They apply to every
-objective.
+"""Limits on the harm that any setting of access parameters may do to stations. These limits apply
+to every objective.
 """
 
 import math
@@ -43,8 +43,8 @@ class Bounds:
 
         With small contention windows the station that sent last may win again and again. All
         stations may then get their share over minutes, although some stations get nothing for
-        seconds. If the datagrams are calls, calls that are good with the present setting must
-        remain good.
+        seconds. Delay and loss of datagrams such as those of calls must stay below the limits of a
+        good call, if they are below these limits with the present setting.
         """
         if values.get("starving_stations", 0.0) > present.get("starving_stations", 0.0):
             return f"a station below a tenth of an equal share for {STARVED_FOR_S:g} s"

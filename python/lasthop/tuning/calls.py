@@ -93,8 +93,8 @@ class Capacity:
     parameters.
 
     A number of calls is feasible if every call meets its limits. The search starts at a hint,
-    doubles the step until a bound is found, and then halves the step. It assumes that more calls
-    are never better than fewer calls. `check` tests this assumption near the result.
+    doubles the step until a bound is found, and then halves the step. The search assumes that more
+    calls are never better than fewer calls. `check` tests this assumption near the result.
     """
 
     def __init__(self, calls: Calls, scenario: Scenario, simulate: Simulate) -> None:

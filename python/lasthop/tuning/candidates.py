@@ -13,8 +13,8 @@ these values.
 """
 
 TXOP_LIMITS = (1, 2, 4, 8)
-"""TXOP limits that a search tries. For stations, limits above W are replaced by W. W is the sum of
-the receive windows of a station, for the station with the largest sum. [packets]
+"""TXOP limits that a search tries. For stations, larger limits than W are replaced by W. Here W is
+the largest sum of the receive windows of any station's connections. [packets]
 """
 
 

@@ -58,8 +58,8 @@ def category_asked(scenario: Scenario, category: str | None) -> str:
 
 
 def table_of(node: str, category: str) -> str:
-    """Return the key path of the table of a category, such as ``cell.ap.voice``. For best effort it
-    is the table of the node.
+    """Return the key path of the table of a category, such as ``cell.ap.voice``. For best effort,
+    the path is that of the node's own table.
     """
     return node if category == BEST_EFFORT else f"{node}.{category}"
 

@@ -27,15 +27,15 @@ def costs(
     flows_now: Mapping[str, float],
     flows_then: Mapping[str, float],
 ) -> Iterator[str]:
-    """Yield a sentence about each quantity that worsens by more than its interval and by more than
-    1 %. A last sentence is about flows that lose more than half of their goodput.
+    """Yield a sentence about each quantity that worsens by more than its confidence interval and by
+    more than 1 %. A last sentence is about flows that lose more than half of their goodput.
 
     Parameters
     ----------
     now, then : mapping
         Quantities of `lasthop.tuning.measures.Samples` with the present and the chosen setting.
     changes : mapping
-        Means of the paired differences: chosen setting less present setting.
+        Means of the paired differences: chosen setting minus present setting.
     flows_now, flows_then : mapping
         Goodput by flow with the present and the chosen setting. [bit/s]
     """

@@ -100,8 +100,8 @@ def elsewhere(result: Result) -> Elsewhere | None:
     packets wait mainly in the access point's queue.
 
     The flow is a call if the scenario file has calls, or else any flow of the cell. The result is
-    None if packets wait longest in the AP's queue, and all queues together account for at least
-    half of the delay.
+    None if two conditions hold: packets wait longest in the AP's queue, and the time in all queues
+    is at least half of the delay.
     """
     value = _longest(result, own_calls(result) or cell_flows(result.scenario))
     if value is None:

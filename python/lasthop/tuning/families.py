@@ -50,8 +50,8 @@ def bases(candidates: Iterable[Candidate]) -> list[Candidate]:
 
 
 def refusals(refused: Sequence[tuple[Candidate, str]]) -> list[LeftOut]:
-    """Return the candidates whose scenario is invalid, as one `LeftOut` per family. Its reason is
-    that of the first candidate of the family.
+    """Return the candidates whose scenario is invalid, as one `LeftOut` per family. The reason in a
+    `LeftOut` is the reason of the family's first candidate.
     """
     return [
         LeftOut(some(candidate.name for candidate, _ in family), family[0][1])

@@ -218,8 +218,9 @@ def sharing(scenario: Scenario) -> list[Flow]:
 
 
 def _each(items: Collection[Sequence[float]], count: int, over: Any) -> list[float]:
-    """Return one value per replication. The function `over` computes it from the values of all
-    items that have a value in this replication; it is NaN if no item has a value.
+    """Return one value per replication. The function `over` computes this value from the values of
+    all items in the replication. Items without a value are left out; the result is NaN if no item
+    has a value.
     """
     rows = [[row[index] for row in items if not isnan(row[index])] for index in range(count)]
     return [float(over(row)) if row else nan for row in rows]
@@ -313,8 +314,9 @@ def differences(ours: Samples, theirs: Samples, quantity: str) -> list[float]:
 
 
 def favourable(ours: Samples, theirs: Samples) -> Values:
-    """Return favourable values of `ours`. Each value is the mean plus or minus the half width of
-    the interval of its paired difference to `theirs`, whichever is better.
+    """Return favourable values of `ours`. Each value is the mean over the replications, improved by
+    the half width of a confidence interval. This interval is that of the paired differences between
+    `ours` and `theirs`.
     """
     values = dict(means(ours))
     for name, shown in SHOWN.items():

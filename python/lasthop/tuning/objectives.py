@@ -139,7 +139,7 @@ class Objective:
         return None
 
     def change(self, ours: Samples, now: Samples) -> Estimate | None:
-        """Return the mean paired difference of the objective: `ours` less the present setting
+        """Return the mean paired difference of the objective: `ours` minus the present setting
         `now`; None without common replications.
         """
         return paired(ours, now, self.aim.quantity)
@@ -230,8 +230,8 @@ def _cautious(values: Mapping[T, Samples], criterion: Criterion) -> dict[T, floa
 
 
 def _closest(gains: Mapping[T, float], criterion: Criterion) -> list[T]:
-    """Return the settings whose worth differs from that of the best setting by at most `TOLERANCE`
-    or the tolerance of the criterion.
+    """Return the settings that are nearly as good as the best setting: their worth differs from the
+    best worth by at most `TOLERANCE` or the tolerance of the criterion.
     """
     best = max(gains.values(), default=0.0)
     close = max(criterion.tolerance, TOLERANCE * abs(best))

@@ -39,7 +39,7 @@ class Loss:
     now_bps, then_bps : float
         Goodput of the station with the present setting, and with the compared setting. [bit/s]
     change_bps : Estimate
-        Mean of the paired differences: compared setting less present setting. [bit/s]
+        Mean of the paired differences: compared setting minus present setting. [bit/s]
     """
 
     station: str
@@ -78,7 +78,9 @@ def harm(ours: Parts, now: Parts, give_up: float) -> str | None:
 
 
 def losers(ours: Parts, now: Parts) -> Iterator[Loss]:
-    """Yield every station whose goodput decreases by more than the interval of the change."""
+    """Yield every station whose goodput decreases by more than the confidence interval of the
+    decrease.
+    """
     for (name, quantity), values in now.items():
         pairs = _pairs(ours.get((name, quantity), ()), values) if quantity == GOODPUT else []
         if pairs:

@@ -292,7 +292,7 @@ class Search:
         )
 
     def _leave_out_unmeasured(self) -> None:
-        """Add the settings whose short simulation has no value of the objective to `left_out`."""
+        """Add to `left_out` the settings whose short simulation has no value of the objective."""
         aim = self.objective.aim.quantity
         screened = [
             trial
@@ -364,11 +364,11 @@ class Search:
     def _check(self) -> None:
         """Check the best setting: compare it with the present setting again, with fresh seeds.
 
-        The best of many settings is partly a result of chance with the seeds that selected it. With
-        fresh seeds the setting is compared only once, so that the interval needs no correction for
-        the number of settings. If a setting is ruled out, the next best setting is checked. If the
-        objective does not improve, no further setting is checked, so that only one setting is
-        tested for an improvement.
+        A setting that is the best of many may be the best by chance, with the seeds by which it was
+        selected. With fresh seeds the setting is compared only once, so that the interval needs no
+        correction for the number of settings. If a setting is ruled out, the next best setting is
+        checked. If the objective does not improve, no further setting is checked, so that only one
+        setting is tested for an improvement.
         """
         present = self.present
         better = [
@@ -428,8 +428,8 @@ class Search:
         work: Callable[[Trial], None],
         needed: Callable[[Trial], Scenario] | None = None,
     ) -> None:
-        """Call `work` for each trial of a stage. The simulations that `needed` returns are run
-        before.
+        """Call `work` for each trial of a stage. Before these calls, run the simulation of the
+        scenario that `needed` returns for each trial.
         """
         self._so_far.begin(known(stage, self.present))
         try:
@@ -570,6 +570,6 @@ def known(stage: str, trial: Trial) -> Values:
 
 
 MODELLED = ("goodput_bps", "rtt_s", "sojourn_s")
-"""Quantities by which the model can rank settings. Fairness is not one of them, since all stations
-have equal shares in the model.
+"""Quantities by which the model can rank settings. Fairness is left out, since all stations have
+equal shares in the model.
 """

@@ -18,7 +18,9 @@ from lasthop.tuning.categories import (
 )
 
 DIFS = 2
-"""AIFSN of DIFS, the smallest AIFSN of a station; the AIFSN of PIFS is less by one."""
+"""AIFSN that corresponds to DIFS, the smallest AIFSN of a station. PIFS corresponds to an AIFSN of
+1.
+"""
 
 PIFS_ACCESS = {"aifsn": DIFS - 1, "cwmin": 0, "cwmax": 0}
 
@@ -154,8 +156,8 @@ def _ap_keys(scenario: Scenario, candidate: Candidate, category: str) -> dict[st
 
 
 def _overriding(scenario: Scenario, category: str, key: str, value: int) -> list[str]:
-    """Return the groups of stations that have their own value of `key`, different from `value`,
-    instead of the value of the cell.
+    """Return the groups of stations that set their own value of `key`, if this value differs from
+    `value`.
     """
     return list(
         dict.fromkeys(

@@ -57,8 +57,8 @@ class Stopwatch:
         setting. [s]
 
         The estimate tends to be too long, since later settings start the search for the number of
-        calls near the result. It is too short if more settings have short simulations, because the
-        model refuses settings or because few settings are acceptable.
+        calls near the result. The estimate is too short if more settings than expected need short
+        simulations. This happens if the model refuses settings, or if few settings are acceptable.
         """
         predicting_s = self._predicted_s * self._settings
         screening_s = self._first_s - self._predicted_s

@@ -102,7 +102,7 @@ class Check:
     ----------
     trial : Trial
     change : Estimate or None
-        Mean of the paired differences of the objective: checked setting less present setting.
+        Mean of the paired differences of the objective: checked setting minus present setting.
     objection : str or None
         Reason why the setting is ruled out by the measurements with fresh seeds; None if the
         setting is not ruled out.

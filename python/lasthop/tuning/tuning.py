@@ -235,7 +235,9 @@ class Tuning(Shown):
 
     @cached_property
     def losers(self) -> list[Loss]:
-        """Stations whose goodput the recommended setting lowers by more than the interval."""
+        """Stations whose goodput decreases with the recommended setting by more than the confidence
+        interval.
+        """
         if not self._checked:
             return []
         now, ours = (each.parts for each in self._checked)
@@ -246,8 +248,9 @@ class Tuning(Shown):
         """Flow and queue with the longest delay with the present setting, if packets do not wait
         mainly in the access point's queue.
 
-        The value is None unless the objective is delay, or calls whose packets wait at a link.
-        Access parameters also affect the queues of stations.
+        For the objective calls, the value is given only if the packets of calls wait mainly at a
+        link. For objectives other than delay and calls, the value is None. Access parameters also
+        affect the queues of stations.
         """
         if self.objective not in ("delay", "calls") or self.present.result is None:
             return None

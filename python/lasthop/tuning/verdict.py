@@ -65,8 +65,8 @@ def _worse(search: Search, trial: Trial) -> float:
 
 
 def _shortfall(search: Search, change: Estimate | None) -> str:
-    """Return a text about a setting whose change of the objective is too small or too uncertain to
-    recommend it.
+    """Return a text about a setting that is not recommended, because its change of the objective is
+    too small or too uncertain.
     """
     if change is None:
         return "an unknown amount"

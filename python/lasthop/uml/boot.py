@@ -52,8 +52,9 @@ EPOCH_S = 1704067200
 """Time at which the simulated clock starts, since 1970: 2024-01-01. The preloaded library contains
 the same constant. [s]"""
 PANIC = "Kernel panic"
-"""Beginning of the line on the console with which the kernel reports a panic. The lines before it
-contain the reason."""
+"""Beginning of the line on the console with which the kernel reports a panic. The lines before this
+line contain the reason.
+"""
 REFUSED_PTRACE = ("ptrace", "PTRACE")
 """Words in the console output if the host does not permit ptrace."""
 
@@ -313,7 +314,7 @@ def memory_folder(exchange: Path, memory_mb: int) -> Path:
 def exchange_folder() -> Iterator[tuple[Path, int]]:
     """Create the exchange folder of one kernel.
 
-    The kernel and its caller hold a lock on the folder as long as they exist.
+    The kernel and its caller hold a lock on the folder as long as these processes exist.
     """
     with tempfile.TemporaryDirectory(prefix=PREFIX, ignore_cleanup_errors=True) as name:
         lock = os.open(Path(name, "new-lock"), os.O_CREAT | os.O_RDWR, 0o600)

@@ -286,7 +286,9 @@ def compile_kernel(tree: Path, source: Source, log: Path, progress: Progress | N
 
 @contextmanager
 def started(argv: Sequence[str], tree: Path) -> Iterator["subprocess.Popen[str]"]:
-    """Start a program. If the body raises an exception, kill the program and its children."""
+    """Start a program. If the body of the `with` statement raises an exception, kill the program
+    and its children.
+    """
     process = subprocess.Popen(
         argv,
         cwd=tree,

@@ -135,7 +135,9 @@ def run(task: dict[str, Any]) -> int:
 
 
 def copy_changes(changes: Path, folder: Path) -> None:
-    """Copy the changes of the command to its folder on the host. Write failures to ``problems``."""
+    """Copy the changes that the command made in its folder to the folder on the host. Write
+    failures to ``problems``.
+    """
     problems = []
     for path in sorted(changes.rglob("*")):
         target = folder / path.relative_to(changes)

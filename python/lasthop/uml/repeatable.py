@@ -30,8 +30,8 @@ processes."""
 def is_repeatable(kernel: Kernel) -> bool:
     """Return whether two boots of a kernel read the same times and random numbers.
 
-    The result is stored in a file. It is valid only for the same combination of kernel, preloaded
-    library, host kernel and processor.
+    The result is stored in a file. The stored result is valid only for the same combination of
+    kernel, preloaded library, host kernel and processor.
     """
     with TESTING:
         return outcome_of(kernel, cache_folder() / "uml" / f"{fingerprint(kernel)}.json")

@@ -177,8 +177,8 @@ def pie_time_s(queue: Pie, delay_s: float, share: float) -> float:
 
 
 def pie_probability(share: float) -> float:
-    """Return the probability at which PIE drops the fraction `share`. PIE spares some packets after
-    each drop.
+    """Return the probability at which PIE drops the fraction `share`. The probability is larger
+    than the fraction, because PIE spares some packets after each drop.
     """
     low, high = 0.0, 1.0
     while high - low > 1e-4:

@@ -1,7 +1,7 @@
 """Phase effects: queues at which the order of arrivals, not chance, decides which flow has losses.
 
-Packets of all replications have the same phases, or random phases that last until the end.
-Therefore the mean over more replications still contains the effect. Five kinds are known:
+Packets of all replications have the same phases, or random phases that last until the end of the
+run. Therefore the mean over more replications still contains the effect. Five kinds are known:
 
 *Round-trip times.* If nothing is random, packets of flows with several round-trip times arrive at a
 drop-tail queue in fixed phases. See Floyd and Jacobson, "On traffic phase effects in
@@ -28,7 +28,7 @@ and 8 Mb/s.
 
 *Periodic losses.* One of every N packets is lost, and constant-rate sources send in a fixed order,
 which repeats after some number of packets. If N and this number have a common factor, only some of
-the sources lose packets, or only one if N is a multiple of this number.
+the sources lose packets. If N is a multiple of this number, only one source loses packets.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -67,8 +67,8 @@ UNDRAWN = (*DETERMINISTIC, "codel")
 """Disciplines with a single queue that do not drop at random."""
 
 MULTIPLE = 3
-"""Largest integer ratio of a router link's rate to the next queue's rate at which phases lock.
-Ratios of four and more did not lock in simulations. [-]
+"""Largest integer ratio of a router link's rate to the next queue's rate at which phases lock. With
+ratios of four and more, phases did not lock in simulations. [-]
 """
 
 LOCKED_PART = 0.1
@@ -254,7 +254,7 @@ def locks(scenario: Scenario, full: Collection[str] | None = None) -> Iterator[s
     """Yield warnings about queues that may drop packets in fixed phases.
 
     If `full` is given, only these queues, which were full in a result, are checked. Queues with the
-    same fault share a warning.
+    same problem share one warning.
     """
     alike: dict[tuple[str, str], list[str]] = {}
     for meeting in meetings(scenario).values():

@@ -1,7 +1,7 @@
 """Warnings about valid but surprising settings, printed by `check` and with every result.
 
-Each warning can be understood without the other warnings. It names the key, the consequence, and a
-remedy.
+Each warning can be understood without the other warnings. Each warning names the key, the
+consequence, and a remedy.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -31,10 +31,9 @@ LOSSY = 0.5
 """Largest fraction of lost frames per attempt that causes no warning. [-]"""
 
 DRIFT = 0.25
-"""Under Algorithm 1, the queue share of a class deviates from the target towards the fraction of
-connections in this class. This constant is the ratio of the deviation to the difference between
-that fraction and the target. The constant applies to TCP without channel errors, see
-docs/papers/vbs.md, "Unequal shares". [-]
+"""Deviation of a class's queue share from its target under Algorithm 1, divided by d. Here d is the
+fraction of all connections that belong to the class, minus the target. The constant applies to TCP
+without channel errors, see docs/papers/vbs.md, "Unequal shares". [-]
 """
 
 MISSED = 0.025

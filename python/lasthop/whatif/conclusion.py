@@ -31,7 +31,9 @@ class Advice:
     other. For the calls, they have the same call verdicts.
     """
     is_best: bool
-    """Whether each of the cases is also better than all other cases by more than the intervals."""
+    """Whether each advised case is also better than all cases that are not advised, by more than
+    the intervals.
+    """
 
 
 def advised(what_if: Differences) -> Iterator[Advice]:
@@ -75,8 +77,8 @@ def undecided(what_if: Differences) -> Iterator[tuple[str, Measure | None]]:
     """Yield the cases whose verdict is open, for which more replications may lead to a verdict.
     Each case has the column of the open verdict, or None for calls.
 
-    In these cases the verdict of a call's direction is uncertain, or a difference exceeds its own
-    95 % interval but not its simultaneous interval.
+    A verdict is open if the verdict of a call's direction is uncertain, or if a difference exceeds
+    its own 95 % interval but not its simultaneous interval.
     """
     for run in what_if.runs:
         if any(call.verdict == UNCERTAIN for call in run.calls):

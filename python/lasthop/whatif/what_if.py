@@ -55,8 +55,8 @@ FILES = (FILE, f"{TABLE}.parquet", f"{TABLE}.csv")
 KIND = "what-if"
 
 WIRE_QUEUE = "wire.queue"
-"""Key path of the queues of a wire. It sets the queues of both directions; no key sets the queue of
-only one direction.
+"""Key path of the queues of a wire. This key sets the queues of both directions; no key sets the
+queue of only one direction.
 """
 
 

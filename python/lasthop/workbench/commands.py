@@ -1,4 +1,6 @@
-"""Execution of the page's requests: each runs a lasthop command with ``--json`` as a process."""
+"""Execution of the page's requests: each request runs a lasthop command with ``--json`` as a
+process.
+"""
 
 import json
 import sys

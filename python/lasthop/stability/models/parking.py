@@ -39,8 +39,8 @@ class LotDerived(Derived):
     local_flows : float
         Number of local flows of each queue per long flow. [-]
     served : float
-        Fraction of the packets selected by RED that are dropped instead of served: 1 if RED drops
-        the selected packets, 0 if RED marks them and serves them.
+        Factor of the drop probability in the rate of served packets: 1 if RED drops the packets
+        that it selects, 0 if RED marks and serves them.
     """
 
     drop_curve: DropCurve
@@ -167,8 +167,8 @@ class ParkingLot(Model[LotDerived]):
         )
 
     def pieces(self, p: LotDerived, rest: NDArray[np.float64]) -> NDArray[np.int64]:
-        """Return the index of the smooth piece at each equilibrium, for the window rule and both
-        drop functions together.
+        """Return the index of the smooth piece at each equilibrium. The index combines the pieces
+        of the window rule and of both drop functions.
         """
         first, second = (p.drop_curve.piece(p.balance(w)) for w in rest[1:3])
         return np.asarray(4 * super().pieces(p, rest) + 2 * first + second)

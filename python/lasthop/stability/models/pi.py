@@ -97,8 +97,8 @@ class Pi(Red):
 
     @staticmethod
     def _line(values: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the parameters of a RED queue whose equilibrium queue is the target for every drop
-        probability.
+        """Return the parameters of a RED queue that has the same equilibrium: its drop function is
+        so steep that the queue is at the target for every drop probability.
         """
         low = values["target"]
         drop_curve = {"min_th": low, "max_th": low + 1.0, "max_p": STEEP, "drop": "linear"}
@@ -122,8 +122,8 @@ class Pi(Red):
         return now[-1]
 
     def rates(self, p: RedDerived, now: State, lagged: Sequence[State]) -> list[Any]:
-        """Return the right-hand sides of the equations: those of windows and queue as for RED, then
-        that of the controller.
+        """Return the right-hand sides of the equations. The equations of windows and queue are
+        those of RED; the last equation is that of the controller.
         """
         assert isinstance(p, PiDerived)
         rates, queue = super().rates(p, now, lagged), now[self.groups]

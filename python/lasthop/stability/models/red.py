@@ -65,8 +65,8 @@ class RedDerived(Derived):
     gamma : float
         Gain of the average, gamma. [-]
     served : float
-        Fraction of the packets selected by RED that are dropped instead of served: 1 if RED drops
-        the selected packets, 0 if RED marks them and serves them.
+        Factor of the drop probability in the rate of served packets: 1 if RED drops the packets
+        that it selects, 0 if RED marks and serves them.
     queueing : float
         Factor of the queueing delay in round-trip times: 1 if they include the queueing delay, 0 if
         they do not.
@@ -210,8 +210,8 @@ class Red(Model[RedDerived]):
         p.values = {**values, **p.decided}
 
         def surplus(w: Any) -> Any:
-            """Return the arrivals less the departures for a window w. The result increases with the
-            window.
+            """Return the rate of arrivals minus the rate of departures for a window w. The result
+            increases with the window.
             """
             loss = p.balance(w)
             wait = p.queueing * drop_curve.smooth().queue_at(loss) / p.capacity
@@ -251,8 +251,8 @@ class Red(Model[RedDerived]):
         )
 
     def pieces(self, p: RedDerived, rest: NDArray[np.float64]) -> NDArray[np.int64]:
-        """Return the index of the smooth piece at each equilibrium, for the window rule and RED's
-        drop function together.
+        """Return the index of the smooth piece at each equilibrium. The index combines the pieces
+        of the window rule and of RED's drop function.
         """
         loss = p.balance(rest[0])
         return np.asarray(2 * super().pieces(p, rest) + p.drop_curve.piece(loss))

@@ -95,7 +95,7 @@ class SmallBuffer(Model[SmallDerived]):
         return p.rtts
 
     def loss(self, p: SmallDerived, now: State) -> list[Any]:
-        """Return the drop probability. With constraints it is at most 1. [-]"""
+        """Return the drop probability, which is at most 1 if constraints apply. [-]"""
         loss = (now[0] / p.pipe) ** p.room
         return [min(1.0, loss)] if p.constrained else [loss]
 

@@ -3,8 +3,9 @@
 The payload is 1000 bytes at 11 Mb/s (802.11b). TCP is Reno with an ACK for every segment. The
 weight beta of the utility is 200, and the factor k for the number of connections is 10. The
 aggressiveness r of a link is updated every second, and the number of connections every five
-seconds. Settings that the paper leaves open were chosen from its text before any run, and the page
-lists them. `VARIANTS` has other settings for comparison. The scenarios have these properties:
+seconds. Settings that the paper leaves open were chosen from its text before any run. The
+documentation page lists these settings. `VARIANTS` has other settings for comparison. The scenarios
+have these properties:
 
 - r is 3e-5 per queued packet, which figures 6.3 and 6.4 imply.
 - Links use slots of 20 us, DIFS and EIFS, and can collide, as in the 802.11 module of ns-2 that the
@@ -92,8 +93,9 @@ TREATMENTS: Mapping[str, Tree] = {"hack": {"service_rate": HACK_PPS}, "nack": TI
 """Settings of the exchange times under h-ACK and n-ACK, the two treatments of TCP ACKs."""
 
 THEORY_PPS = 600.0
-"""Packet rate C of h-ACK in continuous time without idle times. With similar rates C, namely 568,
-628 and 598, the model gives the total throughputs of table 6.2. [packets/s]
+"""Packet rate C of the model for h-ACK, which has continuous time and no idle times. The model
+gives the total throughputs of table 6.2 with similar rates C: 568, 628 and 598 in topologies a, b
+and c. [packets/s]
 """
 
 SCHEMES: Mapping[str, Tree] = {
@@ -111,7 +113,9 @@ other's frames.
 """
 
 CURES = tuple(TREATMENTS)
-"""Names of the adaptive schemes, h-ACK and n-ACK. Their rates should be close to the optimum."""
+"""Names of the adaptive schemes, h-ACK and n-ACK. The rates of flows under these schemes should be
+close to the optimum.
+"""
 
 
 @dataclass(frozen=True)
@@ -406,7 +410,7 @@ def optimal(topology: str, flows: Sequence[Any] = LINKS) -> Line:
 
 
 def of_all(reading: Callable[[Run, int], Quantity], run: Run) -> list[Quantity]:
-    """Return a quantity of every user, or of every link."""
+    """Return the quantity that `reading` reads from a run, for every user or for every link."""
     return [reading(run, item) for item in LINKS]
 
 

@@ -24,7 +24,9 @@ PAPER_GAPS = {"a": -268.5, "b": -541.4, "c": -190.8}
 """Utility gaps between L-CSMA and the optimum in table 6.1, by topology. [-]"""
 
 STARVING = {"a": 1, "b": 1, "c": 2}
-"""Number of starving users under L-CSMA, by topology. Their utilities cause the gap."""
+"""Number of starving users under L-CSMA, by topology. The utilities of the starving users cause the
+utility gap.
+"""
 
 RANDOM_LOSS = 1.31
 """Product of Reno's mean window and sqrt(p), under random losses and with an ACK for every packet.
@@ -36,12 +38,12 @@ of ideal TCP congestion avoidance, 1996.
 
 The window W grows by 1/W per ACK and is halved at each loss. Therefore X = p W^2 / 2 rises by 1 in
 1/p packets and falls to X/4. The distribution of X is that of the sum over k of E_k / 4^k, where
-E_k is exponential with mean one. The mean over time is sqrt(2) / E[X^(-1/2)] = 1.3098. With
-periodic losses it is sqrt(3/2)."""
+E_k is exponential with mean one. The mean of W sqrt(p) over time is sqrt(2) / E[X^(-1/2)] = 1.3098.
+With periodic losses, the mean of W sqrt(p) is sqrt(3/2)."""
 
 WINDOW_FACTOR = RANDOM_LOSS / 2**0.5
-"""Ratio of `RANDOM_LOSS` to sqrt(2), the value in equation (3.6). A user's effective k is smaller
-by this factor. [-]
+"""Ratio of `RANDOM_LOSS` to sqrt(2), the value in equation (3.6). A user's effective k is k times
+this ratio. [-]
 """
 
 ROOM = 1000
@@ -49,7 +51,7 @@ ROOM = 1000
 
 
 def _other(kind: str, topology: str) -> dict[str, Any]:
-    """Return the scenario of a run that isolates one cause of the gap."""
+    """Return the scenario of a run that isolates one cause of the utility gap."""
     words, csma = {
         "plain": ("L-CSMA without EIFS", network.PLAIN),
         "room": (

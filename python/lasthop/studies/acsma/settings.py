@@ -162,7 +162,7 @@ FIG6_10 = Study(
 BETAS = (200, 1000, 1800)
 
 PLAIN = ""
-"""Name of the settings by which claims are judged. It is empty, so that only variants have a
+"""Name of the settings by which claims are judged. This name is empty, so that only variants have a
 suffix.
 """
 

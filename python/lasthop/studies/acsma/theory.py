@@ -1,5 +1,5 @@
-"""Studies of paper 001 that use only its models. They check (4.2), the equilibria of the fluid
-models, and the equilibria with other utilities.
+"""Studies of paper 001 that use only its models. These studies check (4.2), the equilibria of the
+fluid models, and the equilibria with other utilities.
 """
 
 from collections.abc import Mapping

@@ -47,8 +47,8 @@ def _r_back(run: Run) -> Quantity:
 
 
 SAME_SETTING_PPS = {"table 6.2": 739, "table 6.3": 737, "figure 6.5": 595}
-"""Total throughputs that the paper prints for n-ACK in topology a. They differ although the
-settings are the same. [packets/s]
+"""Total throughputs that the paper prints for n-ACK in topology a. These throughputs differ
+although the settings are the same. [packets/s]
 """
 
 

@@ -27,8 +27,8 @@ THRESHOLDS = (10, 15, 20, 40)
 """Thresholds of the pings' round-trip time. Above the threshold, the estimator reduces C. [ms]"""
 
 CALM = 10
-"""Second threshold at which claims are judged, in addition to the default. It is the duration of
-two aggregates of 4.9 ms. [ms]
+"""Second threshold at which claims are judged, in addition to the default. The value is the
+duration of two aggregates of 4.9 ms. [ms]
 """
 
 MANY = 100
@@ -140,8 +140,8 @@ def settled(run: Run) -> NDArray[np.float64]:
 
 
 def swing(runs: Runs, phy: str, length: str) -> Quantity:
-    """Return, for each seed, the standard deviation of the rate C over time divided by its mean.
-    [-]
+    """Return, for each seed, the standard deviation of the rate C over time, divided by the mean
+    rate. [-]
     """
     every = map(settled, TRACES.at(phy=phy, length=length).runs(runs))
     return Quantity(np.asarray([np.std(rates) / np.mean(rates) for rates in every]))
@@ -156,7 +156,7 @@ def above(runs: Runs, phy: str) -> Quantity:
 
 
 def traced_eta(runs: Runs, phy: str) -> Quantity:
-    """Return eta, the ratio of goodputs, in the run of each seed with recorded time series. [-]"""
+    """Return, for each seed, the goodput ratio eta of the run that records time series. [-]"""
     every = TRACES.at(phy=phy, length="full").runs(runs)
     return Quantity(np.asarray([eta(run).samples[0] for run in every]))
 

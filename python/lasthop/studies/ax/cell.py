@@ -1,6 +1,6 @@
 """Cells with aggregation for the questions of the papers, and the quantities of their runs.
 
-The access point has the access parameters of hostapd, which set no TXOP limit for best effort, so
+The access point has the access parameters of hostapd. They set no TXOP limit for best effort, so
 that the access point sends one PPDU of up to 5.484 ms per access. The wire has a delay of 5 ms per
 direction. TCP is CUBIC with delayed ACKs and a receive window that never limits the sender. All
 questions are studied in 802.11ax at 80 MHz, and also in 802.11ac, whose aggregates are five times

@@ -25,8 +25,8 @@ OCCUPANCY = 0.6
 """Target occupancy c of virtual buffer sharing, as a fraction of the queue limit. [-]"""
 
 MANY, FEW = 4, 1
-"""Number of downloads of each station, in the class with many and in the class with few
-downloads.
+"""Number of downloads of each station: first for the class with many downloads, then for the class
+with few downloads.
 """
 
 

@@ -11,7 +11,9 @@ MCSS = (0, 1, 2, 4, 7)
 """MCS of the slow station, which has one spatial stream. [-]"""
 
 LOADS: dict[str, dict[str, Any]] = {"udp": {"udp_down": "300 Mbps"}, "tcp": {"download": 1}}
-"""Traffic of each station: UDP at a rate above its share, or a TCP download."""
+"""Traffic of each station: Traffic of each station, by name: UDP at a rate above the station's
+share, or one TCP download.
+"""
 
 QUEUES = {"fifo": cell.ROOM, "linux": cell.LINUX}
 WORDS = {"fifo": "FIFO", "linux": "Linux queue", "udp": "UDP", "tcp": "TCP"}

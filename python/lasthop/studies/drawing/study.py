@@ -39,8 +39,8 @@ class BarPanel:
     groups : mapping
         Groups of bars by label. A group has the quantity of each station in one scenario.
     stated : pair of float, optional
-        Smallest and largest value that the paper states. They are equal if the paper states one
-        value.
+        Smallest and largest value that the paper states. Both values are equal if the paper states
+        one value.
     """
 
     y_label: str

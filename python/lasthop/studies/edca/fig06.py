@@ -153,8 +153,8 @@ SWEPT = f"over CWmin {CWMINS[0]}..{CWMINS[-1]}"
 
 
 def why_stations_are_active(run: Run) -> str:
-    """Return a text on why more than one station is active where the curves of the smallest CWmin
-    begin.
+    """Return a text on why more than one station is active at the first point of a curve, where AP
+    and stations have the smallest CWmin.
     """
     return (
         f"at CWmin {CWMINS[0]} for both, exponential backoff has already made many stations "

@@ -1,7 +1,7 @@
 """Figure 7: downloads with TXOP limits and CWmin 31 (section 6.2).
 
-The runs have either a FIFO queue at the access point, as in real devices, or a queue that is served
-in random order, as in the paper's analysis (section 4).
+In some runs the access point has a FIFO queue, as in real devices. In the others its queue is
+served in random order, as in the paper's analysis (section 4).
 """
 
 from lasthop.studies.edca import cell
@@ -78,14 +78,14 @@ def _gain(runs: Runs, order: str) -> str:
 
 
 def held_together(ap: int, station: int) -> bool:
-    """Return whether the packets of a TXOP stay together in a FIFO. If so, the model is exact for a
-    FIFO.
+    """Return whether the packets of a TXOP remain adjacent in a FIFO. If the packets remain
+    adjacent, the model is exact for a FIFO.
     """
     return WINDOW % station == 0 and ap % station == 0
 
 
 def exact(reading: Read) -> Read:
-    """Return a function that reads a quantity, without the model's value where the model is not
+    """Return a function that reads a quantity, and omits the model's value where the model is not
     exact.
     """
 

@@ -22,8 +22,8 @@ STATION_LIMITS = (1, 2, 3, 4)
 SHORT_RTO_TCP = {"min_rto": SHORT_RTO}
 
 SHORT_RTO_LIMITS = {"pifs": (1, 4, 8), "contended": (4, 8, 16, 28)}
-"""TXOP limits of the access point in runs with a short minimum RTO, with PIFS access and with
-backoff. The TXOP limit of the stations is 4. [packets]
+"""TXOP limits of the access point in runs with a short minimum RTO, by access method: PIFS access
+or backoff. The TXOP limit of the stations is 4. [packets]
 """
 
 
@@ -69,7 +69,9 @@ def best_with_short_rto(runs: Runs, kind: str) -> Quantity:
 
 
 def shown(runs: Runs) -> dict[str, Quantity]:
-    """Return the best throughputs with a short minimum RTO. They decide claim edca-17. [Mb/s]"""
+    """Return the best throughputs with a short minimum RTO. These throughputs decide claim edca-17.
+    [Mb/s]
+    """
     return {f"best_hasty_{kind}": best_with_short_rto(runs, kind) for kind in SHORT_RTO_LIMITS}
 
 

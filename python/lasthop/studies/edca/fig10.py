@@ -12,16 +12,18 @@ DELAYS = (
     *(0, 50, 100, 150, 200, 250, 280, 300, 304, 306, 307, 308, 309, 310, 312, 316, 320, 325),
     *(330, 340, 350, 360, 380, 400, 450, 500, 550, 600, 650, 700, 800, 900, 1000),
 )
-"""Processing times: from the last bit of a segment until its TCP ACK is at the MAC. [us]"""
+"""Processing times of a TCP ACK: from the reception of a segment's last bit until the ACK is at the
+MAC. [us]
+"""
 
 EXCHANGE = 308
 """Duration of SIFS, MAC ACK and AIFS. A TCP ACK with at least this processing time may find the
-medium idle. It is then sent without backoff. [us]
+medium idle. Such a TCP ACK is sent without backoff. [us]
 """
 
 BEFORE, AFTER = 300, 600
-"""Two processing times: one is shorter, and one is longer than the processing time with the largest
-throughput. [us]
+"""Two processing times: one below and one above the processing time with the largest throughput.
+[us]
 """
 
 

@@ -23,10 +23,10 @@ STATION_CWMIN = 29
 AP_CWMIN = 34
 """Smallest contention windows of every station and of the access point. [slots]
 
-The pair of values gives beta = 1.199. The paper measured 1.2 as the priority beta of a station over
-the access point. Among all pairs near the standard's value of 31, this pair is the closest.
-`lasthop.studies.hotspot.beta` measures beta by the method of the paper, for this CWmin of the
-station and for neighbouring values.
+These two contention windows give beta = 1.199. The paper measured 1.2 as the priority beta of a
+station over the access point. Among all pairs of windows near the standard's value of 31, this pair
+gives the beta closest to 1.2. `lasthop.studies.hotspot.beta` measures beta by the method of the
+paper, for this CWmin of the station and for neighbouring values.
 """
 
 STAGGER = "1 s"
@@ -150,9 +150,9 @@ def queue_shape(queue: Sequence[Quantity]) -> dict[str, Quantity]:
     [packets, -]
 
     The first values are the growth of the queue with the second upload, with the third, and with
-    each later upload. Then follows the mean growth per upload from the third on. The last value
-    shows whether the growth is linear from the third upload on. It is the mean queue of the inner
-    points divided by that of the outer points, which is 1 on a straight line.
+    each later upload. The next value is the mean growth per upload from the third upload on. The
+    last value shows whether the growth is linear from the third upload on. This value is the mean
+    queue of the inner points divided by that of the outer points; it is 1 on a straight line.
     """
     item, two, three, four, five, six = queue
     return {

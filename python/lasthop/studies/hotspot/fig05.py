@@ -1,7 +1,7 @@
 """Figure 5: uploads of station 1 and downloads of the other stations.
 
-The figure shows the fairness level over the number of uploads. It also shows the uplink buffer,
-which fills from three uploads on (section 5.1).
+The figure shows the fairness level over the number of uploads. The figure also shows the uplink
+buffer, which fills from three uploads on (section 5.1).
 """
 
 from lasthop.studies.hotspot import cell

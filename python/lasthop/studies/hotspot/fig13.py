@@ -85,8 +85,8 @@ def ratios(runs: Runs, prefix: str = "") -> list[Quantity]:
 
 
 def measure(runs: Runs) -> dict[str, Quantity]:
-    """Return the ratio that is 1 for each definition of fairness, and the air times with the
-    paper's weights.
+    """Return, for each definition of fairness, the ratio that is 1 if the bottleneck is fair. Also
+    return the ratio of air times with the paper's weights.
     """
     return dict(zip(NAMES, ratios(runs), strict=True))
 
@@ -110,7 +110,7 @@ def finding(runs: Runs) -> str:
 
 
 def draw(runs: Runs) -> Figure:
-    """Draw the ratio that is 1 for each definition of fairness."""
+    """Draw, for each definition of fairness, the ratio that is 1 if the bottleneck is fair."""
     from lasthop.studies.drawing.study import BarPanel, bar_figure
 
     words = ("air times", "bytes as rates", "flows", "up and down")

@@ -50,7 +50,7 @@ TITLES = {
 }
 
 MEASURED = ("fig05", "fig06", "fig07", "fig08", "fig09")
-"""Figures of claim hotspot-9. This study simulates them with and without the bottleneck.
+"""Figures of claim hotspot-9. This study simulates these figures with and without the bottleneck.
 
 Study ``fig11`` has the runs of figure 11 without the bottleneck.
 """

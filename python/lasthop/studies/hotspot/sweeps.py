@@ -1,5 +1,5 @@
-"""Sweeps of figures 5 to 11. They vary the settings of station 1; the four other stations are
-fixed.
+"""Sweeps of figures 5 to 11. The sweeps vary the settings of station 1; the settings of the four
+other stations are fixed.
 """
 
 from collections.abc import Callable, Sequence

@@ -34,7 +34,7 @@ def scenario(kind: str) -> dict[str, Any]:
     tree["station"]["senders"] = {"count": SENDERS, "udp_up": SENT}
     if kind == "none":
         return tree
-    # The plain estimator waits for every ping reply, like the program ping.
+    # The plain estimator waits for every ping reply, like the program ping, so its timeout is long.
     aware = kind == "estimated"
     wce = dict(cell.PAPERS_WCE) | ({} if aware else {"timeout": "20 s"})
     return tree | {"vsb": {**cell.PAPERS_VSB, "udp_aware": aware, "wce": wce}}

@@ -1,5 +1,5 @@
-"""Average queue of RED at the shortest and the longest round-trip time of figure 6. It is computed
-from samples of the queue.
+"""Average queue of RED at the shortest and the longest round-trip time of figure 6. The average is
+computed from samples of the queue.
 """
 
 from typing import Any

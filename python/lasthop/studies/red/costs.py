@@ -18,8 +18,8 @@ from lasthop.studies.study import Quantity, Read, Run, Runs, changed, listed
 from lasthop.studies.sweep import Sweep, points_of
 
 SHORT_RTTS, LONG_RTTS = [10, 25], [150, 200]
-"""Pairs of short and of long round-trip times, between which completion times do not increase.
-[ms]
+"""A pair of short and a pair of long round-trip times. From the first to the second value of a
+pair, completion times do not increase. [ms]
 """
 
 DATA_PART = 1460 / 1500

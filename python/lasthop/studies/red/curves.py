@@ -30,13 +30,15 @@ def critical(model: str, parameter: str, low: float, high: float, **values: floa
 
 
 def critical_delay(model: str, **values: float) -> HopfPoint:
-    """Return the round-trip time at the Hopf condition."""
+    """Return the Hopf point over the round-trip time, with the given values of the other
+    parameters.
+    """
     capacity = values.get("capacity", 100.0)
     return critical(model, "rtt", 2.0 / capacity, 200.0 / capacity, **values)
 
 
 def critical_alpha(model: str, **values: float) -> float:
-    """Return Compound's growth parameter alpha at the Hopf condition."""
+    """Return the value of Compound's growth parameter alpha at which the Hopf condition holds."""
     return critical(model, "alpha", 0.01, 1.0, **values).value
 
 
@@ -77,7 +79,7 @@ def growth(case: Case) -> float:
 
 
 def alpha_side(model: str, **values: float) -> str:
-    """Return whether the system is stable above or below the critical alpha."""
+    """Return the side of the critical alpha on which the system is stable: "above" or "below"."""
     point = critical(model, "alpha", 0.01, 1.0, **values)
     return "below" if point.unstable_above else "above"
 

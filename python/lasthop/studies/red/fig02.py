@@ -11,8 +11,8 @@ GAMMA = 0.03
 """Gain gamma of RED's average in figure 3. [-]"""
 
 DELAY = 0.0848
-"""Round-trip time of figure 2c. It is critical in figure 2a at a capacity of 100 packets/s per
-flow. [s]
+"""Round-trip time of figure 2c. In figure 2a, this round-trip time is critical at a capacity of 100
+packets/s per flow. [s]
 """
 
 

@@ -22,7 +22,9 @@ UNTIL = 600.0
 """End of the integration, which has 150 periods. [s]"""
 
 HALVINGS = 50
-"""Number of bisections of the range of alpha. It gives full precision for values above 0.01."""
+"""Number of bisections of the range of alpha. This number gives full precision for values of alpha
+above 0.01.
+"""
 
 
 @cache
@@ -51,8 +53,9 @@ def cycles() -> Branch:
 
 
 def measure(_: Runs) -> dict[str, Quantity]:
-    """Return the first unstable threshold, the limit cycles beyond it, and alpha by both
-    conditions.
+    """Return the first unstable threshold, the amplitudes of the limit cycles above this threshold,
+    and the largest alpha by condition (43). This alpha is also divided by the alpha of the Hopf
+    condition.
     """
     point = critical("threshold", "q_th", 5.0, 100.0)
     values = {"hopf_threshold": theory(ceil(point.value))}

@@ -61,15 +61,15 @@ class Policies(Experiment):
         return Panel(y_label, self.sweep.lines("{policy}", "rtt", reading), from_zero=from_zero)
 
     def where_extremes_are_read(self, policy: str, rtt: int) -> dict[str, Any]:
-        """Return the scenario of one router. It has more replications at round-trip times at which
-        longest queues or minimum utilisations are compared.
+        """Return the scenario of one router. The scenario has more replications at round-trip times
+        at which longest queues or minimum utilisations are compared.
         """
         more = {10: self.effort.close, 200: self.effort.least}
         return self.dumbbell(rtt, POLICIES[policy], replications=more.get(rtt))
 
     def where_red_is_longest(self, policy: str, rtt: int, **more: Any) -> dict[str, Any]:
-        """Return the scenario of the parking lot. It has more replications at round-trip times at
-        which the longest queues of RED are compared.
+        """Return the scenario of the parking lot. The scenario has more replications at round-trip
+        times at which the longest queues of RED are compared.
         """
         close = self.mixed and rtt in ENDS and policy == "red"
         replications = self.effort.close if close else None

@@ -1,10 +1,11 @@
 """The routers of paper 004 (sections V and VI), and functions that read the quantities of its
 figures.
 
-Sixty hosts with access links of 2 Mb/s share a link of 100 Mb/s with room for 2084 packets of 1500
-bytes, under RED with the defaults of ns-2, or under the threshold policy. Runs last 500 s, of which
-the last 25 s are measured. The access rates differ by up to 1 %. With equal rates, packets of all
-flows would arrive in lock step, and the order of arrival would decide which packets are lost.
+Sixty hosts with access links of 2 Mb/s share a link of 100 Mb/s, whose buffer stores 2084 packets
+of 1500 bytes. The queue of the link is RED with the defaults of ns-2, or the threshold policy. Runs
+last 500 s, of which the last 25 s are measured. The access rates differ by up to 1 %. With equal
+rates, packets of all flows would arrive in lock step, and the order of arrival would decide which
+packets are lost.
 """
 
 from collections.abc import Mapping, Sequence
@@ -242,8 +243,8 @@ def parking_lot(
 
 CUBIC: Mapping[str, Any] = {"congestion": "cubic"}
 WEB: Mapping[str, Any] = {"web": 50, "congestion": "tahoe"}
-"""Web traffic of fifty PackMime connections per second. It offers 3.2 Mb/s, where the paper states
-2 Mb/s.
+"""Web traffic of fifty PackMime connections per second. The offered load is 3.2 Mb/s, although the
+paper states 2 Mb/s.
 """
 
 
@@ -285,7 +286,7 @@ def _length(effort: Budget, megabytes: int | None, replications: int | None) -> 
 
 LONGEST_S_PER_MB = 12
 """Length of a run per megabyte of a flow. At full utilisation sixty transfers take 5 s per
-megabyte, so that the last transfer ends before the run. [s/MB]
+megabyte, so that the last transfer ends before the end of the run. [s/MB]
 """
 
 
@@ -377,8 +378,8 @@ def goodput(run: Run) -> Quantity:
 def likeness(runs: Sequence[Run], from_s: float) -> Quantity:
     """Return the periodicity of the queue for each run. [-]
 
-    The periodicity is the maximum of the sampled queue's autocorrelation beyond its first zero. It
-    is near 1 for a queue that oscillates, and near 0 for a queue that varies randomly.
+    The periodicity is the maximum of the sampled queue's autocorrelation beyond its first zero. The
+    periodicity is near 1 for a queue that oscillates, and near 0 for a queue that varies randomly.
     """
     from lasthop.comparison.oscillation import likeness as correlation
 

@@ -1,7 +1,6 @@
-"""Figures 6 to 13: the queue at one router over the round-trip time, with and without averaging, at
-small and large thresholds, with Compound flows only and with mixed traffic.
-
-Figures 10 to 13 repeat figures 6 to 9 with mixed traffic.
+"""Figures 6 to 13: the queue at one router over the round-trip time. The figures compare RED with
+and without averaging, and small and large thresholds. Figures 6 to 9 have Compound flows only;
+figures 10 to 13 repeat them with mixed traffic.
 """
 
 from abc import abstractmethod

@@ -14,7 +14,7 @@ DELAYS = (0.1, 1.0)
 """Round-trip times whose critical thresholds are compared. [s]"""
 
 PIPE = 100.0
-"""Number of packets in flight. It is equal at both round-trip times, so that the windows at
+"""Number of packets in flight. The number is equal at both round-trip times, so that the windows at
 equilibrium are similar. [packets]
 """
 
@@ -45,8 +45,8 @@ def critical_threshold(tcp: str, rtt: float, pipe: float) -> float:
 
 
 def measure(_: Runs) -> dict[str, Quantity]:
-    """Return critical thresholds at the shorter round-trip time, divided by those at the longer
-    one.
+    """Return critical thresholds at the shorter round-trip time, divided by the critical thresholds
+    at the longer round-trip time.
 
     Also return the fractions of round-trip times at which settings are stable.
     """
@@ -84,8 +84,8 @@ def stable_part(edges: Sequence[float], unstable_above: bool) -> Quantity:
 
 
 def finding(_: Runs) -> str:
-    """Return a text on the effect of the round-trip time if the capacity is constant, instead of
-    the window.
+    """Return a text on the effect of the round-trip time if the capacity is constant and the window
+    is not.
     """
     far = "; ".join(
         f"{critical_threshold('compound', DELAYS[-1], pipe):.1f} at {pipe:g} packets"

@@ -4,8 +4,9 @@ constant.
 In the fluid model, capacity, queue and thresholds are values per flow, and the number of flows does
 not appear. The runs scale link rate, buffer and thresholds with the number of flows. The automatic
 weight decreases with the link rate, so that RED always averages over the same time. The measured
-interval begins after a fifth of the run. The interval of figure 6 is too short here: losses over 25
-s differ by a tenth between runs, so that they do not decide the claim at 200 ms.
+interval begins after a fifth of the run. The measured interval of figure 6, 25 s, is too short for
+this study. Losses over 25 s differ by a tenth between runs, so that they do not decide the claim at
+200 ms.
 """
 
 from typing import Any

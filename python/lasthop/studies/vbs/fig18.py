@@ -27,8 +27,8 @@ STEP_S, STEPS = 5, 4
 REPLICATIONS = 10
 JUDGED = 40
 """Number of replications of the runs by which claims are judged. With ten replications, confidence
-intervals have half widths of 1 %. They overlap the band that a rule accepts although the means are
-outside the band.
+intervals would have half widths of 1 %. Such intervals would overlap the band that a rule accepts,
+although the means are outside the band. Claims would then stay open.
 """
 
 

@@ -33,8 +33,8 @@ def shared_trees() -> Iterator[dict[str, object]]:
 
 
 def spread(tree: dict[str, object], options: Options) -> tuple[float, int]:
-    """Return the largest relative distance from the first fixed point, and the number of starting
-    points.
+    """Return the largest relative distance between the first fixed point and the fixed points from
+    other starting points. Also return the number of starting points.
 
     The distance is the maximum over goodputs, losses at the queue, and queue length.
     """

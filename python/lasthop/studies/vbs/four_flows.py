@@ -1,6 +1,7 @@
 """Figures 2 to 4: four downloads, two of them to distant stations, and the access point's queue.
 
-Figures 2 and 4 of the paper, and of this study, show one run over time. Claims are judged by means.
+Figures 2 and 4 of the paper, and of this study, show one run over time. Claims are judged by mean
+values.
 """
 
 from lasthop.studies.picture import Panel, Picture

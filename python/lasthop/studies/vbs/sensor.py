@@ -1,8 +1,8 @@
 """Sections II and V: sensors with a full queue at the access point, without and with virtual buffer
 sharing.
 
-Five sensors get a command and send a report every 5 s on average, in addition to ten downloads, or
-to five uploads and five downloads.
+Each of five sensors gets a command and sends a report every 5 s on average. The other traffic is
+ten downloads, or five uploads and five downloads.
 """
 
 from typing import Any

@@ -9,8 +9,8 @@ from lasthop.stability import Axis, HopfPoint, chart, hopf_points, integrate, na
 from lasthop.studies.study import Figure, Quantity, Runs, Study, about, theory
 
 RATES = np.geomspace(1e-2, 1e5, 200)
-"""Service rates at which stability is examined. They correspond to 0.001 to 10,000 packets in
-flight. [packets/s]
+"""Service rates at which stability is examined. These rates correspond to 0.001 to 10,000 packets
+in flight. [packets/s]
 """
 
 BEYOND = 1.005
@@ -44,8 +44,8 @@ def rightmost_kappa_1() -> float:
 
 
 def period_ratio() -> float:
-    r"""Return the printed period, :math:`2 \pi RTT / \arccos(-a/b)`, divided by the integrated
-    period.
+    r"""Return the period that the paper prints, :math:`2 \pi RTT / \arccos(-a/b)`, divided by the
+    period found by integration.
     """
     point = in_alpha()
     a, b = -point.case.linear.now[0, 0], -point.case.linear.lagged[0, 0, 0]

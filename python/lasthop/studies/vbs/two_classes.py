@@ -58,7 +58,9 @@ SETTINGS = Sweep(
         "error": WITH_ERRORS,
     },
 )
-"""Runs over the number of attempts, and over the kinds of class 2's frames that have errors."""
+"""Runs over the number of attempts, and over the frames of class 2 that have errors: data frames,
+or also TCP ACKs.
+"""
 
 STATED = SETTINGS.at(attempts=cell.STATED_ATTEMPTS, frames="data")
 """Runs with the number of attempts in table II, and errors of data frames."""
@@ -147,7 +149,7 @@ def finding_failures(runs: Runs) -> str:
 def measure_discards(runs: Runs) -> dict[str, Quantity]:
     """Return the discard probabilities of both classes, and how much they change with the errors.
 
-    The number of attempts is that of figure 11 or that of table II.
+    The runs have the number of attempts of figure 11, or the number in table II.
     """
     changes = {}
     for number, prefix in CLASSES.items():

@@ -1,8 +1,8 @@
 """Figures 16 and 17, and sections II-B and II-C: five uploads and five downloads.
 
 The buffer of the access point drops segments of downloads, but only ACKs of uploads. Therefore
-losses at the buffer favour uploads. The channel loses segments in both directions. It loses
-segments of uploads more often, because stations also collide with the access point. Therefore
+losses at the buffer favour uploads. The channel loses segments in both directions. The channel
+loses segments of uploads more often, because stations also collide with the access point. Therefore
 losses on the channel favour downloads.
 """
 
@@ -34,8 +34,9 @@ ERRORS = cell.ERRORS[1:]
 def _scenario(algorithm: str, error: float, buffer: int, attempts: int) -> dict[str, object]:
     """Return the cell with one queue of the access point.
 
-    Most algorithms divide the departures from the queue, and not its length, between uploads and
-    downloads, because queued packets of uploads are ACKs. Only the partition divides the length.
+    Most algorithms divide the departures from the queue between uploads and downloads. They do not
+    divide the length of the queue, because queued packets of uploads are ACKs. Only the partition
+    divides the length.
     """
     station = {"count": 5, "error": error, "ack_error": 0.0}
     queue: object = buffer
