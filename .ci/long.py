@@ -35,7 +35,7 @@ PYTHON = (
     "Cargo.lock",
 )
 TESTS = (":(glob)tests/*", "tests/samples", "bench", "docs", "examples", "README.md")
-"""Files on which tests of all folders depend: common files, samples, benchmarks, pages and
+"""Files that tests of several folders read: common files, samples, benchmarks, pages and
 scenarios.
 """
 

@@ -59,7 +59,7 @@ GENERATIONS = (
 
 @dataclass(frozen=True)
 class Flows:
-    """The flows of a case: one flow per station (down or up), or one in each direction."""
+    """The flows of a case: each station has a download, or an upload, or both."""
 
     title: str
     stations: int

@@ -74,7 +74,7 @@ CASES = (
     *(Case(rtt, "bytes") for rtt in (10, 200)),
 )
 NS3_CASES = CASES[:4]
-#: Cases with drop-tail queues. Other queues are not supported by htsim and by the lean loops.
+#: Cases with drop-tail queues, the only queues that htsim and the lean loops support.
 DROP_TAIL = tuple(case for case in CASES if case.queue == "droptail")
 
 

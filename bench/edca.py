@@ -70,8 +70,8 @@ CASES = (
         {"cell.ap.aifsn": 1, "cell.ap.cwmin": 0, "cell.ap.cwmax": 0},
         ("--apAifsn=1", "--apCwmin=0", "--apCwmax=0"),
     ),
-    # The TXOP limit is the time of three data frames or three TCP ACKs with their MAC ACKs.
-    # ns-3 supports only limits given as a time.
+    # A TXOP of three frames: three data frames of the access point, or three TCP ACKs of a station.
+    # ns-3 requires TXOP limits as times: the time of these frames and their MAC ACKs.
     Case(
         "TXOP 3 / 3",
         {"cell.ap.txop_limit": "4736 us", "cell.txop_limit": "1568 us"},
@@ -162,8 +162,8 @@ def compare(*, quick: bool) -> list[Compared]:
 
 
 def in_both(case: Case, replications: int, long_s: float) -> Compared:
-    """Run one case. The first replication of ns-3 is also the long run from which its cost is
-    computed.
+    """Run one case in lasthop and in ns-3. The cost of ns-3 is computed from a long and a short
+    run. The long run is the first replication.
     """
     numbers = range(1, replications + 1)
     runs = [Ns3(("--edca", *case.peer_options), number)(long_s) for number in numbers]

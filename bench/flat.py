@@ -32,13 +32,14 @@ OUT = HERE / "out" / "flat.json"
 SECTION = "Flat cost"
 ROUNDS = 7
 COUNTED, MIN_COUNTED = 2e5, 0.05
-"""Number of segments by which the long run exceeds the short run, to compute instructions per
-segment. The second value is the minimum difference of the durations, as a fraction of the start
-phase.
+"""Instructions per segment are computed from a short and a long run. The first value is the number
+of segments that the long run has in addition. The second value is the minimum difference of the
+durations, divided by the start phase.
 """
 TIMED, MIN_TIMED = 3e6, 1.0
-"""Number of segments by which the long run exceeds the short run, to compute CPU time per segment.
-The second value is the minimum difference of the durations, as a fraction of the start phase.
+"""CPU times per segment are computed from a short and a long run. The first value is the number of
+segments that the long run has in addition. The second value is the minimum difference of the
+durations, divided by the start phase.
 """
 GIVEN = ("warmup", "replications")
 """Keys of `settings` that are not passed to `instructions.run`, which sets these keys itself."""

@@ -444,7 +444,9 @@ def arguments() -> argparse.ArgumentParser:
 def carry_out(
     parser: argparse.ArgumentParser, follow: Callable[[argparse.Namespace], None]
 ) -> None:
-    """Run with these options. For an error of the user, print a message and exit with 2."""
+    """Parse the command line and call `follow` with the options. If `follow` raises a `UserError`,
+    print its message and exit with 2.
+    """
     options = parser.parse_args()
     try:
         follow(options)

@@ -560,7 +560,9 @@ def windows_picture(measured: Measured) -> Figure:
 
 
 def keep_small(drawn: Figure, path: Path) -> None:
-    """Save a picture of thin lines with few colours, which needs a quarter of the bytes."""
+    """Save a picture of thin lines with few colours. The file has a quarter of the size of a file with
+    all colours.
+    """
     rendered = BytesIO()
     drawn.savefig(rendered, dpi=DOTS_PER_INCH)
     with Image.open(rendered) as picture:

@@ -49,8 +49,9 @@ COMPLETING = (
     "cubic, 12 of 10 ms, CoDel",
     "cubic, 1 of 50 ms, 1 BDP, 1 % lost",
 )
-"""Six more points. At the first, runs in real time differ from simulations. At the second, it is
-nearly undecided whether the packet losses are equal. The other four points add cases with CUBIC.
+"""Six more points, which complete the named points. At the first point, runs in real time differ
+from simulations. At the second point, it is nearly undecided whether the packet losses are equal.
+The other four points add cases with CUBIC.
 """
 NAMED = (*UNEXPLAINED, *COMPLETING)
 SLOW = (

@@ -436,7 +436,7 @@ VARIANTS = {
         ),
     )
 }
-"""Variants by name. Keys of the scenario change only the engine, except `tcp.delayed_ack`, which
-also changes the kernel.
+"""Variants by name. If a variant sets keys of the scenario, these keys change only the engine. The
+exception is `tcp.delayed_ack`, which also changes the kernel.
 """
 AS_THEY_ARE = Variant()

@@ -223,8 +223,8 @@ def million(slopes: Sequence[Slope]) -> dict[str, float]:
     the last two measurements.
 
     The CPU time per segment is extrapolated as a power of the number of flows, because the data
-    already exceeds the caches. The CPU time of the start is proportional to the number of flows and
-    to the depth of trees. Memory is proportional to the number of flows.
+    already exceeds the caches. The CPU time of the start is proportional to n log(n) for n flows,
+    because flows are stored in trees. Memory is proportional to the number of flows.
     """
     before, last = slopes[-2:]
     times = MILLION / last.flows

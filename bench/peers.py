@@ -86,7 +86,7 @@ class Peer:
 
 def peers(*, quick: bool) -> list[Peer]:
     """Return three simulators: ns-2 as installed, ns-2 with its fastest settings, and ns-3. The
-    runs of ns-3 are shorter."""
+    runs of ns-3 are shorter than those of ns-2."""
     install_ns2()
     install_ns3()
     ns2_s, ns3_s, rounds = (600.0, 40.0, 1) if quick else (2000.0, 120.0, 5)

@@ -3,13 +3,14 @@
     python bench/short_queues.py [SERIES ...]     runs the missing runs
     python bench/short_queues.py --page           writes docs/reference/queue-measured.md
 
-Sixty flows share 100 Mbit/s, with a threshold of 15 packets, drop-tail of 100 packets, or RED
-50/100, at round-trip times of 10 and 200 ms. In emulations, the kernel's sockets send through the
-engine's queue. In enforced runs, `lasthop queue` sets up the kernel's queue at a separate router.
-Emulated wires delay the packets before this router (`short_queues_inside.py`). If this kernel has
-no RED, six flows share 10 Mbit/s in user-mode Linux, which has RED and netem.
+Sixty flows share 100 Mbit/s, at round-trip times of 10 and 200 ms. The queue has a threshold of 15
+packets, or drop-tail with 100 packets, or RED with thresholds of 50 and 100 packets. In emulations,
+the kernel's sockets send through the engine's queue. In enforced runs, `lasthop queue` sets up the
+kernel's queue at a separate router. Emulated wires delay the packets before this router
+(`short_queues_inside.py`). If this kernel has no RED, six flows share 10 Mbit/s in user-mode Linux,
+which has RED and netem.
 
-Series: `queues` is the basic series. `sack` shows the effect of SACK, which its runs turn off. In
+Series: `queues` is the basic series. In `sack` the flows run without SACK, to show its effect. In
 `access` each flow has an access link with a rate, and the sum of these rates is a fifth above the
 rate of the shared link. In `transfers` each flow sends 5 MB. `uml` runs in user-mode Linux. `why`
 removes the possible causes of differences in `uml` one by one. In `bucket` the shaper sends one

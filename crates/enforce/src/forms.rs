@@ -190,8 +190,8 @@ pub(crate) fn subnet(text: &str) -> Result<IpNet, String> {
     }
 }
 
-/// Returns the values that `read` parses from the words of a list. Words that it refuses are left out.
-/// Without text, the result is empty.
+/// Returns the values that `read` parses from the words of a list. Words that `read` refuses are left out.
+/// If there is no list (`None`), the result is empty.
 pub(crate) fn each<T>(list: Option<&str>, read: fn(&str) -> Result<T, String>) -> Vec<T> {
     let words = words(list.unwrap_or_default());
     words.filter_map(|word| read(word).ok()).collect()
