@@ -560,7 +560,7 @@ def windows_picture(measured: Measured) -> Figure:
 
 
 def keep_small(drawn: Figure, path: Path) -> None:
-    """Save a picture of thin lines with few colours. The file has a quarter of the size of a file with
+    """Save a picture of thin lines with few colours. Its file is a quarter as large as a file with
     all colours.
     """
     rendered = BytesIO()

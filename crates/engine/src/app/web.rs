@@ -42,8 +42,8 @@ enum Gaps {
     Constant,
 }
 
-/// A property of connections, such as the length of the request: a random distribution, or a
-/// constant value.
+/// Rule for the values of a property of connections, such as the length of the request. The values
+/// are constant, or drawn from a distribution of PackMime.
 #[derive(Clone, Debug)]
 enum Draw<D> {
     Fixed(u32),

@@ -159,8 +159,8 @@ const SHORT_REQUEST: &[(f64, f64)] = &[
     (1.0, 421.79),
 ];
 
-/// Quantiles of the longer half of requests, as pairs of log2 of the probability of a longer
-/// request, and log2 of the length in bytes.
+/// Quantiles of the longer half of requests. The first value of a pair is log2 of the probability
+/// that a request is longer than the quantile, and the second value is log2 of the quantile in bytes.
 const LONG_REQUEST: &[(f64, f64)] = &[
     (-17.7791, 19.758),
     (-3.5983, 10.209),
@@ -196,8 +196,9 @@ const NOT_CHANGED: &[(f64, f64)] = &[
     (1.0, 272.23),
 ];
 
-/// Quantiles of responses with a file, as pairs of log2 of the probability of a longer response,
-/// and log2 of the length in bytes. The tail is Pareto with exponent 1.23.
+/// Quantiles of responses with a file. The first value of a pair is log2 of the probability that a
+/// response is longer than the quantile, and the second value is log2 of the quantile in bytes. The
+/// tail is Pareto with exponent 1.23.
 const FILE: &[(f64, f64)] = &[
     (-18.1793, 25.877),
     (-5.6937, 15.739),
