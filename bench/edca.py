@@ -19,7 +19,7 @@ from lasthop.answers.estimates import Estimate
 FILE = Path(__file__).parent / "cases" / "edca.toml"
 SEGMENT_BITS = 8 * 1460
 #: Largest relative difference at which goodputs are called equal. [-]
-#: This limit applies with lasthop's defaults, and with the named option.
+#: This limit applies if lasthop uses its defaults, or only one rule of ns-3.
 SAME = 0.02
 #: Largest relative difference of equal goodputs, if lasthop uses all rules of ns-3. [-]
 SAME_RULES = 0.005
@@ -101,7 +101,7 @@ class Compared:
     @property
     def verdict(self) -> str:
         """Return as text whether the goodputs are equal: with lasthop's defaults, only with the
-        named option, or not at all.
+        option `case.switch` of lasthop, or not at all.
         """
         usual, switched = (agreement(ours, self.peer, SAME) for ours in (self.ours, self.switched))
         if usual is Agreement.EQUAL:

@@ -220,7 +220,7 @@ def router() -> Iterator[Point]:
 PAPER_000 = {"phy": "802.11g-long", "llc": "0 B", "ap_queue": 100} | dict.fromkeys(
     ("attempts_short", "attempts_long"), 4
 )
-"""Cell of table II of paper 000, with ns-2's attempt limits."""
+"""Settings of the 802.11 cell that table II of paper 000 describes, with ns-2's attempt limits."""
 
 
 def cells() -> Iterator[Point]:

@@ -77,7 +77,8 @@ four times as large as needed. While the ring grows, there is a second buffer of
 """
 
 BIN, BIN_S = 8, 0.1
-"""Size of an interval in which a link's utilisation is measured, and its length. [bytes, s]"""
+"""The utilisation of a link is measured in intervals. The values are the memory for one interval,
+and the length of an interval. [bytes, s]"""
 
 ENTRY = 2 * 104
 """Size of a member of a `serde_json` object: hash, key and value, in a vector whose capacity has

@@ -36,7 +36,7 @@ WARMUP = "warmup=2s"
 """Warm-up for examples whose own warm-up is not shorter than the duration of these runs."""
 MAX_REPEATED = ("seven-downloads.toml", "hotspot.toml", "calls.toml")
 USERS = (65534, 64321)
-"""Numbers of two unprivileged users. The machine needs no accounts with these numbers."""
+"""User IDs of two unprivileged users. The machine needs no accounts with these IDs."""
 FOLDERS = ("a", "a much longer name/with a folder in it")
 LOADS = (0, 8)
 """Numbers of busy loops that load the machine during a run."""

@@ -146,8 +146,8 @@ impl<'a> Network<'a> {
 
     /// Adds one more node, the outside, which stands for the Internet.
     ///
-    /// A packet from a host where programs run to an unknown address crosses the network and reaches the outside. A
-    /// packet from the outside to such a host also crosses the network. Packets between the outside and its
+    /// Packets from a program to an unknown address cross the network and reach the outside. Packets from the outside
+    /// to a host where programs run also cross the network. Packets between the outside and its
     /// `neighbours` bypass the network.
     pub fn open_outside(&mut self, neighbours: &[u32]) {
         self.places.open_outside(neighbours);

@@ -124,8 +124,8 @@ impl Tally {
     }
 
     /// Returns a quantile of the delays of those reports that arrived before their deadline. The
-    /// quantile is the smallest delay that at least the fraction `part` of the delays does not
-    /// exceed. [s]
+    /// result is the smallest of these delays for which at least the fraction `part` of the delays
+    /// is equal or smaller. [s]
     pub fn quantile_s(&self, part: f64) -> Option<f64> {
         let rank = (part * self.delays.len() as f64).ceil() as usize;
         self.delays
