@@ -32,7 +32,7 @@ RUNS = Runs(OUT / "emulations.jsonl")
 SEEDS = 5
 TIMES = {"warmup": "10 s", "duration": "60 s"}
 SHORT = {"warmup": "5 s", "duration": "25 s"}
-"""Warm-up and duration of runs that test whether the machine processes packets in time."""
+"""Warm-up and duration of runs that test whether the machine processes packets without lateness."""
 LASTING = {"warmup": "5 s", "duration": "35 s"}
 """Warm-up and duration of runs of aggregating cells, which have ten times as many packets per
 second as other cells.
@@ -49,7 +49,7 @@ class Case:
     name: str
     tree: Table
     gro: bool = False
-    """Whether hosts merge segments that arrive together (GRO)."""
+    """Whether hosts merge segments that arrive back to back (GRO)."""
 
     def key(self, seed: int) -> str:
         """Return the key under which the run with this seed is stored."""

@@ -4,8 +4,9 @@
     .venv/bin/python bench/flat.py --page     the table in bench/README.md
 
 callgrind counts the instructions. The CPU times of both networks are measured in alternating
-rounds, so that the machine has the same load. Each round measures lasthop and the lean loop, a C++
-program for this network only (`lean.py`). The script exits with 1 if a goal is missed.
+rounds, so that the load of the machine affects both networks equally. Each round measures lasthop
+and the lean loop, a C++ program for this network only (`lean.py`). The script exits with 1 if a
+goal is missed.
 """
 
 import argparse

@@ -38,8 +38,8 @@ class Times:
     stations: int
     set_up_s: float
     set_up_cpu_s: float
-    """CPU time of the set-up, including the kernel. On an idle machine the set-up takes this
-    time.
+    """CPU time of the set-up, including the kernel. On an idle machine, the wall-clock time of the
+    set-up is equal to this time.
     """
     change_c_s: float
     longest_change_c_s: float

@@ -241,8 +241,8 @@ class Measured:
         )
 
     def beside(self, point: Point, variant: Variant) -> Both:
-        """Return the runs of a scenario with a variant. A variant may change only the engine or
-        only the kernel. For the other of the two, the runs without the variant are returned.
+        """Return the runs of a scenario with a variant. If only the engine or only the
+        kernel was run with the variant, the runs of the other are those without the variant.
         """
         base, changed = self.of(point), self.of(point, variant)
         return replace(

@@ -278,7 +278,7 @@ class Work:
 
 
 def simulate_all(work: Work) -> None:
-    """Make the missing simulations, for all scenarios that the engine supports."""
+    """Make the simulations that are not stored yet, for all scenarios that the engine supports."""
     for point, variant in simulations():
         key = simulated_key(point, variant)
         wanted = work.only is None or work.only.search(key)
@@ -298,7 +298,7 @@ def simulate_all(work: Work) -> None:
 
 
 def emulate_all(work: Work, jobs: int) -> None:
-    """Make the missing runs of the plan."""
+    """Make the runs of the plan that are not stored yet."""
     running: dict[Future[dict[str, Any]], Planned] = {}
     with ThreadPoolExecutor(jobs) as pool:
         while True:

@@ -77,8 +77,8 @@ class Cost:
 
 @dataclass(frozen=True)
 class Paired:
-    """Costs of lasthop and of another simulator (the peer). They are measured alternately, so that
-    the load of the machine affects both."""
+    """Costs of lasthop and of another simulator (the peer). Runs of the two simulators
+    alternate, so that the load of the machine affects both costs."""
 
     ours: Sequence[Cost]
     peer: Sequence[Cost]

@@ -38,8 +38,8 @@ RUNS = HERE / "out" / "short-queues.jsonl"
 INSIDE = HERE / "short_queues_inside.py"
 WARMUP_S, LENGTH_S = 20.0, 40.0
 LONGEST_TRANSFER_S = {0.01: 60.0, 0.2: 100.0}
-"""Longest measured time of a transfer, by round-trip time. With ideal use of the link, all
-transfers together take 25 s. [s]"""
+"""Longest measured time of a transfer, by round-trip time. If the link
+were always busy, all transfers would be complete after 25 s. [s]"""
 REPLICATIONS = 5
 PORT = 5001
 MSS_BYTES = 1448
@@ -268,7 +268,7 @@ def known() -> dict[tuple[str, str], dict[str, Any]]:
 
 
 def main() -> None:
-    """Run the missing runs and store them, or write the page."""
+    """Make the runs that are not stored yet, or write the page."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("series", nargs="*", help="what to run; all")
     parser.add_argument("--page", action="store_true", help="write the page")

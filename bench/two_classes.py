@@ -151,7 +151,7 @@ POINTS: Sequence[Point] = (
 
 
 def run(points: Sequence[Point], jobs: int) -> None:
-    """Run the missing points, and store them. Points in real time run last, after all
+    """Run the points that are not stored yet. Points in real time run last, after all
     simulations."""
     done = RUNS.known()
     in_turn = sorted(points, key=lambda point: point.in_real_time)

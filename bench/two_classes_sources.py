@@ -66,7 +66,7 @@ class Point(ABC):
         return f"{self.source}: {self.rule}, min RTO {self.min_rto_s:g} s, seed {seed}"
 
     def units(self) -> Sequence[Sequence[int]]:
-        """Return groups of seeds. The seeds of a group are run together."""
+        """Return groups of seeds. All seeds of a group are passed to one call of `run`."""
         return [[seed] for seed in range(1, self.runs + 1)]
 
     @abstractmethod
@@ -113,8 +113,8 @@ class Engine(Point):
     source = "engine"
 
     def units(self) -> Sequence[Sequence[int]]:
-        """Return one group with all seeds, because a simulation runs all its replications
-        together."""
+        """Return one group with all seeds, because one simulation runs the replications of all
+        seeds."""
         return [range(1, self.runs + 1)]
 
     def run(self, seeds: Sequence[int]) -> list[Seen]:

@@ -262,7 +262,7 @@ impl MedianEstimator {
         self.poll.as_ref().is_some_and(Poll::is_open)
     }
 
-    /// Starts a poll of the stations other than that of the sample `cause`. Returns the pings of
+    /// Starts a poll of all stations except the station of the sample `cause`. Returns the pings of
     /// the poll; `None` if there are no other stations.
     fn start_poll(
         &mut self,

@@ -372,7 +372,7 @@ fn rate_and_slope(earlier: DelaySample, later: DelaySample) -> (f64, f64) {
 }
 
 /// Returns the rate and the slope between two samples: `later`, and the first of `samples` whose
-/// request left long enough before that of `later`.
+/// request left long enough before the request of `later`.
 fn first_for_slope<'a>(
     mut samples: impl Iterator<Item = &'a DelaySample>,
     later: DelaySample,
