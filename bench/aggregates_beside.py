@@ -86,9 +86,9 @@ class Compared:
 
     case: Case
     peer: Answer
-    #: Result of lasthop with the rules of ns-3. The field `standard` contains the result of lasthop
-    #: with the rules of the standard.
     ours: Answer
+    """Result of lasthop with the rules of ns-3. The field `standard` contains the result of lasthop
+    with the rules of the standard."""
     standard: Answer
 
     @property

@@ -16,9 +16,9 @@ TOPOLOGY_A = HERE.parent / "examples" / "csma.toml"
 LINKS, DEGREE = 1000, 6.0
 #: Total load of all links [packets/s], and the simulated times of the short and the long run [s].
 LOAD_PPS, SHORT_S, LONG_S = 1000.0, 20.0, 120.0
-#: Largest accepted ratio of the CPU time per delivered packet in topology a to the CPU time per
-#: delivered packet in a cell. [-]
 COST_GOAL = 3.0
+"""Largest accepted ratio of the CPU time per delivered packet in topology a to the CPU time per
+delivered packet in a cell. [-]"""
 
 
 @dataclass(frozen=True)

@@ -18,9 +18,9 @@ from lasthop.answers.estimates import Estimate
 
 FILE = Path(__file__).parent / "cases" / "edca.toml"
 SEGMENT_BITS = 8 * 1460
-#: Largest relative difference at which goodputs are called equal. [-]
-#: This limit applies if lasthop uses its defaults, or only one rule of ns-3.
 SAME = 0.02
+"""Largest relative difference at which goodputs are called equal. [-] This limit applies if lasthop
+uses its defaults, or only one rule of ns-3."""
 #: Largest relative difference of equal goodputs, if lasthop uses all rules of ns-3. [-]
 SAME_RULES = 0.005
 #: Smallest accepted ratio of ns-3's CPU time per delivered segment to lasthop's. [-]
@@ -30,9 +30,9 @@ Settings = Mapping[str, object]
 
 COUNTDOWN: Settings = {"cell.countdown": "edca"}
 CF_END: Settings = {"cell.cf_end": True}
-#: ACK timeout of ns-3, as a setting of lasthop: the sum of SIFS, a slot time, and the preamble of
-#: the MAC ACK.
 ACK_TIMEOUT: Settings = {"cell.ack_timeout": "222 us"}
+"""ACK timeout of ns-3, as a setting of lasthop: the sum of SIFS, a slot time, and the preamble of
+the MAC ACK."""
 
 
 @dataclass(frozen=True)
@@ -70,8 +70,8 @@ CASES = (
         {"cell.ap.aifsn": 1, "cell.ap.cwmin": 0, "cell.ap.cwmax": 0},
         ("--apAifsn=1", "--apCwmin=0", "--apCwmax=0"),
     ),
-    # A TXOP of three frames: three data frames of the access point, or three TCP ACKs of a station.
-    # ns-3 requires TXOP limits as times: the time of these frames and their MAC ACKs.
+    # TXOP limits for three data frames (access point) and three TCP ACKs (stations), with MAC ACKs.
+    # The limits are times, because ns-3 supports no limits in frames.
     Case(
         "TXOP 3 / 3",
         {"cell.ap.txop_limit": "4736 us", "cell.txop_limit": "1568 us"},

@@ -103,9 +103,9 @@ class Aim:
     large: Network
     instructions: float
     cpu: float
-    #: Largest accepted growth of lasthop's CPU time per segment, divided by the lean loop's growth.
-    #: The less strict of the limits `cpu` and `of_lean` applies.
     of_lean: float
+    """Largest accepted growth of lasthop's CPU time per segment, divided by the lean loop's growth.
+    The less strict of the limits `cpu` and `of_lean` applies."""
 
 
 AIMS = (

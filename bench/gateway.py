@@ -26,9 +26,9 @@ from lasthop.linux.undo import UndoLog
 
 FILE = '[gateway]\nwan = "wan0"\nlan = "lan0"\nrate = "500 Mbps"\nmetrics = "off"\n'
 CHANGES, JOINS = 200, 50
-#: Largest accepted times to set up the gateway and to change its rate C, by number of stations.
-#: None: the time is printed but not checked. [s]
 GOALS = {1_000: (1.0, 0.010), 5_000: (None, None)}
+"""Largest accepted times to set up the gateway and to change its rate C, by number of stations.
+None: the time is printed but not checked. [s]"""
 
 
 @dataclass(frozen=True)

@@ -127,9 +127,9 @@ class Simulator:
     """
 
     name: str
-    #: Number of segments by which the long run exceeds the short run, for a router. The next field
-    #: is this number for a cell.
     router_segments: float
+    """Number of segments by which the long run exceeds the short run, for a router. The next field
+    is this number for a cell."""
     cell_segments: float
     #: Whether the CPU time per point is limited.
     budgeted: bool

@@ -53,9 +53,9 @@ class Case:
     runs: tuple[float, float] | None = None
 
 
-#: Settings for thirty times as many flows, at thirty times the rate.
-#: All flows start within the first second.
 CROWD = ("dumbbell.flows=1800", "dumbbell.bottleneck=3 Gbps", "queue=450")
+"""Settings for thirty times as many flows, at thirty times the rate. All flows start within the
+first second."""
 
 CASES: Mapping[str, Case] = {
     "cell of seven": Case(CELL),

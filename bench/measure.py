@@ -135,8 +135,7 @@ def process(argv: Sequence[str], cwd: Path | None = None) -> Process:
     """
     start = time.monotonic()
     peak_kb = 0
-    # The output goes into files, because a pipe stores only a few lines and is not read during the
-    # run.
+    # The output is written to files, because a pipe that nobody reads stores only a few lines.
     with (
         TemporaryFile("w+") as printed,
         TemporaryFile("w+") as complaints,

@@ -163,8 +163,8 @@ def run(points: Sequence[Point], jobs: int) -> None:
             for seeds in point.units()
             if any(point.key(seed) not in done for seed in seeds)
         ]
-        # Each run has a separate process, since the emulation changes TCP settings per thread and
-        # measures lateness per process.
+        # Each run has a separate process, because lateness is measured per process.
+        # The TCP settings of a run are per thread, so they do not affect other runs.
         spawn = multiprocessing.get_context("spawn")
         with ProcessPoolExecutor(jobs, mp_context=spawn, max_tasks_per_child=1) as pool:
             running = {pool.submit(point.run, seeds): (point, seeds) for point, seeds in plan}
