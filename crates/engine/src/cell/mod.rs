@@ -217,8 +217,8 @@ impl<X: ExchangeCounters + ?Sized> Cell<X> {
         inside.chain(self.in_pull_qdisc(None))
     }
 
-    /// Returns the number of packets in the pull qdisc that belong to queue `number` and that the
-    /// queue discipline may still drop or mark when they leave.
+    /// Returns the number of packets of queue `number` that wait in the pull qdisc. The queue
+    /// discipline may drop or mark a packet when the packet leaves the pull qdisc.
     pub fn unjudged_in_pull_qdisc(&self, number: usize) -> u64 {
         self.in_pull_qdisc(Some(number as u32)).count() as u64
     }

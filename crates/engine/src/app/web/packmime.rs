@@ -15,9 +15,9 @@
 //! a + b log2(rate), where p is the shape or the fraction, and a and b are constants. Therefore the
 //! traffic of many clients is nearly Poisson.
 //!
-//! Differs from ns-2 in: the quantiles are given at fewer points, and are linear between the points
-//! as in ns-2 (error at most 1 %); no size exceeds the last quantile (ns-2 extends the tails, which
-//! contribute 4 % to the mean of responses).
+//! Differs from ns-2 in two points. The quantiles are given at fewer points, between which they are
+//! interpolated linearly as in ns-2; the error is at most 1 %. No length exceeds the last quantile,
+//! whereas ns-2 extends the tails, which contribute 4 % to the mean length of responses.
 
 use super::long_memory::{LongMemory, above};
 use crate::kernel::streams::Stream;
