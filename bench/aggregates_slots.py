@@ -42,8 +42,8 @@ class Rules:
     """Rules of ns-3 that differ from the standard; by default none is used."""
 
     eifs_of_first: bool = False
-    """Start of EIFS after overlapping frames: True for the end of the frame that began first, False
-    for the end of the frame that ends last."""
+    """Whether EIFS after overlapping frames starts at the end of the frame that began first. If
+    false, EIFS starts at the end of the frame that ends last."""
     #: Time after the start of a frame during which other senders do not sense the frame yet. [us]
     sensing_us: float = 0.0
 

@@ -243,7 +243,7 @@ def run(suites: Sequence[str], jobs: int) -> None:
             (case, seed) for seed in seeds for case in SUITES[suite]() if case.key(seed) not in done
         ]
         at_once = min(jobs, MAX_AT_ONCE.get(suite, jobs))
-        # Each run has its own process: TCP settings are per thread, and lateness is per process.
+        # Each run has its own process, because lateness is measured per process.
         spawn = multiprocessing.get_context("spawn")
         with ProcessPoolExecutor(at_once, mp_context=spawn) as pool:
             running = {pool.submit(emulated, case, seed): (case, seed) for case, seed in plan}

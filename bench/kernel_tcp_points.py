@@ -43,9 +43,10 @@ NEAREST: Tree = {
     "min_rto": "200 ms",
     "ack_delay": "40 ms",
 }
-"""Settings of the engine that are most similar to Linux: SACK, loss detection by time (RACK),
-proportional rate reduction, undo of spurious recoveries, growth by segments, initial window,
-minimum RTO, and the delayed-ACK timer, which is 40 ms in Linux for a steady stream.
+"""Settings of the engine that are most similar to Linux. They select SACK, loss detection by time
+(RACK), proportional rate reduction, undo of spurious recoveries, and growth by segments. They also
+set the initial window, the minimum RTO, and the delayed-ACK timer, which is 40 ms in Linux for a
+steady stream.
 """
 ENGINE_LAWS = {"cubic": "cubic_linux"}
 """Congestion control of the engine that corresponds to Linux's, if the names differ."""

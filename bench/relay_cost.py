@@ -1,4 +1,4 @@
-"""Cost of a pair of relays: CPU time per byte and per connection, and memory.
+"""Cost of a pair of relays, as CPU time per byte and per connection, and as memory.
 
     python bench/relay_cost.py [--quick]
 

@@ -1,4 +1,5 @@
-"""Programs that run two classes: Linux's TCP, ns-2, the engine, and a Monte Carlo simulation.
+"""Programs that run the two classes, namely Linux's TCP, ns-2, the engine, and a Monte Carlo
+simulation.
 
 The cell is that of paper 000 with four transmission attempts per frame and five downloads per
 class. Each attempt for class 2 fails with the probability p_w = 0.3. The result depends almost only
@@ -252,7 +253,7 @@ def of_ns2(output: str, trace: str) -> Seen:
 
 
 RECOVERY = 3
-"""Value of tcpi_ca_state in fast recovery: TCP_CA_Recovery of linux/tcp.h."""
+"""Value of tcpi_ca_state in fast recovery (TCP_CA_Recovery of linux/tcp.h)."""
 TOTAL_RTO_OFFSET, INFO_LENGTH = 240, 248
 """Offset of tcpi_total_rto in struct tcp_info (linux/tcp.h, since Linux 6.7), and the length of the
 structure."""

@@ -9,7 +9,7 @@ use lasthop_engine::notation::forms::{Form, fault_of_each};
 use lasthop_engine::notation::problem::one_line;
 use serde::Serialize;
 
-/// Name of a network interface (Linux: IFNAMSIZ).
+/// Name of a network interface, limited by `IFNAMSIZ` of Linux.
 pub(crate) static INTERFACE: Form = Form {
     expected: "the name of a network interface, 1 to 15 characters without blanks, `/` and `:`",
     fault: |text| {

@@ -127,7 +127,7 @@ pub(super) struct RateControl {
 }
 
 impl RateControl {
-    /// Returns the state before the first sample: C is at its maximum.
+    /// Returns the state before the first sample, in which C is at its maximum.
     pub fn new(settings: &WceSettings) -> RateControl {
         let max_bps = settings.max_bps as f64;
         RateControl {
