@@ -161,7 +161,7 @@ RULE_TITLES = {
     SURVIVE: "ns-3's own receivers",
     NO_BAR: "no BlockAckReq in ns-3 and lasthop",
 }
-"""Text of each changed rule on the pages."""
+"""Text with which the pages describe each changed rule."""
 #: Cases with one changed rule. The rule is changed only in ns-3, or in both simulators.
 RULES = (
     *(

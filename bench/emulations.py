@@ -38,7 +38,7 @@ LASTING = {"warmup": "5 s", "duration": "35 s"}
 second as other cells.
 """
 LISTS = ("cells", "classes", "stations", "aps", "queues", "links", "totals")
-"""Result lists that are stored."""
+"""Lists of a result that are stored."""
 
 
 @dataclass(frozen=True)

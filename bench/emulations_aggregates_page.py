@@ -67,7 +67,7 @@ def of_aggregates(done: Mapping[str, Table], simulated: Simulated) -> Iterator[s
 
 
 def words(name: str) -> str:
-    """Return the name of a scenario as text for the page. Runs are stored under the name."""
+    """Return the name of a scenario on the page. `name` is the key of the stored runs."""
     return name.replace(", merged", ", GRO")
 
 

@@ -249,8 +249,8 @@ def batches(runs: Iterable[Run], jobs: float) -> Iterator[list[Run]]:
 
 
 def in_turn(chosen: Sequence[Point], variants: Sequence[Variant]) -> Iterator[Run]:
-    """Yield all runs of these scenarios and variants. The three runs of a scenario are in
-    succession.
+    """Yield all runs of these scenarios and variants. The three runs of a scenario directly
+    follow one another.
     """
     for variant in variants:
         for point in chosen:

@@ -115,7 +115,7 @@ def red(bdp: float) -> Tree:
 
 
 def codel(_bdp: float) -> Tree:
-    """Return CoDel as in RFC 8289, with Linux's limit."""
+    """Return CoDel as in RFC 8289, with the queue limit that Linux uses by default."""
     return {"queue": {"limit": 1000, "codel": {}}}
 
 

@@ -60,7 +60,7 @@ CRATES = Path(__file__).parent.parent / "crates"
 NETWORK, OWN_TCP = ("engine/src", "emulator/src"), "engine/src/tcp/"
 """Folders with the source code of emulations, and the folder in them that emulations do not use."""
 MORE = 100
-"""Number of replications if the results of 20 vary too much."""
+"""Number of replications if the results of 20 replications vary too much."""
 MAX_PROCESSOR_S = 1800.0
 """CPU time after which a run is aborted. [s]"""
 MINUTE_S = 60.0
@@ -235,8 +235,8 @@ class Work:
         ]
 
     def todo(self) -> list[Planned]:
-        """Return the missing runs, in order. Later runs of the plan that depend on the results of
-        these runs are not included.
+        """Return the runs that are not stored yet, in the order of the plan. Later runs that depend
+        on the results of these runs are not included.
         """
         return [each for _, some in self.plan() for each in some if self.result(each) is None]
 

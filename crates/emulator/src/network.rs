@@ -1,4 +1,5 @@
-//! The network of a scenario between real hosts: the engine's world, with the bytes of each packet.
+//! The network of a scenario between real hosts. This network is the simulated network of the engine, with the bytes of
+//! each packet.
 //!
 //! Queues, links, media, pings and random streams are those of the engine ([`Live`]). This module adds the bytes: the
 //! flow of a packet, its storage, and its destination node.
@@ -273,7 +274,7 @@ impl<'a> Network<'a> {
         Some((sent, to, tag))
     }
 
-    /// Processes the packets that have arrived or were lost in the engine's world.
+    /// Processes the packets that have arrived or were lost in the simulated network of the engine.
     fn look(&mut self) {
         self.capture();
         for arrival in self.live.arrivals() {
@@ -347,7 +348,7 @@ impl<'a> Network<'a> {
         self.programs.rows()
     }
 
-    /// Returns the measurements of the engine's world.
+    /// Returns the measurements of the engine's simulated network.
     pub(crate) fn measures(&self) -> Result<Measures, EngineError> {
         self.live.measures()
     }

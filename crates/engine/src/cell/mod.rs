@@ -14,9 +14,9 @@
 //! |---|---|
 //! | transmission times, collisions, rates | [`crate::mac::dcf`] |
 //! | dropped packets, and the next packet | [`crate::queue`] |
-//! | steps of every cell | `cell/exchange.rs` |
-//! | steps of a cell of single frames | `cell/single_frame.rs` |
-//! | steps of a cell that aggregates | `cell/aggregating.rs` |
+//! | operations of every cell | `cell/exchange.rs` |
+//! | operations of a cell of single frames | `cell/single_frame.rs` |
+//! | operations of a cell that aggregates | `cell/aggregating.rs` |
 //! | contents of an aggregate, and the order at the receiver | `cell/senders.rs` |
 //! | number of stations that have something to send | `cell/activity.rs` |
 //! | packets in front of a device that aggregates | `cell/pull_qdisc.rs`, `cell/pulling.rs` |
