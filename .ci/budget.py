@@ -32,7 +32,7 @@ FAILS_ABOVE = 1.5
 
 
 class Stage(NamedTuple):
-    """A stage of `make test`, as one line of STAGES describes it."""
+    """Measurements of one stage of `make test`: a line of the file STAGES."""
 
     name: str
     wall_s: float

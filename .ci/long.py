@@ -35,7 +35,7 @@ PYTHON = (
     "Cargo.lock",
 )
 TESTS = (":(glob)tests/*", "tests/samples", "bench", "docs", "examples", "README.md")
-"""Files on which tests of all folders depend: common files, samples, benchmarks, pages and
+"""Files that tests of several folders read: common files, samples, benchmarks, pages and
 scenarios.
 """
 
@@ -98,7 +98,7 @@ def due() -> int:
         parts.append(part)
     if parts:
         # The command is printed on standard error, so that standard output has one part per line.
-        # Flushing first makes the command the last line even in a pipe.
+        # In a pipe, the flush makes the command the last line.
         sys.stdout.flush()
         print(f"run: make test-long PART={shlex.quote(' '.join(parts))}", file=sys.stderr)
     return 0

@@ -64,7 +64,7 @@ NO_VERB = re.compile(
     r"|Some|Any|Both|Such|Names? of|Returns|Yields|Makes|Gives|Checks|Reads|Writes)\b"
 )
 """Pattern for words with which the documentation of a function must not begin. The documentation
-must begin with a verb other than "Returns".
+must begin with a verb in the imperative, such as "Return".
 """
 
 
@@ -151,8 +151,8 @@ class Fence(NamedTuple):
 
 
 def fenced(text: str) -> Iterator[tuple[int, str, list[Fence]]]:
-    """Yield each line with its number and the fenced blocks that contain it. The lines of the
-    fences are empty.
+    """Yield each line with its number and the fenced blocks that contain it. For the first and the
+    last line of a block, yield empty text.
     """
     fences = list[Fence]()
     for number, line in enumerate(text.splitlines(), 1):
@@ -167,7 +167,9 @@ def fenced(text: str) -> Iterator[tuple[int, str, list[Fence]]]:
 
 
 def prose_lines(text: str) -> Iterator[tuple[int, str]]:
-    """Yield each line with its number. Lines of code, comments and generated parts are empty."""
+    """Yield each line with its number. Lines that are code, comments or generated are replaced by
+    empty lines.
+    """
     is_generated = is_list = is_block = False
     is_after_blank = True
     for number, line, fences in fenced(text):
@@ -230,7 +232,7 @@ LISTS = ("Parameters", "Returns", "Yields", "Raises", "Attributes")
 
 
 def prose_of_docstring(text: str) -> str:
-    """Return a docstring in which code, equations, names and section titles are empty lines."""
+    """Return a docstring in which empty lines replace code, equations, names and section titles."""
     lines = text.splitlines()
     margin = min((len(each) - len(each.lstrip()) for each in lines[1:] if each.strip()), default=0)
     lines = [*lines[:1], *(line[margin:] for line in lines[1:])]
@@ -280,8 +282,8 @@ def docstrings(node: ast.AST, is_public: bool = True) -> Iterator[Docstring]:
 
 
 def literal(node: ast.AST) -> str | None:
-    """Return the text of a string literal, with a word for each placeholder. Return None for other
-    nodes.
+    """Return the text of a string literal. In an f-string, a word replaces each placeholder. Return
+    None for other nodes.
     """
     match node:
         case ast.JoinedStr(parts):
@@ -349,7 +351,8 @@ def in_rust(text: str) -> Iterator[Passage]:
 # Reading TOML.
 
 TOML = re.compile(r'"""|\'\'\'|"((?:[^"\\]|\\.)*)"|\'([^\']*)\'|#+ ?(.*)')
-"""Pattern for a delimiter of multi-line strings, a string value or a comment."""
+"""Pattern that matches a comment, a string value, or three quotation marks that begin or end a
+multi-line string."""
 
 
 def in_toml(text: str) -> Iterator[Passage]:

@@ -86,9 +86,9 @@ class Compared:
 
     case: Case
     peer: Answer
-    #: Result of lasthop with the rules of ns-3. The field `standard` contains the result of lasthop
-    #: with the rules of the standard.
     ours: Answer
+    """Result of lasthop with the rules of ns-3. The field `standard` contains the result of lasthop
+    with the rules of the standard."""
     standard: Answer
 
     @property
@@ -111,7 +111,9 @@ class Compared:
 
 
 def compare(cases: Sequence[Case]) -> Iterator[Compared]:
-    """Yield the comparison of each case for which there are runs of ns-3. lasthop is run now."""
+    """Yield the comparison of each case for which there are stored runs of ns-3. The simulations
+    with lasthop are run now, since they are not stored.
+    """
     done = RUNS.known()
     for case in cases:
         seen = [done[key] for key in case.keys if key in done]

@@ -59,7 +59,7 @@ GENERATIONS = (
 
 @dataclass(frozen=True)
 class Flows:
-    """The flows of a case: one flow per station (down or up), or one in each direction."""
+    """The flows of a case: each station has a download, or an upload, or both."""
 
     title: str
     stations: int
@@ -161,7 +161,7 @@ RULE_TITLES = {
     SURVIVE: "ns-3's own receivers",
     NO_BAR: "no BlockAckReq in ns-3 and lasthop",
 }
-"""Text of each changed rule on the pages."""
+"""Text with which the pages describe each changed rule."""
 #: Cases with one changed rule. The rule is changed only in ns-3, or in both simulators.
 RULES = (
     *(

@@ -41,9 +41,9 @@ class Exchange:
 class Rules:
     """Rules of ns-3 that differ from the standard; by default none is used."""
 
-    #: Whether EIFS, after overlapping frames, starts at the end of the frame that began first, and
-    #: not when the last of these frames ends.
     eifs_of_first: bool = False
+    """Whether EIFS after overlapping frames starts at the end of the frame that began first. If
+    false, EIFS starts at the end of the frame that ends last."""
     #: Time after the start of a frame during which other senders do not sense the frame yet. [us]
     sensing_us: float = 0.0
 

@@ -76,13 +76,13 @@ class Carried:
     user: float
     """Time of all programs, as a fraction of one processor. [-]"""
     system: float
-    """Time of the kernel in system calls of all programs. [-]"""
+    """Time of the kernel in system calls of all programs, as a fraction of one processor. [-]"""
     softirq: float
-    """Time of soft interrupts. [-]"""
+    """Time of soft interrupts, as a fraction of one processor. [-]"""
     stolen: float
-    """Time that the hypervisor gave to other virtual machines. [-]"""
+    """Time given to other virtual machines, as a fraction of one processor. [-]"""
     service: float
-    """Time of the gateway's process. [-]"""
+    """CPU time of the gateway's process, as a fraction of one processor. [-]"""
     segment_s: float
     """CPU time of the whole path per segment. [s]"""
 

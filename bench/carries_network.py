@@ -7,7 +7,8 @@ gateway. The server sends 64 kB per system call, without copying. The ISP cuts t
 frames of 1514 bytes, as a network card would deliver them. Stations discard the data.
 
 The ISP has a second purpose. While a packet of a local socket waits in a queue, its sender stops
-(TCP small queues). A packet from another machine does not stop its sender.
+(TCP small queues). The ISP passes packets on as if they came from another machine, so that their
+senders do not stop.
 """
 
 import mmap

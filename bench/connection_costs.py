@@ -2,12 +2,12 @@
 
     python bench/connection_costs.py [--keep]
 
-The script measures the times to open and close connections and to send a packet over loopback. The
-script also measures the memory of 100 connections, in one thread and in one thread per connection.
-The times are also measured with loopback as a slow link. The script needs a C compiler, and root
-permissions for a network namespace. The script runs for some seconds. `--keep` writes
-``python/lasthop/studies/acsma/costs.json``, which the claim about these costs reads. Without
-`--keep` the measurements are printed.
+The script measures the times to open and close connections and to send a packet over loopback,
+first at full speed and then as a slow link. The script also measures the memory of 100 connections
+of a program, which has one thread for all connections, or one thread per connection. The script
+needs a C compiler, and root permissions for a network namespace. The script runs for some seconds.
+`--keep` writes ``python/lasthop/studies/acsma/costs.json``, with which lasthop checks the claim of
+the paper about these costs. Without `--keep` the measurements are printed.
 """
 
 import argparse

@@ -93,7 +93,7 @@ def machine() -> TwoCores:
 
 
 def in_rounds(name: str, both: Callable[[int], object], goal: float) -> TwoCores:
-    """Measure in rounds, after a first round that is not included."""
+    """Return the measurements of several rounds. An earlier round warms up and is not included."""
     both(2)
     rounds = [(clock_s(both, 1), clock_s(both, 2)) for _ in range(ROUNDS)]
     one_s, two_s = zip(*rounds, strict=True)

@@ -31,9 +31,9 @@ TRANSMISSIONS = 6
 SHORT_S, LONG_S = 100.0, 500.0
 
 Measure = Literal["utilisation", "queue", "drops"]
-#: Largest relative differences between ns-2 and lasthop at which the results are called equal.
-#: The differences of other simulators are printed but not checked.
 SAME: Mapping[Measure, float] = {"utilisation": 0.03, "queue": 0.10, "drops": 0.10}
+"""Largest relative differences between ns-2 and lasthop at which the results are called equal. The
+differences of other simulators are printed but not checked."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ CASES = (
     *(Case(rtt, "bytes") for rtt in (10, 200)),
 )
 NS3_CASES = CASES[:4]
-#: Cases with drop-tail queues. Other queues are not supported by htsim and by the lean loops.
+#: Cases with drop-tail queues, the only queues that htsim and the lean loops support.
 DROP_TAIL = tuple(case for case in CASES if case.queue == "droptail")
 
 

@@ -18,9 +18,9 @@ from lasthop.answers.estimates import Estimate
 
 FILE = Path(__file__).parent / "cases" / "edca.toml"
 SEGMENT_BITS = 8 * 1460
-#: Largest relative difference at which goodputs are called equal. [-]
-#: This limit applies with lasthop's defaults, and with the named option.
 SAME = 0.02
+"""Largest relative difference at which goodputs are called equal. [-] This limit applies if lasthop
+uses its defaults, or only one rule of ns-3."""
 #: Largest relative difference of equal goodputs, if lasthop uses all rules of ns-3. [-]
 SAME_RULES = 0.005
 #: Smallest accepted ratio of ns-3's CPU time per delivered segment to lasthop's. [-]
@@ -30,9 +30,9 @@ Settings = Mapping[str, object]
 
 COUNTDOWN: Settings = {"cell.countdown": "edca"}
 CF_END: Settings = {"cell.cf_end": True}
-#: ACK timeout of ns-3, as a setting of lasthop: the sum of SIFS, a slot time, and the preamble of
-#: the MAC ACK.
 ACK_TIMEOUT: Settings = {"cell.ack_timeout": "222 us"}
+"""ACK timeout of ns-3, as a setting of lasthop: the sum of SIFS, a slot time, and the preamble of
+the MAC ACK."""
 
 
 @dataclass(frozen=True)
@@ -70,8 +70,8 @@ CASES = (
         {"cell.ap.aifsn": 1, "cell.ap.cwmin": 0, "cell.ap.cwmax": 0},
         ("--apAifsn=1", "--apCwmin=0", "--apCwmax=0"),
     ),
-    # The TXOP limit is the time of three data frames or three TCP ACKs with their MAC ACKs.
-    # ns-3 supports only limits given as a time.
+    # TXOP limits for three data frames (access point) and three TCP ACKs (stations), with MAC ACKs.
+    # The limits are times, because ns-3 supports no limits in frames.
     Case(
         "TXOP 3 / 3",
         {"cell.ap.txop_limit": "4736 us", "cell.txop_limit": "1568 us"},
@@ -101,7 +101,7 @@ class Compared:
     @property
     def verdict(self) -> str:
         """Return as text whether the goodputs are equal: with lasthop's defaults, only with the
-        named option, or not at all.
+        option `case.switch` of lasthop, or not at all.
         """
         usual, switched = (agreement(ours, self.peer, SAME) for ours in (self.ours, self.switched))
         if usual is Agreement.EQUAL:
@@ -162,8 +162,8 @@ def compare(*, quick: bool) -> list[Compared]:
 
 
 def in_both(case: Case, replications: int, long_s: float) -> Compared:
-    """Run one case. The first replication of ns-3 is also the long run from which its cost is
-    computed.
+    """Run one case in lasthop and in ns-3. The cost of ns-3 is computed from a long and a short
+    run. The long run is the first replication.
     """
     numbers = range(1, replications + 1)
     runs = [Ns3(("--edca", *case.peer_options), number)(long_s) for number in numbers]

@@ -32,13 +32,13 @@ RUNS = Runs(OUT / "emulations.jsonl")
 SEEDS = 5
 TIMES = {"warmup": "10 s", "duration": "60 s"}
 SHORT = {"warmup": "5 s", "duration": "25 s"}
-"""Warm-up and duration of runs that test whether the machine processes packets in time."""
+"""Warm-up and duration of runs that test whether the machine processes packets without lateness."""
 LASTING = {"warmup": "5 s", "duration": "35 s"}
 """Warm-up and duration of runs of aggregating cells, which have ten times as many packets per
 second as other cells.
 """
 LISTS = ("cells", "classes", "stations", "aps", "queues", "links", "totals")
-"""Result lists that are stored."""
+"""Lists of a result that are stored."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Case:
     name: str
     tree: Table
     gro: bool = False
-    """Whether hosts merge segments that arrive together (GRO)."""
+    """Whether hosts merge segments that arrive back to back (GRO)."""
 
     def key(self, seed: int) -> str:
         """Return the key under which the run with this seed is stored."""
@@ -243,7 +243,7 @@ def run(suites: Sequence[str], jobs: int) -> None:
             (case, seed) for seed in seeds for case in SUITES[suite]() if case.key(seed) not in done
         ]
         at_once = min(jobs, MAX_AT_ONCE.get(suite, jobs))
-        # Each run has its own process: TCP settings are per thread, and lateness is per process.
+        # Each run has its own process, because lateness is measured per process.
         spawn = multiprocessing.get_context("spawn")
         with ProcessPoolExecutor(at_once, mp_context=spawn) as pool:
             running = {pool.submit(emulated, case, seed): (case, seed) for case, seed in plan}

@@ -13,9 +13,9 @@ from runs import Table
 
 STATIONS = ("near", "far", "old")
 WANTED_MBPS = 300.0
-"""Goodput up to which a machine should process packets in time. [Mb/s]"""
+"""Goodput up to which a machine should process packets without lateness. [Mb/s]"""
 LATE = ("lateness of packets, 99th percentile [ms]", "time that sockets waited [%]")
-"""Titles of the columns that show whether a machine processes packets in time."""
+"""Titles of the columns that show whether a machine processes packets without lateness."""
 ACCEPTED = 0.1
 """Largest relative difference between a station's emulated and simulated goodput at which both are
 called equal. The limit was set before the first run. [-]
@@ -67,7 +67,7 @@ def of_aggregates(done: Mapping[str, Table], simulated: Simulated) -> Iterator[s
 
 
 def words(name: str) -> str:
-    """Return the name of a scenario as text for the page. Runs are stored under the name."""
+    """Return the name of a scenario on the page. `name` is the key of the stored runs."""
     return name.replace(", merged", ", GRO")
 
 
@@ -106,9 +106,8 @@ def of_aggregate_loads(done: Mapping[str, Table], _: Simulated) -> Iterator[str]
 
 
 def fastest(done: Mapping[str, Table]) -> str:
-    """Return as text the fastest cells whose packets were processed in time, with and without
-    merged segments.
-    """
+    """Return the fastest cells whose runs were not late, as text: with and without merged
+    segments."""
     lines = [f"The goal was a cell of {WANTED_MBPS:g} Mb/s that keeps time."]
     for gro, how in ((False, "Without GRO"), (True, "With GRO")):
         in_time: dict[float, str] = {}

@@ -178,7 +178,7 @@ NAMES = (
 
 
 def words(name: str) -> str:
-    """Return the name of a scenario as text for the page. Runs are stored under the name."""
+    """Return the name of a scenario on the page. `name` is the key of the stored runs."""
     for pattern, shown_as in NAMES:
         name = re.sub(pattern, shown_as, name)
     return name

@@ -4,8 +4,9 @@
     .venv/bin/python bench/flat.py --page     the table in bench/README.md
 
 callgrind counts the instructions. The CPU times of both networks are measured in alternating
-rounds, so that the machine has the same load. Each round measures lasthop and the lean loop, a C++
-program for this network only (`lean.py`). The script exits with 1 if a goal is missed.
+rounds, so that the load of the machine affects both networks equally. Each round measures lasthop
+and the lean loop, a C++ program for this network only (`lean.py`). The script exits with 1 if a
+goal is missed.
 """
 
 import argparse
@@ -32,13 +33,14 @@ OUT = HERE / "out" / "flat.json"
 SECTION = "Flat cost"
 ROUNDS = 7
 COUNTED, MIN_COUNTED = 2e5, 0.05
-"""Number of segments by which the long run exceeds the short run, to compute instructions per
-segment. The second value is the minimum difference of the durations, as a fraction of the start
-phase.
+"""Instructions per segment are computed from a short and a long run. The first value is the number
+of segments that the long run has in addition. The second value is the minimum difference of the
+durations, divided by the start phase.
 """
 TIMED, MIN_TIMED = 3e6, 1.0
-"""Number of segments by which the long run exceeds the short run, to compute CPU time per segment.
-The second value is the minimum difference of the durations, as a fraction of the start phase.
+"""CPU times per segment are computed from a short and a long run. The first value is the number of
+segments that the long run has in addition. The second value is the minimum difference of the
+durations, divided by the start phase.
 """
 GIVEN = ("warmup", "replications")
 """Keys of `settings` that are not passed to `instructions.run`, which sets these keys itself."""
@@ -101,9 +103,9 @@ class Aim:
     large: Network
     instructions: float
     cpu: float
-    #: Largest accepted growth of lasthop's CPU time per segment, divided by the lean loop's growth.
-    #: The less strict of the limits `cpu` and `of_lean` applies.
     of_lean: float
+    """Largest accepted growth of lasthop's CPU time per segment, divided by the lean loop's growth.
+    The less strict of the limits `cpu` and `of_lean` applies."""
 
 
 AIMS = (

@@ -26,8 +26,9 @@ from lasthop.linux.undo import UndoLog
 
 FILE = '[gateway]\nwan = "wan0"\nlan = "lan0"\nrate = "500 Mbps"\nmetrics = "off"\n'
 CHANGES, JOINS = 200, 50
-#: Largest accepted times to set up the gateway and to change its rate C, by number of stations. [s]
 GOALS = {1_000: (1.0, 0.010), 5_000: (None, None)}
+"""Largest accepted times to set up the gateway and to change its rate C, by number of stations.
+None: the time is printed but not checked. [s]"""
 
 
 @dataclass(frozen=True)
@@ -37,8 +38,8 @@ class Times:
     stations: int
     set_up_s: float
     set_up_cpu_s: float
-    """CPU time of the set-up, including the kernel. On an idle machine the set-up takes this
-    time.
+    """CPU time of the set-up, including the kernel. On an idle machine, the wall-clock time of the
+    set-up is equal to this time.
     """
     change_c_s: float
     longest_change_c_s: float

@@ -92,8 +92,8 @@ class Point:
 
     def lengths_s(self, segments: float, least: float) -> tuple[float, float]:
         """Return the durations of a short and a long run, which both include the start phase. The
-        long run has `segments` more segments. It is longer by at least the fraction `least` of the
-        start phase, because noise in the start phase affects the slope.
+        long run has `segments` more segments. The difference of the durations is at least `least`
+        times the start phase, because noise in the start phase affects the slope.
         """
         if self.stations:
             start_s = 100.0 if self.flows <= 1000 else 200.0
@@ -127,9 +127,9 @@ class Simulator:
     """
 
     name: str
-    #: Number of segments by which the long run exceeds the short run, for a router. The next field
-    #: is this number for a cell.
     router_segments: float
+    """Number of segments by which the long run exceeds the short run, for a router. The next field
+    is this number for a cell."""
     cell_segments: float
     #: Whether the CPU time per point is limited.
     budgeted: bool
@@ -233,8 +233,9 @@ def estimate_s(before: Sequence[Entry], segments: Sequence[float], size: int) ->
     """Return the estimated CPU time of a round at the next point. [s]
 
     The estimate uses the CPU times of rounds at the previous points. `segments` are the numbers of
-    segments at these points and at the next point. If the CPU time per segment, including its share
-    of the start phase, has increased, it is extrapolated as a power of the axis value.
+    segments at these points and at the next point. The CPU time per segment is that of a whole
+    round, including the start phase. If this time has increased from the second last to the last
+    point, it is extrapolated as a power of the axis value.
     """
     if not before:
         return 0.0

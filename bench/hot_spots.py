@@ -9,9 +9,9 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
-#: Example program of the engine that simulates a cell; the next constant simulates a router.
-#: These programs have debug symbols, unlike the Python extension.
 CELL = ("cell_speed",)
+"""Example program of the engine that simulates a cell. The next constant is the program that
+simulates a router. These programs have debug symbols, unlike the Python extension."""
 ROUTER = ("summary", str(Path(__file__).parent / "cases" / "dumbbell.toml"))
 LINES = 15
 

@@ -34,8 +34,9 @@ NUMBERS = HERE / "instructions.toml"
 ALLOWED = 0.03
 
 Form = Literal["whole", "short"]
-#: Simulated times of the two runs. The instructions per segment are the slope between the runs. [s]
 RUNS: Mapping[Form, tuple[float, float]] = {"whole": (20, 30), "short": (4, 6)}
+"""Simulated times of the two runs of a case, in the whole and in the short form of the benchmark.
+The instructions per segment are the slope between the two runs. [s]"""
 
 RED = "{ limit = 2084, red = { min_th = 50, max_th = 100 } }"
 CELL = HERE / "cases" / "seven.toml"
@@ -53,9 +54,9 @@ class Case:
     runs: tuple[float, float] | None = None
 
 
-#: Settings for thirty times as many flows, at thirty times the rate.
-#: All flows start within the first second.
 CROWD = ("dumbbell.flows=1800", "dumbbell.bottleneck=3 Gbps", "queue=450")
+"""Settings for thirty times as many flows, at thirty times the rate. All flows start within the
+first second."""
 
 CASES: Mapping[str, Case] = {
     "cell of seven": Case(CELL),

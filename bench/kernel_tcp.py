@@ -59,7 +59,7 @@ PERIODIC = 5
 """Number of simulations that are run to determine the period of cwnd of a single flow."""
 LISTS = ("flows", "classes", "cells", "queues", "links", "totals")
 JOBS = 9
-"""Number of simultaneous runs at 20 Mbit/s that two processors can process in time."""
+"""Number of simultaneous runs at 20 Mbit/s that two processors can process without late packets."""
 STARTING_S = 3.0
 """Time to start a batch of runs, in addition to the duration of its runs. This value is used until
 a batch has been measured. [s]"""
@@ -249,8 +249,8 @@ def batches(runs: Iterable[Run], jobs: float) -> Iterator[list[Run]]:
 
 
 def in_turn(chosen: Sequence[Point], variants: Sequence[Variant]) -> Iterator[Run]:
-    """Yield all runs of these scenarios and variants. The three runs of a scenario are in
-    succession.
+    """Yield all runs of these scenarios and variants. The three runs of a scenario directly
+    follow one another.
     """
     for variant in variants:
         for point in chosen:
@@ -297,7 +297,7 @@ def processes(count: int) -> ProcessPoolExecutor:
 
 
 def emulate_all(runs: Runs, plan: Sequence[Run], manner: Manner) -> None:
-    """Make the missing runs, until the time limit is reached."""
+    """Make the runs that are not stored yet, until the time limit is reached."""
     todo = list(batches(plan, manner.jobs))
     began_s, beyond_s = time.monotonic(), STARTING_S
     with processes(max(map(len, todo), default=1)) as pool:
@@ -444,7 +444,9 @@ def arguments() -> argparse.ArgumentParser:
 def carry_out(
     parser: argparse.ArgumentParser, follow: Callable[[argparse.Namespace], None]
 ) -> None:
-    """Run with these options. For an error of the user, print a message and exit with 2."""
+    """Parse the command line and call `follow` with the options. If `follow` raises a `UserError`,
+    print its message and exit with 2.
+    """
     options = parser.parse_args()
     try:
         follow(options)

@@ -1,9 +1,10 @@
 """Compare simulations with emulations in simulated time, for one scenario of the grid.
 
 Emulation and simulation have the same network. If a link loses packets at random, emulation and
-simulation with the same seed lose the packets with the same numbers. Their results are then
-compared seed by seed. The confidence interval is that of the differences, which vary much less than
-the results. In all other scenarios, the means of emulations and simulations are independent.
+simulation with the same seed lose the same packets: both lose the n-th packet, or neither does.
+Their results are then compared seed by seed. The confidence interval is that of the differences,
+which vary much less than the results. In all other scenarios, the means of emulations and
+simulations are independent.
 """
 
 from collections.abc import Mapping, Sequence
@@ -31,8 +32,8 @@ def is_paired(point: Point) -> bool:
 
 
 def needs_more(point: Point, engine: Seen) -> bool:
-    """Return whether more replications are needed: a confidence interval of the simulations is too
-    wide if its half width exceeds half the band of equality.
+    """Return whether more replications are needed, because a confidence interval of the simulations
+    is too wide. An interval is too wide if its half width exceeds half the band of equality.
 
     If simulations are compared with emulations seed by seed, no more replications are needed.
     """

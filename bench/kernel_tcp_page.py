@@ -241,8 +241,8 @@ class Measured:
         )
 
     def beside(self, point: Point, variant: Variant) -> Both:
-        """Return the runs of a scenario with a variant. A variant may change only the engine or
-        only the kernel. For the other of the two, the runs without the variant are returned.
+        """Return the runs of a scenario with a variant. If only the engine or only the
+        kernel was run with the variant, the runs of the other are those without the variant.
         """
         base, changed = self.of(point), self.of(point, variant)
         return replace(
@@ -560,7 +560,9 @@ def windows_picture(measured: Measured) -> Figure:
 
 
 def keep_small(drawn: Figure, path: Path) -> None:
-    """Save a picture of thin lines with few colours, which needs a quarter of the bytes."""
+    """Save a picture of thin lines with few colours. Its file is a quarter as large as a file with
+    all colours.
+    """
     rendered = BytesIO()
     drawn.savefig(rendered, dpi=DOTS_PER_INCH)
     with Image.open(rendered) as picture:

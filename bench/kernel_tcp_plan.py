@@ -5,9 +5,9 @@ were decided before the first run, and the other three after the first runs. The
 and the number of replications depend only on simulations:
 
 - Twelve named points run with 20 seeds on two kernels. At six of them, runs in real time differed
-  from simulations, and no rule of Linux explained the difference. The other six complete the grid,
-  so that the twelve have both congestion controls, one and twelve flows, the three RTTs, and all
-  queues.
+  from simulations, and no rule of Linux explained the difference. The other six points are chosen
+  so that the twelve points include both congestion controls, one and twelve flows, the three RTTs,
+  and all queues.
 - All other points of the grid run with 5 seeds on the first kernel. The first kernel is 6.12, which
   is the nearest to the kernel 6.18 of the runs in real time. Kernel 6.12 has its own simulated
   clock, and its runs need less CPU time than those of Debian's 6.1.
@@ -49,8 +49,9 @@ COMPLETING = (
     "cubic, 12 of 10 ms, CoDel",
     "cubic, 1 of 50 ms, 1 BDP, 1 % lost",
 )
-"""Six more points. At the first, runs in real time differ from simulations. At the second, it is
-nearly undecided whether the packet losses are equal. The other four points add cases with CUBIC.
+"""Six more points, which complete the named points. At the first point, runs in real time differ
+from simulations. At the second point, it is nearly undecided whether the packet losses are equal.
+The other four points add cases with CUBIC.
 """
 NAMED = (*UNEXPLAINED, *COMPLETING)
 SLOW = (

@@ -43,9 +43,10 @@ NEAREST: Tree = {
     "min_rto": "200 ms",
     "ack_delay": "40 ms",
 }
-"""Settings of the engine that are most similar to Linux: SACK, loss detection by time (RACK),
-proportional rate reduction, undo of spurious recoveries, growth by segments, initial window,
-minimum RTO, and the delayed-ACK timer, which is 40 ms in Linux for a steady stream.
+"""Settings of the engine that are most similar to Linux. They select SACK, loss detection by time
+(RACK), proportional rate reduction, undo of spurious recoveries, and growth by segments. They also
+set the initial window, the minimum RTO, and the delayed-ACK timer, which is 40 ms in Linux for a
+steady stream.
 """
 ENGINE_LAWS = {"cubic": "cubic_linux"}
 """Congestion control of the engine that corresponds to Linux's, if the names differ."""
@@ -114,7 +115,7 @@ def red(bdp: float) -> Tree:
 
 
 def codel(_bdp: float) -> Tree:
-    """Return CoDel as in RFC 8289, with Linux's limit."""
+    """Return CoDel as in RFC 8289, with the queue limit that Linux uses by default."""
     return {"queue": {"limit": 1000, "codel": {}}}
 
 
@@ -220,7 +221,7 @@ def router() -> Iterator[Point]:
 PAPER_000 = {"phy": "802.11g-long", "llc": "0 B", "ap_queue": 100} | dict.fromkeys(
     ("attempts_short", "attempts_long"), 4
 )
-"""Cell of table II of paper 000, with ns-2's attempt limits."""
+"""Settings of the 802.11 cell that table II of paper 000 describes, with ns-2's attempt limits."""
 
 
 def cells() -> Iterator[Point]:
@@ -436,7 +437,7 @@ VARIANTS = {
         ),
     )
 }
-"""Variants by name. Keys of the scenario change only the engine, except `tcp.delayed_ack`, which
-also changes the kernel.
+"""Variants by name. If a variant sets keys of the scenario, these keys change only the engine. The
+exception is `tcp.delayed_ack`, which also changes the kernel.
 """
 AS_THEY_ARE = Variant()

@@ -60,7 +60,7 @@ CRATES = Path(__file__).parent.parent / "crates"
 NETWORK, OWN_TCP = ("engine/src", "emulator/src"), "engine/src/tcp/"
 """Folders with the source code of emulations, and the folder in them that emulations do not use."""
 MORE = 100
-"""Number of replications if the results of 20 vary too much."""
+"""Number of replications if the results of 20 replications vary too much."""
 MAX_PROCESSOR_S = 1800.0
 """CPU time after which a run is aborted. [s]"""
 MINUTE_S = 60.0
@@ -235,8 +235,8 @@ class Work:
         ]
 
     def todo(self) -> list[Planned]:
-        """Return the missing runs, in order. Later runs of the plan that depend on the results of
-        these runs are not included.
+        """Return the runs that are not stored yet, in the order of the plan. Later runs that depend
+        on the results of these runs are not included.
         """
         return [each for _, some in self.plan() for each in some if self.result(each) is None]
 
@@ -278,7 +278,7 @@ class Work:
 
 
 def simulate_all(work: Work) -> None:
-    """Make the missing simulations, for all scenarios that the engine supports."""
+    """Make the simulations that are not stored yet, for all scenarios that the engine supports."""
     for point, variant in simulations():
         key = simulated_key(point, variant)
         wanted = work.only is None or work.only.search(key)
@@ -298,7 +298,7 @@ def simulate_all(work: Work) -> None:
 
 
 def emulate_all(work: Work, jobs: int) -> None:
-    """Make the missing runs of the plan."""
+    """Make the runs of the plan that are not stored yet."""
     running: dict[Future[dict[str, Any]], Planned] = {}
     with ThreadPoolExecutor(jobs) as pool:
         while True:

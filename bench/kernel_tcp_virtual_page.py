@@ -119,8 +119,8 @@ class Results:
         """Return the comparison of the engine with a kernel in a scenario, from runs with seeds 1,
         2, ...
 
-        A variant may change only the engine or only the kernel. For the other of the two, the runs
-        without the variant are used.
+        If the variant changes only the engine, the kernel's runs are those without the variant. If
+        the variant changes only the kernel, the engine's runs are those without the variant.
         """
         ours = named(point, variant if variant.settings else AS_THEY_ARE)
         theirs = named(point, variant if variant.changes_kernel else AS_THEY_ARE)

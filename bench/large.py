@@ -69,16 +69,16 @@ CASES_RUN = (
     Case(
         "web",
         "5,000 web connections a second, 60 s",
-        # A connection is open for ten round-trip times.
-        # Opening, request and three windows take five, and five more are added for losses.
+        # A connection is open for ten round-trip times, half of them for losses.
+        # Without losses, the opening, the request and three windows take five round-trip times.
         Network(CASES / "web.toml", open_connections=round(5_000 * 10 * 0.02)),
         60.0,
         5.0,
     ),
 )
-#: Numbers of flows for which costs are measured and then extrapolated to a million flows. The other
-#: values are the warm-up, and the durations of the short and the long run after the warm-up. [s]
 SLOPES, WARMUP_S, SHORT_S, LONG_S = (10_000, 30_000, 100_000), 1.0, 1.0, 2.0
+"""Numbers of flows for which costs are measured and then extrapolated to a million flows. The other
+values are the warm-up, and the durations of the short and the long run after the warm-up. [s]"""
 MILLION = 1_000_000
 
 
@@ -212,8 +212,7 @@ def slope(flows: int) -> Slope:
     segments = long.packets - short.packets
     each_s = (long.cpu_s - short.cpu_s) / segments
     per_s = segments / (LONG_S - SHORT_S)
-    # segments of the warm-up are not reported; the rate of segments in the warm-up is at most the
-    # rate in the measured period
+    # `packets` excludes the warm-up, in which the rate of segments is at most `per_s`
     start_s = max(0.0, long.cpu_s - each_s * (long.packets + WARMUP_S * per_s))
     return Slope(flows, 1e6 * each_s, per_s, start_s, long.peak_mb * 2**20 / flows)
 
@@ -223,8 +222,8 @@ def million(slopes: Sequence[Slope]) -> dict[str, float]:
     the last two measurements.
 
     The CPU time per segment is extrapolated as a power of the number of flows, because the data
-    already exceeds the caches. The CPU time of the start is proportional to the number of flows and
-    to the depth of trees. Memory is proportional to the number of flows.
+    already exceeds the caches. The CPU time of the start is proportional to n log(n) for n flows,
+    because flows are stored in trees. Memory is proportional to the number of flows.
     """
     before, last = slopes[-2:]
     times = MILLION / last.flows

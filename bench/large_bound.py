@@ -3,8 +3,9 @@
 The bound is the sum of the sizes of flows, links, stations, packets in flight and values of the
 result. These sizes are those of the engine's structures (`std::mem::size_of` on x86_64).
 Allocations have the size that the allocator uses. No value is fitted to a run. The number of values
-in the result, and the lengths of the result's and of the scenario's text, are proportional to the
-size of the network. These numbers are determined in two small networks of the same file.
+in the result, the length of the result as text, and the length of the scenario as text are
+proportional to the size of the network. These three numbers are measured in two small networks of
+the same file.
 """
 
 from collections.abc import Mapping
@@ -36,7 +37,8 @@ FLOW = (
 """Size of a flow, without its links. [bytes]"""
 
 STEP = 4 + 32
-"""Size of a link in a path: its number, and its leg. [bytes]"""
+"""Size of a link in the path of a flow: the number of the link, and its leg (section of the path).
+[bytes]"""
 
 LINK = (
     *(232, 3 * NAME),  # LinkSettings and their names
@@ -75,7 +77,8 @@ four times as large as needed. While the ring grows, there is a second buffer of
 """
 
 BIN, BIN_S = 8, 0.1
-"""Size of an interval in which a link's utilisation is measured, and its length. [bytes, s]"""
+"""The utilisation of a link is measured in intervals. The values are the memory for one interval,
+and the length of an interval. [bytes, s]"""
 
 ENTRY = 2 * 104
 """Size of a member of a `serde_json` object: hash, key and value, in a vector whose capacity has

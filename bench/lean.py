@@ -1,9 +1,9 @@
 """Lean loops: C++ programs that simulate only one scenario each, as a lower bound of CPU time.
 
 The programs simulate the router and the cell on which the simulators are compared. These programs
-record nothing, and support no other scenario. There are two loops for the router. One has one event
-per packet, because the arrival at the bottleneck determines all later times. The other has one
-event per hop, as a general simulator.
+record nothing, and support no other scenario. There are two loops for the router. The first loop
+processes one event per packet, because the arrival at the bottleneck determines all later times.
+The second loop processes one event per hop, as a general simulator does.
 """
 
 from dataclasses import dataclass

@@ -77,8 +77,8 @@ class Cost:
 
 @dataclass(frozen=True)
 class Paired:
-    """Costs of lasthop and of another simulator (the peer). They are measured alternately, so that
-    the load of the machine affects both."""
+    """Costs of lasthop and of another simulator (the peer). Runs of the two simulators
+    alternate, so that the load of the machine affects both costs."""
 
     ours: Sequence[Cost]
     peer: Sequence[Cost]
@@ -135,8 +135,7 @@ def process(argv: Sequence[str], cwd: Path | None = None) -> Process:
     """
     start = time.monotonic()
     peak_kb = 0
-    # The output goes into files, because a pipe stores only a few lines and is not read during the
-    # run.
+    # The output is written to files, because a pipe that nobody reads stores only a few lines.
     with (
         TemporaryFile("w+") as printed,
         TemporaryFile("w+") as complaints,

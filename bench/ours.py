@@ -116,7 +116,7 @@ def segments(result: "lasthop.Result", measured_s: float) -> int:
     """Return the number of data segments that all TCP flows without a size limit delivered after
     the warm-up.
 
-    Over a conflict graph, datagrams are included.
+    In a network with a conflict graph, datagrams are included.
     """
     known = result.scenario.typed
     mss = {flow.name: flow.tcp.mss_bytes for flow in known.tcp_flows}

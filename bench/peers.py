@@ -32,8 +32,8 @@ NS3_WIFI = (
     "network",
     "core",
 )
-#: C++ programs that are built against the ns-3 wheel, with the ns-3 libraries that they need. Their
-#: sources are in peers/.
+#: C++ programs that are built against the ns-3 wheel, with the ns-3 libraries that they need.
+#: The sources of these programs are in peers/.
 NS3_PROGRAMS = {
     NS3_CELL: NS3_WIFI,
     NS3_AGGREGATES: NS3_WIFI,
@@ -79,14 +79,14 @@ class Peer:
     long_s: float
     #: Number of rounds. Each round measures this simulator and lasthop, one after the other.
     rounds: int
-    #: Required ratio of the simulator's cost to lasthop's; None if the ratio is printed but not
-    #: checked.
     goal: float | None
+    """Required ratio of the simulator's cost to lasthop's; None if the ratio is printed but not
+    checked."""
 
 
 def peers(*, quick: bool) -> list[Peer]:
     """Return three simulators: ns-2 as installed, ns-2 with its fastest settings, and ns-3. The
-    runs of ns-3 are shorter."""
+    runs of ns-3 are shorter than those of ns-2."""
     install_ns2()
     install_ns3()
     ns2_s, ns3_s, rounds = (600.0, 40.0, 1) if quick else (2000.0, 120.0, 5)

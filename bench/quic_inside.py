@@ -1,13 +1,13 @@
-"""One run, inside user-mode Linux: TCP downloads with an upload whose packets are UDP.
+"""One run of `quic.py` inside user-mode Linux, with TCP downloads and an upload over UDP.
 
     quic_inside.py SETTINGS
 
 `SETTINGS` is JSON: `upload` ("udp", "tcp" or null), `gateway` (lines of the gateway's table; null
 for none), `rtt_s`, `seed`, `warm_up_s`, `measured_s`.
 
-In the network, the upload is similar to QUIC. It is a connection of the kernel's TCP through a
-tunnel, in which each packet is sent in a UDP datagram. Therefore the kernel's congestion control
-reacts to lost datagrams.
+In the network, the upload is similar to QUIC. The upload is a connection of the kernel's TCP
+through a tunnel, in which each packet is sent in a UDP datagram. Therefore the kernel's congestion
+control reacts to lost datagrams.
 """
 
 import json

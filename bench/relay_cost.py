@@ -1,12 +1,12 @@
-"""Cost of a pair of relays: CPU time per byte and per connection, and memory.
+"""Cost of a pair of relays, as CPU time per byte and per connection, and as memory.
 
     python bench/relay_cost.py [--quick]
 
 A program sends a gigabyte over loopback to another program. The data is sent directly, through two
 relays, through two socats, and over MPTCP with as many subflows as the relays have connections. The
 variants alternate in rounds. The script prints the median CPU seconds per gigabyte of each process,
-and of all four processes together. The time of one of these processes includes the kernel's work
-for loopback. The script then measures the cost to open, close and keep connections in the relays.
+and their sum over all four processes. These times include the kernel's work for loopback.
+The script then measures the cost to open, close and keep connections in the relays.
 Everything runs in a separate network namespace, which needs root. The script writes
 out/relay_cost.json.
 """

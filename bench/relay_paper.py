@@ -117,7 +117,7 @@ def known() -> dict[Case, dict[str, Any]]:
 
 
 def main(jobs: int) -> None:
-    """Run the missing runs, and store them."""
+    """Make the runs that are not stored yet, and store them."""
     RUNS.parent.mkdir(exist_ok=True)
     done = known()
     missing = [case for case in plan() if case not in done]

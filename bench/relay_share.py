@@ -183,7 +183,7 @@ def known() -> list[Run]:
 
 
 def main(jobs: int) -> None:
-    """Run the missing runs, and store them."""
+    """Make the runs that are not stored yet, and store them."""
     RUNS.parent.mkdir(exist_ok=True)
     done = {(run["way"], run["number"], run["seed"]) for run in known()}
     missing = [each for each in plan() if each not in done]

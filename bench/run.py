@@ -58,12 +58,12 @@ SEVEN = CASES / "seven.toml"
 HOTSPOT = HERE.parent / "examples" / "hotspot.toml"
 MIXED = CASES / "mixed.toml"
 MEMORY_GOAL_MB = 20.0
-#: Goals for the simulation of a router over LONG_ROUTER_S: its largest memory, and the largest
-#: growth of its memory after the first tenth of this time. [MB]
 ROUTER_MEMORY_GOAL_MB, ROUTER_GROWTH_GOAL_MB = 100.0, 1.0
-#: Largest relative difference of throughputs at which two simulators are considered to simulate the
-#: same cell.
+"""Goals for the simulation of a router over LONG_ROUTER_S: its largest memory, and the largest
+growth of its memory after the first tenth of this time. [MB]"""
 SAME_THROUGHPUT = 0.02
+"""Largest relative difference of throughputs at which two simulators are considered to simulate the
+same cell."""
 
 
 @dataclass(frozen=True)
@@ -77,9 +77,9 @@ class Record:
     peer_us_per_packet: float | None
     ratio: float | None
     peak_rss_mb: float
-    #: Packets transmitted over links or the air per second of CPU time on one core; null if ACKs
-    #: are delayed.
     ours_transmissions_per_s: float | None = None
+    """Packets transmitted over links or the air per second of CPU time on one core; null if ACKs
+    are delayed."""
     peer_transmissions_per_s: float | None = None
 
 
@@ -89,9 +89,9 @@ ALONE = (
     ("cell thousand stations", "1,000 stations, 2,000 flows", CASES / "thousand_stations.toml"),
     ("cell ten thousand flows", "50 stations, 10,000 flows", CASES / "ten_thousand_flows.toml"),
 )
-#: Cell of 802.11ax with many connections: title, simulated time, number of runs, and required speed
-#: relative to real time.
 CROWD = "200 stations, 2,000 downloads, HE80"
+"""Cell of 802.11ax with many connections: title, simulated time, number of runs, and required speed
+relative to real time."""
 CROWD_S, CROWD_RUNS, CROWD_GOAL = 11.0, 5, 20.0
 PARTS = ("cost", "csma", "edca", "dumbbell", "memory", "gateway", "instructions")
 #: Parts that run only if the option `--only` names them.

@@ -26,7 +26,7 @@ class Runs:
         self.path = path
 
     def lines(self) -> Iterator[tuple[str, Any]]:
-        """Yield the key and the values of all stored runs, in the order in which they were
+        """Yield the key and the values of each stored run. The order is that in which runs were
         added."""
         text = self.path.read_text() if self.path.exists() else ""
         try:

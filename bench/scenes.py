@@ -321,7 +321,7 @@ def carried_out(case: Case) -> Table:
 
 
 def run(claims: Sequence[str], seeds: int, jobs: int) -> None:
-    """Run the missing runs of these claims, and store them."""
+    """Make the runs of these claims that are not stored yet, and store them."""
     if (reason := uml.missing()) is not None:
         print(f"scenes: left out: {reason}")
         return

@@ -62,7 +62,7 @@ def share_of_runs(values: Sequence[float], holds: Callable[[float], bool]) -> st
 
 def leaf_queues(label: str) -> str:
     """Return the queue discipline of the station queues (leaves) that a label such as "leaves of
-    pfifo" contains. Runs are stored under the label."""
+    pfifo" contains. The label is the key of the stored runs."""
     return label.removeprefix("leaves of ")
 
 

@@ -3,13 +3,14 @@
     python bench/short_queues.py [SERIES ...]     runs the missing runs
     python bench/short_queues.py --page           writes docs/reference/queue-measured.md
 
-Sixty flows share 100 Mbit/s, with a threshold of 15 packets, drop-tail of 100 packets, or RED
-50/100, at round-trip times of 10 and 200 ms. In emulations, the kernel's sockets send through the
-engine's queue. In enforced runs, `lasthop queue` sets up the kernel's queue at a separate router.
-Emulated wires delay the packets before this router (`short_queues_inside.py`). If this kernel has
-no RED, six flows share 10 Mbit/s in user-mode Linux, which has RED and netem.
+Sixty flows share 100 Mbit/s, at round-trip times of 10 and 200 ms. The queue has a threshold of 15
+packets, or drop-tail with 100 packets, or RED with thresholds of 50 and 100 packets. In emulations,
+the kernel's sockets send through the engine's queue. In enforced runs, `lasthop queue` sets up the
+kernel's queue at a separate router. Emulated wires delay the packets before this router
+(`short_queues_inside.py`). If this kernel has no RED, six flows share 10 Mbit/s in user-mode Linux,
+which has RED and netem.
 
-Series: `queues` is the basic series. `sack` shows the effect of SACK, which its runs turn off. In
+Series: `queues` is the basic series. In `sack` the flows run without SACK, to show its effect. In
 `access` each flow has an access link with a rate, and the sum of these rates is a fifth above the
 rate of the shared link. In `transfers` each flow sends 5 MB. `uml` runs in user-mode Linux. `why`
 removes the possible causes of differences in `uml` one by one. In `bucket` the shaper sends one
@@ -37,8 +38,8 @@ RUNS = HERE / "out" / "short-queues.jsonl"
 INSIDE = HERE / "short_queues_inside.py"
 WARMUP_S, LENGTH_S = 20.0, 40.0
 LONGEST_TRANSFER_S = {0.01: 60.0, 0.2: 100.0}
-"""Longest measured time of a transfer, by round-trip time. With ideal use of the link, all
-transfers together take 25 s. [s]"""
+"""Longest measured time of a transfer, by round-trip time. If the link
+were always busy, all transfers would be complete after 25 s. [s]"""
 REPLICATIONS = 5
 PORT = 5001
 MSS_BYTES = 1448
@@ -267,7 +268,7 @@ def known() -> dict[tuple[str, str], dict[str, Any]]:
 
 
 def main() -> None:
-    """Run the missing runs and store them, or write the page."""
+    """Make the runs that are not stored yet, or write the page."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("series", nargs="*", help="what to run; all")
     parser.add_argument("--page", action="store_true", help="write the page")

@@ -269,8 +269,8 @@ def shares(goodputs: Sequence[float]) -> tuple[float, float]:
 
 
 def set_up(stack: ExitStack, task: dict[str, Any], interface: str) -> tuple[Namespace, Shaped]:
-    """Set up the senders, and the queue at an interface of this namespace through which they
-    send."""
+    """Set up the senders in a namespace, and the queue at `interface`, through which this namespace
+    forwards their packets."""
     senders = joined(stack, task)
     wanted = config.read(task["interface"].replace("OUTGOING", interface))
     log = UndoLog(Path(tempfile.mkdtemp()) / "undo.log")

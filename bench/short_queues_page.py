@@ -113,7 +113,7 @@ def transfers(mine: Sequence[Case], done: Known) -> Iterator[str]:
 
 def times(case: Case, seen: Seen) -> list[float]:
     """Return the completion times of all flows in all runs. For a flow that did not complete, the
-    value is the end of the run. [s]"""
+    value is the longest measured time of a transfer. [s]"""
     every = [each for run in seen["runs"] for each in run["completions_s"]]
     return [LONGEST_TRANSFER_S[case.rtt_s] if is_none(each) else each for each in every]
 

@@ -4,7 +4,7 @@
     .venv/bin/python bench/run.py --only tc --quick     one round-trip time, one short run
     .venv/bin/python bench/tc.py --quick lasthop CAKE   only these
 
-Every run is a separate user-mode Linux in simulated time (`uml.py`). It has a hot-spot
+Every run is a separate user-mode Linux in simulated time (`uml.py`). A run has a hot-spot
 (`tc_network.py`), one of the compared queues at the router (a contender, `tc_contenders.py`), and
 traffic (`tc_traffic.py`). The script writes all runs to out/tc.json, and the picture to out/tc.png.
 """
@@ -59,8 +59,8 @@ FULL, QUICK = Length(30.0, 20.0), Length(10.0, 10.0)
 
 @dataclass(frozen=True)
 class Case:
-    """Parameters of a run. All contenders (compared queues) have runs with the same other
-    parameters."""
+    """Parameters of a run. Every contender (compared queue) is run with the same combinations of
+    traffic, round-trip time and seed."""
 
     traffic: str
     rtt_s: float
@@ -210,8 +210,7 @@ def described(kernel: Kernel) -> Table:
 
 
 def plan(contenders: Sequence[str], *, quick: bool) -> Iterator[Case]:
-    """Yield all cases. The runs of all contenders with otherwise equal parameters are
-    consecutive."""
+    """Yield all cases. Cases that differ only in the contender are consecutive."""
     for seed in range(1, 2 if quick else RUNS + 1):
         for traffic, rtts_s in RTTS_S.items():
             for rtt_s in (TYPICAL_S,) if quick else rtts_s:

@@ -13,8 +13,8 @@ from tc_network import ROUTER, ip, redirect, sh, tc
 MARGIN, WIDE_MARGIN = 0.95, 0.85
 """Fractions of the measured rate that contenders with a fixed rate use, so that the queue is at the
 router and not in the access point. The second fraction is for the contender with a wider margin.
-Calls and ACKs use more air time than their bytes, so a user would reduce the rate until the quality
-of calls is good."""
+The small packets of calls and ACKs use more air time per byte than large packets, so a user would
+reduce the rate until the quality of calls is good."""
 HEADROOM = 1.2
 """Ratio of the gateway's key `wce.max` to the goodput of a speed test. The gateway's guide
 recommends this ratio."""

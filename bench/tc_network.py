@@ -154,8 +154,7 @@ def turns(
         f"class add dev air parent 1: classid 1:1 htb {parameters}",
     ]
     for number, name in enumerate((None, *stations), start=10):
-        # The quantum makes each turn one frame: HTB continues with the next class when a class has
-        # used its quantum.
+        # With a quantum of 1 byte, HTB serves one frame of a class per turn.
         lines += [
             f"class add dev air parent 1:1 classid 1:{number} htb rate 8 {rate} quantum 1",
             f"qdisc add dev air parent 1:{number} pfifo limit {fifo_packets}",

@@ -245,7 +245,9 @@ def call(station: str, window: Window) -> Table:
 
 
 def echoes(stations: Sequence[str], window: Window) -> Table:
-    """Measure the UDP round-trip times from the server to stations, such as those of a game."""
+    """Measure the round-trip times of UDP packets from the server to stations and back. The packets
+    are similar to those of a game.
+    """
     sinks = [datagram_socket(name, ADDRESSES[name]) for name in stations]
     sources = [(datagram_socket(SERVER, SERVERS[-2]), sink.getsockname()) for sink in sinks]
     plan = ticks(window, ECHO_INTERVAL_S, len(sources))

@@ -151,7 +151,7 @@ POINTS: Sequence[Point] = (
 
 
 def run(points: Sequence[Point], jobs: int) -> None:
-    """Run the missing points, and store them. Points in real time run last, after all
+    """Run the points that are not stored yet. Points in real time run last, after all
     simulations."""
     done = RUNS.known()
     in_turn = sorted(points, key=lambda point: point.in_real_time)
@@ -163,8 +163,8 @@ def run(points: Sequence[Point], jobs: int) -> None:
             for seeds in point.units()
             if any(point.key(seed) not in done for seed in seeds)
         ]
-        # Each run has a separate process, since the emulation changes TCP settings per thread and
-        # measures lateness per process.
+        # Each run has a separate process, because lateness is measured per process.
+        # The TCP settings of a run are per thread, so they do not affect other runs.
         spawn = multiprocessing.get_context("spawn")
         with ProcessPoolExecutor(jobs, mp_context=spawn, max_tasks_per_child=1) as pool:
             running = {pool.submit(point.run, seeds): (point, seeds) for point, seeds in plan}

@@ -1,4 +1,5 @@
-"""Programs that run two classes: Linux's TCP, ns-2, the engine, and a Monte Carlo simulation.
+"""Programs that run the two classes, namely Linux's TCP, ns-2, the engine, and a Monte Carlo
+simulation.
 
 The cell is that of paper 000 with four transmission attempts per frame and five downloads per
 class. Each attempt for class 2 fails with the probability p_w = 0.3. The result depends almost only
@@ -66,7 +67,7 @@ class Point(ABC):
         return f"{self.source}: {self.rule}, min RTO {self.min_rto_s:g} s, seed {seed}"
 
     def units(self) -> Sequence[Sequence[int]]:
-        """Return groups of seeds. The seeds of a group are run together."""
+        """Return groups of seeds. All seeds of a group are passed to one call of `run`."""
         return [[seed] for seed in range(1, self.runs + 1)]
 
     @abstractmethod
@@ -113,8 +114,8 @@ class Engine(Point):
     source = "engine"
 
     def units(self) -> Sequence[Sequence[int]]:
-        """Return one group with all seeds, because a simulation runs all its replications
-        together."""
+        """Return one group with all seeds, because one simulation runs the replications of all
+        seeds."""
         return [range(1, self.runs + 1)]
 
     def run(self, seeds: Sequence[int]) -> list[Seen]:
@@ -252,7 +253,7 @@ def of_ns2(output: str, trace: str) -> Seen:
 
 
 RECOVERY = 3
-"""Value of tcpi_ca_state in fast recovery: TCP_CA_Recovery of linux/tcp.h."""
+"""Value of tcpi_ca_state in fast recovery (TCP_CA_Recovery of linux/tcp.h)."""
 TOTAL_RTO_OFFSET, INFO_LENGTH = 240, 248
 """Offset of tcpi_total_rto in struct tcp_info (linux/tcp.h, since Linux 6.7), and the length of the
 structure."""

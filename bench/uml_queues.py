@@ -220,7 +220,7 @@ def datagrams_in_uml(load: Load, seed: int) -> dict[str, Any]:
 
 
 def simulate_all(chosen: Sequence[Point]) -> None:
-    """Run the missing simulations, and store them."""
+    """Make the simulations that are not stored yet, and store them."""
     done = RUNS.known()
     for point in chosen:
         for variant in variants_of(point):
@@ -230,7 +230,8 @@ def simulate_all(chosen: Sequence[Point]) -> None:
 
 
 def emulate_here(chosen: Sequence[Point], budget_s: float) -> None:
-    """Run the missing emulations in real time. The threads of the sockets have a high priority."""
+    """Make the emulations that are not stored yet, in real time. The threads of the sockets have a
+    high priority."""
     check_room()
     done = RUNS.known()
     plan = [run for run in in_turn(chosen, [AS_THEY_ARE]) if run.key not in done]
@@ -238,8 +239,8 @@ def emulate_here(chosen: Sequence[Point], budget_s: float) -> None:
 
 
 def run_in_uml(chosen: Sequence[Point], way: str) -> None:
-    """Run the missing points in user-mode Linux. `way` selects the kernel's queue or the engine's
-    queue."""
+    """Run the points in user-mode Linux that are not stored yet. `way` selects the kernel's queue
+    or the engine's queue."""
     make = in_uml if way == "uml" else emulated_in_uml
     done = RUNS.known()
     for point in chosen:
@@ -251,8 +252,8 @@ def run_in_uml(chosen: Sequence[Point], way: str) -> None:
 
 
 def run_datagrams() -> None:
-    """Run the missing runs with datagrams, through the kernel's queue and through the engine's
-    queue."""
+    """Make the runs with datagrams that are not stored yet, through the kernel's queue and through
+    the engine's queue."""
     done = RUNS.known()
     for load in LOADS:
         for seed in range(1, SEEDS + 1):
@@ -263,7 +264,7 @@ def run_datagrams() -> None:
 
 
 def main() -> None:
-    """Run the missing runs and store them, or write the section of the page."""
+    """Make the runs that are not stored yet, or write the section of the page."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--only", metavar="PATTERN", default="", help="points whose names match")
     parser.add_argument("--way", action="append", choices=WAYS, help="all")

@@ -94,8 +94,8 @@ def under_tcp(measured: Measured, ways: Mapping[str, str]) -> Iterator[str]:
 
 
 def parts(measured: Measured, point: Point, ways: Sequence[str]) -> Iterator[str]:
-    """Yield the quantities in which the kernel's queue differs from the engine's queue or is
-    undecided. The second of `ways` is the kernel's queue."""
+    """Yield the quantities in which the kernel's queue differs from the engine's queue, or for
+    which this is undecided. The second of `ways` is the way with the kernel's queue."""
     goodput = measured.of(point, ways[-1], "goodput_bps")
     if goodput is not None and goodput.mean == 0:
         yield "the flow stalled"

@@ -33,10 +33,10 @@ from lasthop.uml.kernel import find_kernel
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
 SETTINGS = ("duration=10s", "replications=1")
 WARMUP = "warmup=2s"
-"""Shorter warm-up for examples whose own warm-up is as long as these runs, or longer."""
+"""Warm-up for examples whose own warm-up is not shorter than the duration of these runs."""
 MAX_REPEATED = ("seven-downloads.toml", "hotspot.toml", "calls.toml")
 USERS = (65534, 64321)
-"""Numbers of two unprivileged users. The machine needs no accounts with these numbers."""
+"""User IDs of two unprivileged users. The machine needs no accounts with these IDs."""
 FOLDERS = ("a", "a much longer name/with a folder in it")
 LOADS = (0, 8)
 """Numbers of busy loops that load the machine during a run."""

@@ -11,7 +11,7 @@ const TCP_HEADER: usize = 20;
 const UDP_HEADER: usize = 8;
 /// ACK flag of a TCP header.
 const ACK: u8 = 0x10;
-/// TCP flags that use a sequence number or end a connection: FIN, SYN, RST.
+/// The TCP flags FIN, SYN and RST, which use a sequence number or end a connection.
 const FIN_SYN_RST: u8 = 0x07;
 /// Mask of the ECN field in the second byte of an IP header, and values of the field.
 const ECN: u8 = 0b11;

@@ -48,8 +48,9 @@ impl Lateness {
         self.most
     }
 
-    /// Returns the lateness that the fraction `quantile` of the packets does not exceed, rounded up
-    /// to the end of a bucket. Returns `None` if no packet was added.
+    /// Returns a quantile of the lateness: the fraction `quantile` of the packets has at most this
+    /// lateness. The result is rounded up to the end of a bucket. Returns `None` if no packet was
+    /// added.
     pub(crate) fn quantile(&self, quantile: f64) -> Option<Span> {
         let wanted = (quantile * self.count as f64).ceil().max(1.0) as u64;
         let mut seen = 0;

@@ -1,6 +1,6 @@
 //! Merges TCP segments that are due at the same instant into one packet for a host. This is the
 //! generic receive offload of a network card's driver (net/ipv4/tcp_offload.c, `tcp_gro_receive`).
-//! The host's TCP processes and acknowledges the merged segments together.
+//! The host's TCP processes and acknowledges the merged packet like a single segment.
 //!
 //! Differs from Linux: only successive packets of one connection are merged, and at most 32 packets
 //! of one instant (64 in one NAPI poll of Linux).
@@ -29,7 +29,7 @@ const FIN: u8 = 0x01;
 const PSH: u8 = 0x08;
 const ACK: u8 = 0x10;
 
-/// Packets that are delivered to a node together: one packet, or successive segments of one
+/// Packets that are delivered to a node in one write: a single packet, or successive segments of one
 /// connection.
 #[derive(Debug, Default)]
 pub(crate) struct Batch {

@@ -1,4 +1,5 @@
-//! The network of a scenario between real hosts: the engine's world, with the bytes of each packet.
+//! The network of a scenario between real hosts. This network is the simulated network of the engine, with the bytes of
+//! each packet.
 //!
 //! Queues, links, media, pings and random streams are those of the engine ([`Live`]). This module adds the bytes: the
 //! flow of a packet, its storage, and its destination node.
@@ -146,8 +147,8 @@ impl<'a> Network<'a> {
 
     /// Adds one more node, the outside, which stands for the Internet.
     ///
-    /// A packet from a host where programs run to an unknown address crosses the network and reaches the outside. A
-    /// packet from the outside to such a host also crosses the network. Packets between the outside and its
+    /// Packets from a program to an unknown address cross the network and reach the outside. Packets from the outside
+    /// to a host where programs run also cross the network. Packets between the outside and its
     /// `neighbours` bypass the network.
     pub fn open_outside(&mut self, neighbours: &[u32]) {
         self.places.open_outside(neighbours);
@@ -273,7 +274,7 @@ impl<'a> Network<'a> {
         Some((sent, to, tag))
     }
 
-    /// Processes the packets that have arrived or were lost in the engine's world.
+    /// Processes the packets that have arrived or were lost in the simulated network of the engine.
     fn look(&mut self) {
         self.capture();
         for arrival in self.live.arrivals() {
@@ -347,7 +348,7 @@ impl<'a> Network<'a> {
         self.programs.rows()
     }
 
-    /// Returns the measurements of the engine's world.
+    /// Returns the measurements of the engine's simulated network.
     pub(crate) fn measures(&self) -> Result<Measures, EngineError> {
         self.live.measures()
     }

@@ -1,5 +1,6 @@
-//! Converts packets from the format of a TUN interface with offloads. Each packet is preceded by a header with the work
-//! that the kernel leaves to the device (`virtio_net_hdr`: VirtIO 1.2, section 5.1.6; linux/virtio_net.h).
+//! Converts packets from the format of a TUN interface with offloads. Each packet is preceded by a header
+//! (`virtio_net_hdr`), which describes the work that the kernel leaves to the device (VirtIO 1.2, section 5.1.6;
+//! linux/virtio_net.h).
 //!
 //! The kernel does not cut a large TCP packet into segments or compute its checksum. This module
 //! cuts the packet as a device would (segmentation offload, section 5.1.6.2). Packets in the

@@ -6,13 +6,13 @@ use lasthop_engine::kernel::time::{Span, Time};
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pace {
     since: Time,
-    /// Number of packets carried before `since`.
+    /// Number of packets delivered or lost before `since`.
     carried: u64,
     asleep: Span,
 }
 
 impl Pace {
-    /// Returns a load that is measured from `since` on. `carried` packets were carried before.
+    /// Returns a load that is measured from `since` on. `carried` packets were delivered or lost before `since`.
     pub(crate) fn from(since: Time, carried: u64) -> Pace {
         Pace {
             since,
@@ -26,8 +26,8 @@ impl Pace {
         self.asleep = self.asleep + span;
     }
 
-    /// Returns the packets carried per second from the start of the measurement until `now`, or `None` if no time has
-    /// passed. `carried` is the number of packets carried in all. [packets/s]
+    /// Returns the packets delivered or lost per second from the start of the measurement until `now`, or `None` if no
+    /// time has passed. `carried` is the number of packets delivered or lost until `now`. [packets/s]
     pub(crate) fn carried_pps(&self, now: Time, carried: u64) -> Option<f64> {
         let length_s = now.since(self.since).seconds();
         (length_s > 0.0).then(|| (carried - self.carried) as f64 / length_s)

@@ -16,11 +16,11 @@ pub const SOURCES: u32 = 0x0A40_0000;
 pub const SINKS: u32 = 0x0A80_0000;
 /// Address 10.255.0.1, which all servers of the cell share.
 pub const SERVER: u32 = 0x0AFF_0001;
-/// Port of flow 0. Flow k has this port plus k. The port is at the server or sink of the flow, or
-/// at the source for web traffic.
+/// Port number of flow 0. Flow k uses this number plus k. The flow's server or sink uses the port;
+/// for web traffic, the flow's source uses it.
 pub const FIRST_PORT: u16 = 20_000;
 
-/// Nodes with a file descriptor, and their addresses. All servers are together the first node, and
+/// Nodes with a file descriptor, and their addresses. The first node represents all servers, and
 /// each station is a node. Flows between wired nodes add one node for all sources and one for all
 /// sinks. Hosts of programs are further nodes. The outside is the last node, if there is one.
 #[derive(Clone, Debug)]

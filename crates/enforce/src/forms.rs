@@ -9,7 +9,7 @@ use lasthop_engine::notation::forms::{Form, fault_of_each};
 use lasthop_engine::notation::problem::one_line;
 use serde::Serialize;
 
-/// Name of a network interface (Linux: IFNAMSIZ).
+/// Name of a network interface, limited by `IFNAMSIZ` of Linux.
 pub(crate) static INTERFACE: Form = Form {
     expected: "the name of a network interface, 1 to 15 characters without blanks, `/` and `:`",
     fault: |text| {
@@ -190,8 +190,8 @@ pub(crate) fn subnet(text: &str) -> Result<IpNet, String> {
     }
 }
 
-/// Returns the values that `read` parses from the words of a list. Words that it refuses are left out.
-/// Without text, the result is empty.
+/// Returns the values that `read` parses from the words of a list. Words that `read` refuses are left out.
+/// If there is no list (`None`), the result is empty.
 pub(crate) fn each<T>(list: Option<&str>, read: fn(&str) -> Result<T, String>) -> Vec<T> {
     let words = words(list.unwrap_or_default());
     words.filter_map(|word| read(word).ok()).collect()

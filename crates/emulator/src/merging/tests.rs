@@ -111,9 +111,9 @@ fn what_differs_begins_anew() {
         other.bytes[place] = value;
         other
     };
-    // Segments that cannot be merged because one header field differs: ECN mark, time to live,
-    // address, port, acknowledgement number, window. Then segments with a gap, with more data than
-    // the first segment, and without data.
+    // Segments that cannot be merged. In each of the first segments one header field differs, namely
+    // ECN mark, time to live, address, port, acknowledgement number or window. The other segments
+    // have a gap before them, more data than the first segment, or no data.
     let mut others: Vec<Delivery> = [(1, 3), (8, 9), (19, 9), (23, 9), (31, 9), (35, 9)]
         .map(|(place, value)| change(place, value))
         .into();

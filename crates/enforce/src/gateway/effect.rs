@@ -69,8 +69,8 @@ struct Known {
     plain_leaves: bool,
     /// Whether a source can discover stations that the file does not list.
     finds: bool,
-    /// Whether the access point of some station must be found: discovered stations, or listed
-    /// stations without `ap`.
+    /// Whether the gateway must find the access point of some station. This is true for discovered
+    /// stations, and for listed stations without the key `ap`.
     places: bool,
 }
 

@@ -4,8 +4,8 @@
 //! of 30 frames per second, with several datagrams per frame. Audio and video are sent in both
 //! directions, without pauses.
 //!
-//! Differs from the calls of current applications in: no silence suppression, no frames of
-//! different lengths, and no adaptation of the rate to the network.
+//! Differs from the calls of current applications in three points. There is no silence suppression,
+//! all frames of the video have the same length, and the rate is not adapted to the network.
 
 use serde_json::json;
 

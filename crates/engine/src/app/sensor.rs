@@ -124,8 +124,8 @@ impl Tally {
     }
 
     /// Returns a quantile of the delays of those reports that arrived before their deadline. The
-    /// quantile is the smallest delay that at least the fraction `part` of the delays does not
-    /// exceed. [s]
+    /// result is the smallest of these delays for which at least the fraction `part` of the delays
+    /// is equal or smaller. [s]
     pub fn quantile_s(&self, part: f64) -> Option<f64> {
         let rank = (part * self.delays.len() as f64).ceil() as usize;
         self.delays
@@ -163,8 +163,8 @@ mod tests {
     #[test]
     fn reports_count_if_their_deadline_is_in_the_period() {
         let mut sensor = reports(Gaps::Constant);
-        // report 0 is created before the period; 1 arrives in time; 2 arrives late; 3 is lost; the
-        // deadline of 4 is after the end
+        // report 0 is created before the period; report 1 arrives before its deadline, and report 2
+        // after its deadline; report 3 is lost; the deadline of report 4 is after the period
         for at in [0, 100, 200, 300, 800] {
             sensor.make(Time(at));
         }

@@ -15,7 +15,7 @@ words! {
         Constant = "constant",
         /// Exponential gaps.
         Poisson = "poisson",
-        /// A datagram whenever the first queue with a rate on the path has room.
+        /// No gaps: the source sends a datagram whenever the first queue with a rate on its path has room.
         Greedy = "greedy",
     }
 }

@@ -10,9 +10,9 @@
 //! HTTP/1.0. The gaps between connections, the lengths and the processing time are random or
 //! constant.
 //!
-//! Differs from PackMime in ns-2 in: no persistent connections (HTTP/1.1); the processing time of
-//! the server is drawn at the start of the connection, together with the lengths, so that the
-//! random numbers do not depend on the network.
+//! Differs from PackMime in ns-2 in two points. There are no persistent connections (HTTP/1.1). The
+//! lengths and the processing time of the server are drawn at the start of the connection, so that
+//! the random numbers do not depend on the network.
 
 mod long_memory;
 mod packmime;
@@ -42,8 +42,8 @@ enum Gaps {
     Constant,
 }
 
-/// A property of connections, such as the length of the request: a random distribution, or a
-/// constant value.
+/// Rule for the values of a property of connections, such as the length of the request. The values
+/// are constant, or drawn from a distribution of PackMime.
 #[derive(Clone, Debug)]
 enum Draw<D> {
     Fixed(u32),

@@ -75,8 +75,8 @@ pub struct Bottleneck {
     warm_sum: f64,
 }
 
-/// The traffic of a station, as counted at the last ping. The field `sent_datagrams` is the time of
-/// the last ping at which the number of uplink datagrams had increased.
+/// Traffic counters of a station at the last ping. The field `sent_datagrams` is a time: that of the
+/// last ping at which the counter `datagrams` had increased.
 #[derive(Clone, Copy, Debug, Default)]
 struct Known {
     /// Number of uplink datagrams of the station that have bypassed the bottleneck.
@@ -91,7 +91,7 @@ struct Known {
 pub struct Passed {
     /// Counters of each leaf.
     pub leaves: Vec<QueueCounters>,
-    /// Number of bytes that have passed all leaves together. [bytes]
+    /// Total number of bytes that have left the leaves. [bytes]
     pub bytes: u64,
 }
 
@@ -276,8 +276,8 @@ impl Bottleneck {
         self.rate_since = self.rate_since.max(now);
     }
 
-    /// Returns the mean rate up to `now`. The mean begins at the start of the measurement or of the
-    /// bottleneck, whichever is later. [bit/s]
+    /// Returns the mean rate over the time up to `now`. This time begins when the measurement starts
+    /// or when the bottleneck starts, whichever is later. [bit/s]
     pub fn mean_rate_bps(&self, now: Time) -> Option<f64> {
         let rest = self.rate_bps as f64 * now.since(self.rate_since).0 as f64;
         let begun = self.measured_since.max(Time::ZERO + self.settings.start);

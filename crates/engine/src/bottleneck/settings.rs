@@ -14,7 +14,7 @@ use crate::{table, words};
 words! {
     /// Quantity that the bottleneck shares equally.
     pub enum BottleneckFairness {
-        /// Bytes of each station, both directions together.
+        /// Bytes of each station, summed over both directions.
         Station = "station",
         /// Air time of each station.
         Airtime = "airtime",

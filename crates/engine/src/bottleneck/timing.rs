@@ -10,7 +10,7 @@
 use crate::control::RoundTrip;
 use crate::kernel::time::{Span, Time};
 
-/// Number of segments of a flow that are timed together.
+/// Largest number of segments of a flow that are timed simultaneously.
 const TAKEN: usize = 4;
 /// Time after which a timed segment without an ACK is discarded.
 const PATIENCE: Span = Span(3_000_000_000);

@@ -20,7 +20,7 @@ struct Backlog {
     /// Number of queues that store a frame. For the access point, 1 is added, so that this field is
     /// never 0 and the access point is not counted as a station.
     queues: u32,
-    /// Time at which the last backlogged period ended: the end of a MAC ACK, which may be in the
+    /// End of the last backlogged period, which is the end of a MAC ACK. This time may be in the
     /// future.
     until: Time,
 }

@@ -1,4 +1,5 @@
-//! The steps of a cell. Some of these steps depend on the contents of exchanges.
+//! Operations of a cell, such as to enqueue a packet and to handle the next event. The trait
+//! [`CellExchange`] has the operations that depend on the contents of exchanges.
 
 use super::{Cell, ExchangeCounters, Hotspot, OffAir};
 use crate::channel::Channel;
@@ -12,7 +13,7 @@ use crate::queue::{Greedy, QueueSetting};
 /// of the exchange are still in their queues.
 pub type OnExchange<'a> = dyn FnMut(&Cell, Outcome) + 'a;
 
-/// Steps of a cell that depend on the contents of exchanges.
+/// Operations of a cell that depend on the contents of exchanges.
 pub trait CellExchange: FrameExchange + ExchangeCounters {
     /// Enqueues `packet` in queue `number`. Returns false if the queue refuses the packet.
     fn enqueue(cell: &mut Cell<Self>, now: Time, number: u32, packet: &Packet) -> bool;

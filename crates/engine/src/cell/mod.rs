@@ -14,9 +14,9 @@
 //! |---|---|
 //! | transmission times, collisions, rates | [`crate::mac::dcf`] |
 //! | dropped packets, and the next packet | [`crate::queue`] |
-//! | steps of every cell | `cell/exchange.rs` |
-//! | steps of a cell of single frames | `cell/single_frame.rs` |
-//! | steps of a cell that aggregates | `cell/aggregating.rs` |
+//! | operations of every cell | `cell/exchange.rs` |
+//! | operations of a cell of single frames | `cell/single_frame.rs` |
+//! | operations of a cell that aggregates | `cell/aggregating.rs` |
 //! | contents of an aggregate, and the order at the receiver | `cell/senders.rs` |
 //! | number of stations that have something to send | `cell/activity.rs` |
 //! | packets in front of a device that aggregates | `cell/pull_qdisc.rs`, `cell/pulling.rs` |
@@ -217,8 +217,8 @@ impl<X: ExchangeCounters + ?Sized> Cell<X> {
         inside.chain(self.in_pull_qdisc(None))
     }
 
-    /// Returns the number of packets in the pull qdisc that belong to queue `number` and that the
-    /// queue discipline may still drop or mark when they leave.
+    /// Returns the number of packets of queue `number` that wait in the pull qdisc. The queue
+    /// discipline may drop or mark a packet when the packet leaves the pull qdisc.
     pub fn unjudged_in_pull_qdisc(&self, number: usize) -> u64 {
         self.in_pull_qdisc(Some(number as u32)).count() as u64
     }

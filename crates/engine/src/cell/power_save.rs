@@ -18,8 +18,8 @@
 //!   releases the kept packets. If the time is zero, a frame of the station wakes the station only
 //!   for its MAC ACK.
 //!
-//! Beacons are sent at multiples of their interval. Packets are released in order of arrival, for
-//! all stations together. Released packets join the queue after the packets that are already in the
+//! Beacons are sent at multiples of their interval. Packets are released in the order of
+//! their arrival, not station by station. Released packets join the queue after the packets that are already in the
 //! queue. The discipline of the queue treats released packets as if they came from the wire. A
 //! Linux access point (mac80211) also keeps packets and drops the oldest packet, with a limit of 64
 //! packets per station and category. It passes released packets to its driver after the packets

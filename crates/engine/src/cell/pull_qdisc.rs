@@ -39,7 +39,7 @@ pub(super) struct PullQdisc {
 }
 
 impl PullQdisc {
-    /// Returns an empty pull qdisc for a cell; `None` if no queue of the cell is a scheduler or the
+    /// Returns an empty pull qdisc for a cell; `None` if the cell has neither a scheduler nor the
     /// queue of a Linux access point.
     pub(super) fn new(
         hotspot: Hotspot,

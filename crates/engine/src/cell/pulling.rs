@@ -1,4 +1,4 @@
-//! Steps of a cell with packets in front of a device that forms aggregates.
+//! Operations of a cell with packets in front of a device that forms aggregates.
 
 use super::aggregates::txqs;
 use super::pull_qdisc::{Linux, Place};

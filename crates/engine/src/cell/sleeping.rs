@@ -1,4 +1,4 @@
-//! Steps of a cell with stations that sleep.
+//! Operations of a cell with stations that sleep.
 
 use super::power_save::Kept;
 use super::{Cell, CellExchange, OffAir};

@@ -110,8 +110,8 @@ const MS: u64 = 1_000_000;
 /// Times of the first two beacons. [ns]
 const BEACONS: [u64; 2] = [102_400_000, 204_800_000];
 
-/// Upper bound of the time to send a frame of 1500 bytes in an empty cell: DIFS, at most 31 slots,
-/// and 1500 us on the air. [ns]
+/// Upper bound of the time to send a frame of 1500 bytes in an empty cell. This time consists of
+/// DIFS, at most 31 slots, and 1500 us on the air. [ns]
 const FRAME: u64 = 3 * MS;
 
 fn packet(flow: u32, number: u32) -> Packet {

@@ -5,13 +5,15 @@
 //! first. The bit error rate after decoding is then the union bound of the convolutional code with
 //! hard decisions (Chernoff bound of each path). The weights of the paths are those of Haccoun and
 //! Begin 1989 and Frenger et al. 1999. The model is that of Pei and Henderson 2010 ("NIST"), which
-//! ns-3 uses. The signal-to-noise ratio is that of a subcarrier. For DSSS rates (15.4), the error
-//! rate is that of differential detection of 11-chip symbols (Proakis 2001, section 5.2.8). For CCK
-//! rates (16.3.6), the error rate is the union bound over the code words (Heegard et al. 2001). A
-//! test computes the distances between the code words. The signal-to-noise ratio is that of a chip.
+//! ns-3 uses. For OFDM rates, the signal-to-noise ratio is that of a subcarrier.
 //!
-//! Differs from a real receiver in: the preamble is always detected; the errors of different frames
-//! are independent.
+//! For DSSS rates (15.4), the error rate is that of differential detection of 11-chip symbols
+//! (Proakis 2001, section 5.2.8). For CCK rates (16.3.6), the error rate is the union bound over the
+//! code words (Heegard et al. 2001). A test computes the distances between the code words. For DSSS
+//! and CCK rates, the signal-to-noise ratio is that of a chip.
+//!
+//! Differs from a real receiver in two points. The preamble is always detected. The errors of
+//! different frames are independent.
 
 const MBPS: u64 = 1_000_000;
 

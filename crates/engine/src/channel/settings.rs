@@ -179,9 +179,9 @@ impl Channel {
     /// A value has been refused.
     pub(crate) fn read(tables: &[&Section]) -> Result<Channel, Refused> {
         let layers = Layers(tables);
-        // Each list in `ranks` contains keys, and earlier lists precede later lists. For each list,
-        // the first table that sets one of its keys applies. Within a table, the first key of the
-        // list applies.
+        // Returns the value with the highest priority. Each list in `ranks` contains keys, and
+        // earlier lists have priority over later lists. Within a list, earlier tables have priority,
+        // and within a table, earlier keys of the list.
         let nearest = |ranks: &[&[KeyOf<Option<f64>>]]| {
             for keys in ranks {
                 for table in tables {

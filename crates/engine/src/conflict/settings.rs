@@ -27,27 +27,27 @@ pub(crate) static MARGINAL_UTILITY: Curve = Curve {
 words! {
     /// Channel access of links, as a word of the file.
     pub enum AccessWord {
-        /// Backoff that follows the queue of each link.
+        /// The backoff of a link depends on the length of its queue.
         Adaptive = "adaptive",
-        /// Equal backoff for all links, in continuous time.
+        /// All links have the same mean backoff, in continuous time.
         Legacy = "legacy",
-        /// Backoff in slots, as in IEEE 802.11.
+        /// Backoffs are in slots, as in IEEE 802.11.
         Dcf = "dcf",
     }
 }
 
 words! {
-    /// Return of TCP ACKs over wireless links.
+    /// Way in which TCP ACKs return over wireless links.
     pub enum CsmaAcks {
-        /// Immediate return, without air time of their own (h-ACK).
+        /// ACKs return immediately and use no air time of their own (h-ACK).
         Priority = "priority",
-        /// Packets of a return link, which contends like the other links (n-ACK).
+        /// ACKs are packets of a return link, which contends like the other links (n-ACK).
         Contend = "contend",
     }
 }
 
 words! {
-    /// Unit in which a queue is counted.
+    /// Unit in which the length of a queue is measured.
     pub enum QueueUnit {
         /// Packets.
         Packets = "packets",
@@ -67,13 +67,13 @@ impl AccessWord {
 }
 
 words! {
-    /// Number of connections of a flow, as a word of the file.
+    /// Rule for the number of TCP connections of a flow, as a word of the file.
     pub enum ConnectionsWord {
-        /// Number in proportion to the round-trip time.
+        /// The number is proportional to the round-trip time.
         Rtt = "rtt",
-        /// Number that realises a utility.
+        /// With this number, the rate of the flow is optimal for its utility.
         Utility = "utility",
-        /// Number in proportion to the round-trip time, and larger where the channel loses packets.
+        /// The number is proportional to the round-trip time, and larger if the channel loses packets.
         Marks = "marks",
         /// One connection.
         One = "one",

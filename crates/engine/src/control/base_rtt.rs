@@ -37,8 +37,8 @@ impl BaseRtt {
     pub const MEMORY: u32 = 64;
 
     /// Returns the state without samples. Until the base is known, `floor` is used as the base. A
-    /// sample up to `tolerance` above the base, or above `floor` if it is larger, confirms the
-    /// base.
+    /// sample confirms the base if the sample exceeds the larger of the base and `floor` by at most
+    /// `tolerance`.
     pub fn new(floor: Span, tolerance: Span) -> BaseRtt {
         BaseRtt {
             floor,

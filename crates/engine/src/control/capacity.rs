@@ -9,8 +9,8 @@ use super::wce::{Observation, Wce, WceRule, WceSettings, WceSettingsError};
 use crate::kernel::streams::Stream;
 use crate::kernel::time::{Span, Time};
 
-/// Maximum number of stored pings without a reply, equal to the number of distinct ping numbers in
-/// replies. If a ping exceeds this number, the oldest ping is removed.
+/// Maximum number of stored pings without a reply. A reply contains only 16 bits of the ping number,
+/// so more pings could not be distinguished. When a further ping is stored, the oldest is removed.
 const MAX_OUTSTANDING: usize = 1 << 16;
 
 /// An estimator of the capacity downstream of a bottleneck.

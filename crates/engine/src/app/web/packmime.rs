@@ -15,9 +15,9 @@
 //! a + b log2(rate), where p is the shape or the fraction, and a and b are constants. Therefore the
 //! traffic of many clients is nearly Poisson.
 //!
-//! Differs from ns-2 in: the quantiles are given at fewer points, and are linear between the points
-//! as in ns-2 (error at most 1 %); no size exceeds the last quantile (ns-2 extends the tails, which
-//! contribute 4 % to the mean of responses).
+//! Differs from ns-2 in two points. The quantiles are given at fewer points, between which they are
+//! interpolated linearly as in ns-2; the error is at most 1 %. No length exceeds the last quantile,
+//! whereas ns-2 extends the tails, which contribute 4 % to the mean length of responses.
 
 use super::long_memory::{LongMemory, above};
 use crate::kernel::streams::Stream;
@@ -159,8 +159,8 @@ const SHORT_REQUEST: &[(f64, f64)] = &[
     (1.0, 421.79),
 ];
 
-/// Quantiles of the longer half of requests, as pairs of log2 of the probability of a longer
-/// request, and log2 of the length in bytes.
+/// Quantiles of the longer half of requests. The first value of a pair is log2 of the probability
+/// that a request is longer than the quantile, and the second value is log2 of the quantile in bytes.
 const LONG_REQUEST: &[(f64, f64)] = &[
     (-17.7791, 19.758),
     (-3.5983, 10.209),
@@ -196,8 +196,9 @@ const NOT_CHANGED: &[(f64, f64)] = &[
     (1.0, 272.23),
 ];
 
-/// Quantiles of responses with a file, as pairs of log2 of the probability of a longer response,
-/// and log2 of the length in bytes. The tail is Pareto with exponent 1.23.
+/// Quantiles of responses with a file. The first value of a pair is log2 of the probability that a
+/// response is longer than the quantile, and the second value is log2 of the quantile in bytes. The
+/// tail is Pareto with exponent 1.23.
 const FILE: &[(f64, f64)] = &[
     (-18.1793, 25.877),
     (-5.6937, 15.739),

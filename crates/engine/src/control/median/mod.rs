@@ -262,7 +262,7 @@ impl MedianEstimator {
         self.poll.as_ref().is_some_and(Poll::is_open)
     }
 
-    /// Starts a poll of the stations other than that of the sample `cause`. Returns the pings of
+    /// Starts a poll of all stations except the station of the sample `cause`. Returns the pings of
     /// the poll; `None` if there are no other stations.
     fn start_poll(
         &mut self,
@@ -373,8 +373,8 @@ impl MedianEstimator {
     /// If C follows a single station and this station keeps C low, returns the station and its
     /// queueing delay.
     ///
-    /// The station keeps C low on two conditions: C has fallen by more than a quarter since C
-    /// began to follow this station, and C would fall further.
+    /// The station keeps C low if C has fallen by more than a quarter since C began to follow this
+    /// station, and if the delay of the station would reduce C further.
     pub fn holds_down(&self) -> Option<(u32, Span)> {
         let single = self.suspicion.single()?;
         let sample = self.window.single()?;

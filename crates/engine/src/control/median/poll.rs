@@ -146,8 +146,8 @@ impl Poll {
         };
         self.median = Some(delay);
         let samples = std::mem::take(&mut self.samples);
-        // If the first sample is not an outlier, C follows it: its ping met the queue before the
-        // pings of the other members.
+        // If the sample that started the poll is not an outlier, C follows this sample, because its
+        // ping met the queue before the pings of the other members.
         let decisive = match samples.last() {
             Some(&last) if first.delay > delay + TOLERANCE => DelaySample { delay, ..last },
             Some(_) | None => first,

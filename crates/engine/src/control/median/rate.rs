@@ -2,8 +2,8 @@
 //!
 //! | queueing delay downstream of the bottleneck | C |
 //! |---|---|
-//! | up to 5 ms, twice in a row | increases by 2 % per interval, if C is used |
-//! | up to 40 ms | increases by 2 % per second, if C is used |
+//! | up to 5 ms, twice in a row | increases by 2 % per interval, if the traffic uses C |
+//! | up to 40 ms | increases by 2 % per second, if the traffic uses C |
 //! | up to 100 ms | decreases by 8 % per second |
 //! | above 200 ms, or above 100 ms for 0.2 s | is set by measurement |
 //!
@@ -88,8 +88,8 @@ const CAPACITY_VALID_FOR: Span = Span(1_000_000_000);
 const LONG_AFTER: Span = Span(200_000_000);
 /// Fraction of C that the traffic must use so that C may increase. [-]
 const MIN_UTILISATION: f64 = 0.75;
-/// Minimum number of consecutive increases of C that a sample with a delay above the low threshold
-/// takes back: C returns to its value when the request of this sample left.
+/// Minimum number of consecutive increases of C after which a sample with a delay above the low
+/// threshold undoes the increases. C then returns to its value when the request of the sample left.
 const TAKEN_BACK_AFTER: u32 = 3;
 
 /// A reduction of C that was made while the queue neither rose nor fell.
@@ -127,7 +127,7 @@ pub(super) struct RateControl {
 }
 
 impl RateControl {
-    /// Returns the state before the first sample: C is at its maximum.
+    /// Returns the state before the first sample, in which C is at its maximum.
     pub fn new(settings: &WceSettings) -> RateControl {
         let max_bps = settings.max_bps as f64;
         RateControl {
@@ -372,7 +372,7 @@ fn rate_and_slope(earlier: DelaySample, later: DelaySample) -> (f64, f64) {
 }
 
 /// Returns the rate and the slope between two samples: `later`, and the first of `samples` whose
-/// request left long enough before that of `later`.
+/// request left long enough before the request of `later`.
 fn first_for_slope<'a>(
     mut samples: impl Iterator<Item = &'a DelaySample>,
     later: DelaySample,
