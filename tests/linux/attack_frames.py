@@ -44,7 +44,7 @@ class Device:
 
 
 class Sent(NamedTuple):
-    """A frame to send. The router's MAC address is its destination if `to` is None."""
+    """A frame of an attack, and the MAC addresses for its header."""
 
     packet: Packet
     mac: str = DEVICE

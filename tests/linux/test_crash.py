@@ -193,8 +193,8 @@ KINDS = {
         "pfifo",
     ),
 }
-"""Kinds of gateways that send different messages to the kernel: settings in the file, and queue of
-the leaves.
+"""Gateways that send different messages to the kernel. The key is a name. The value contains lines
+of the gateway file, and the queueing discipline of the leaves.
 
 With the queue `best`, the gateway tries which disciplines the kernel supports. With `udp = "down"`,
 UDP from stations bypasses the leaves. Messages for fq_codel and codel are tested in user-mode

@@ -158,8 +158,8 @@ def test_sealed_runs_are_not_repeated_after_workers_are_killed(
                 os.kill(draw.choice(sorted(children() - before)), signal.SIGKILL)
 
     here = tmp_path / "here"
-    # The cluster replaces the killed workers and completes the sweep. With other executors, the
-    # sweep ends with an error.
+    # The cluster replaces the killed workers and completes the sweep.
+    # With other executors, the sweep ends with an error.
     with who(tmp_path) as executor, suppress(lh.UserError):
         lh.sweep(LONG, over, directory=here, executor=executor, progress=kill)
     assert killed.is_set()

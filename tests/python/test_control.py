@@ -35,8 +35,8 @@ def test_the_estimator_reports_its_base_thresholds_and_margin() -> None:
     wce = Wce(max_bps=6_000_000)
     assert wce.base_rtt_s is None
     assert wce.thresholds_s == (0.005, 0.04, 0.2)
-    # The round-trip time grows because the path is longer or a queue is full. The estimator
-    # distinguishes these by reducing C, and then restores C.
+    # The round-trip time grows because the path is longer or a queue is full.
+    # The estimator distinguishes these by reducing C, and then restores C.
     steps = []
     while wce.last_step != "return":
         wce.step(1 + 0.1 * len(steps), 0.015)

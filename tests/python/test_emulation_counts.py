@@ -25,8 +25,8 @@ def test_a_machine_that_is_in_time_says_how_late_it_was():
 
 
 def test_a_machine_that_is_too_slow_says_what_it_could_carry():
-    # The machine is fast enough if it is busy for at most 0.8 of the time. The result is 14400 *
-    # 0.8 / 0.96.
+    # The machine is fast enough if it is busy for at most 0.8 of the time.
+    # The result is 14400 * 0.8 / 0.96.
     assert in_time_pps(0.96, 14_400) == pytest.approx(12_000)
     assert lateness(0.0071, 0.96, 14_400) == (
         f"warning: {LATE}: the machine carries about 12,000 packets per second of this "
@@ -101,8 +101,8 @@ def test_a_class_of_calls_has_the_percentile_of_all_their_datagrams():
 
 
 def test_losses_of_a_program_are_relative_to_packets_with_a_known_fate():
-    # Three datagrams are sent in the warm-up and lost after it. One datagram is sent in the warm-up
-    # and arrives after it.
+    # Three datagrams are sent in the warm-up and lost after it.
+    # One datagram is sent in the warm-up and arrives after it.
     assert loss(3, 1) == {"loss_probability": 0.75}
     assert loss(0, 0) == {}
 
@@ -186,8 +186,8 @@ def test_the_excess_of_a_greedy_source_is_no_loss_where_its_drops_are_known(
     result = losses(typed, lists, {}, programs_run=False)
     assert result == {greedy: pytest.approx(0.1) if queue else None}
     assert losses(typed, lists, {}, programs_run=True) == {greedy: None}
-    # If a source starts late, the queue can seem to drop more datagrams than were lost. The result
-    # is then 0, and not negative.
+    # If a source starts late, the queue can seem to drop more datagrams than were lost.
+    # The result is then 0, and not negative.
     lists = network_lists(greedy, 0.4, queue or "ap", 0.4001)
     assert losses(typed, lists, {}, programs_run=False) == {greedy: 0.0 if queue else None}
 
@@ -195,8 +195,8 @@ def test_the_excess_of_a_greedy_source_is_no_loss_where_its_drops_are_known(
 @pytest.mark.parametrize(
     ("sent", "arrived", "lost", "dropped", "expected"),
     [
-        # Of 1000 datagrams, 200 are dropped and 800 enter the queue. Of these, 500 have left the
-        # queue and 300 are in it.
+        # Of 1000 datagrams, 200 are dropped and 800 enter the queue.
+        # Of these, 500 have left the queue and 300 are in it.
         (1000, 500, 200, 0.2, 0.0),
         # Of 1000 datagrams, 100 are lost before the queue. The queue drops 180 of the other 900.
         (1000, 400, 280, 0.2, 0.1),

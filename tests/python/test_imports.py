@@ -87,8 +87,8 @@ MAY_IMPORT: Mapping[str, Set[str]] = {
     "answers": FOUNDATIONS,
     "models": {"answers", "errors", "progress", "scenario", "stability"},
     "warnings": {"_core", "answers", "channel", "errors", "models", "scenario"},
-    # Only `display` and `plot` show answers. They import `answers`, which refers to them only by
-    # name.
+    # Only `display` and `plot` show answers.
+    # They import `answers`, which refers to them only by name.
     "display": {"answers", "errors", "scenario"},
     "plot": {"_core", "answers", "display", "errors", "models", "scenario", "stability", "tuning"},
     # The room `simulation` calls the engine, and calls no model.
@@ -100,8 +100,8 @@ MAY_IMPORT: Mapping[str, Set[str]] = {
     "whatif": {*SIMULATED, "batch"},
     "tuning": {*SIMULATED, "batch", "models"},
     "explanation": {*SIMULATED, "batch", "display", "models", "tuning"},
-    # The rooms `init`, `importing` and `measured` read facts about real networks. They run nothing
-    # and use no model.
+    # The rooms `init`, `importing` and `measured` read facts about real networks.
+    # They run nothing and use no model.
     "init": {"errors", "scenario"},
     "importing": {"_core", "errors", "extras", "progress", "scenario", "tuning"},
     "measured": {"answers", "errors", "scenario"},

@@ -24,8 +24,8 @@ DELAY = Measure("flows", "one_way_delay_p99_s", ("phone/udp-up/1",))
 
 
 def test_interval_is_students_over_the_differences() -> None:
-    # The differences are 1, 2 and 3, with mean 2 and standard error 1/sqrt(3). Student's t is
-    # 4.3027 for 2 degrees of freedom at 97.5 %.
+    # The differences are 1, 2 and 3, with mean 2 and standard error 1/sqrt(3).
+    # Student's t is 4.3027 for 2 degrees of freedom at 97.5 %.
     difference = judge([10.0, 20.0, 30.0], [11.0, 22.0, 33.0], 1, confidence=0.95)
     assert difference.mean == 2.0
     assert difference.half is not None

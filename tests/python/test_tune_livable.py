@@ -101,12 +101,12 @@ def test_fairness_is_not_traded_for_half_a_per_cent() -> None:
     def samples_of(jain: float, goodput_bps: float) -> dict[str, list[float]]:
         return {"jain": [jain] * 3, "goodput_bps": [goodput_bps] * 3}
 
-    # Jain's index of 0.996 is within 0.5 % of 0.9999. However, the goodputs differ by 6 % instead
-    # of 1 %.
+    # Jain's index of 0.996 is within 0.5 % of 0.9999.
+    # However, the goodputs differ by 6 % instead of 1 %.
     uneven, even = samples_of(0.996, 5.10e6), samples_of(0.9999, 5.05e6)
     assert choice({"uneven": uneven, "even": even}) == "even"
-    # The spreads of the stations' goodputs are 0.4 and 0.1 %. They differ by less than 0.5 %, so
-    # that the total goodput decides.
+    # The spreads of the stations' goodputs are 0.4 and 0.1 %.
+    # They differ by less than 0.5 %, so that the total goodput decides.
     assert (
         choice({"fast": samples_of(0.99998, 5.1e6), "even": samples_of(0.999999, 5.0e6)}) == "fast"
     )
@@ -159,8 +159,8 @@ def test_calls_are_those_of_the_file_or_of_g711() -> None:
     assert {(flow.udp.rate_bps, flow.udp.payload_bytes, flow.category) for flow in flows} == {
         (64_000, 160, "voice")
     }
-    # A station that only receives has no call. A station with downloads has other flows than the
-    # call.
+    # A station that only receives has no call.
+    # A station with downloads has other flows than the call.
     tv = '\n[station.tv]\nudp_down = "1 Mbps"\n'
     assert calls_of(lh.Scenario(LAPTOPS + tv)) == Calls("call", own=False)
     both = LAPTOPS + PHONES.replace("count = 2", "count = 2\ndownload = 1")

@@ -97,8 +97,8 @@ def simulate(cwmin: int, duration_s: float, seed: int) -> Run:
     contenders = {access_point}  # nodes with a frame to send
 
     cw, failures = [cwmin] * nodes, [0] * nodes
-    # Idle slots since the beginning. Backoffs are measured in this time, which stops while the
-    # medium is busy.
+    # Idle slots since the beginning.
+    # Backoffs are measured in this time, which stops while the medium is busy.
     idle_slots = 0
     runs_out_at = [0] * nodes  # idle slot at which each backoff ends
 

@@ -164,8 +164,8 @@ def test_a_cell_that_aggregates_is_within_half_a_per_cent_of_its_rules(countdown
 
 
 def test_small_windows_collide_as_often_as_their_rules_say():
-    # The covariance of the attempts of two contenders changes the collision rate by 1.2 %. Without
-    # the covariance of other pairs the change is 0.6 %.
+    # The covariance of the attempts of two contenders changes the collision rate by 1.2 %.
+    # Without the covariance of other pairs the change is 0.6 %.
     contender, each = lossless(64, None, cwmin=7, cwmax=15)
     counts = Cell([each] * 5, SLOT, AIFS, "edca", 400).run(800, 100)
     failures = counts.failures.sum(axis=1) / counts.attempts.sum(axis=1)
@@ -231,8 +231,8 @@ def test_mpdus_of_the_monte_carlo_are_conserved():
 
 
 def test_a_ppdu_that_collides_is_one_attempt_of_each_of_its_mpdus():
-    # All contenders always send simultaneously. Nothing is received, and each window is given up
-    # after every third PPDU.
+    # All contenders always send simultaneously.
+    # Nothing is received, and each window is given up after every third PPDU.
     cell = Cell([sender(4, exchange, attempts=3, cwmin=0, cwmax=0)] * 2, SLOT, AIFS, "edca", 3)
     counts = cell.run(60, 0)
     # The PPDU has three attempts, and then the BlockAckReq has three attempts.

@@ -81,8 +81,8 @@ def compared(scenario: lh.Scenario, *, own: float | None, fed: float) -> None:
     ],
 )
 def test_a_fifo_agrees_with_the_model(queue, source, cell) -> None:
-    # Arrivals are random. With 4,000 packets for each station in 8 s, the standard deviation of
-    # their number is 1.6 %.
+    # Arrivals are random.
+    # With 4,000 packets for each station in 8 s, the standard deviation of their number is 1.6 %.
     compared(behind(queue, source, **cell), own=0.04, fed=0.04)
 
 

@@ -126,8 +126,8 @@ def test_one_connection_each_ends_at_equal_prices():
     settings = {"csma.connections": "one", "duration": "2000 s"}
     result = simulate(TOPOLOGY_A, settings=settings, replications=2)
     r = np.array([link["aggressiveness"]["mean"] for link in result.summary["links"]])
-    # With a fluid Reno, the aggressiveness r at equilibrium is 2^(1/3) alpha^(2/3). The window of a
-    # real Reno is a little smaller.
+    # With a fluid Reno, the aggressiveness r at equilibrium is 2^(1/3) alpha^(2/3).
+    # The window of a real Reno is a little smaller.
     np.testing.assert_allclose(r, 2 ** (1 / 3) * 3e-5 ** (2 / 3), rtol=0.05)
 
 
@@ -166,8 +166,8 @@ def test_as_many_connections_as_the_round_trip_asks_for_reach_the_optimum(name):
     best = optimum(topology(name, 600.0, RENO), k=10, beta=200)
     rates_pps = rates(simulate(fluid_like(name)))
     # At a loss p, Reno's mean window is 1.2 / sqrt(p) here, and 1.4 / sqrt(p) in the fluid model.
-    # The difference corresponds to a factor k that is an eighth smaller. This reduces by 4 % the
-    # rate of the user for which the entropy has the largest effect.
+    # The difference corresponds to a factor k that is an eighth smaller.
+    # This reduces by 4 % the rate of the user for which the entropy has the largest effect.
     np.testing.assert_allclose(rates_pps, best.rates_pps, rtol=0.08)
     np.testing.assert_allclose(rates_pps.sum(), best.rates_pps.sum(), rtol=0.03)
 

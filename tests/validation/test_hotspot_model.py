@@ -68,8 +68,8 @@ def test_downloads_share_by_number(downloads):
 @pytest.mark.parametrize("uploads", [1, 2, 3, 6])
 def test_uploads_against_downloads(uploads):
     predicted, simulated, _, _ = both(cell({"upload": uploads}, {"download": 1}))
-    # The AP's buffer is not always full. This violates assumption a5 of the model, and changes eta
-    # by up to a tenth.
+    # The AP's buffer is not always full.
+    # This violates assumption a5 of the model, and changes eta by up to a tenth.
     assert mean_level(simulated) == pytest.approx(mean_level(predicted), rel=0.12)
     queue, expected = simulated["queue_packets"].iloc[0], predicted["queue_packets"].iloc[0]
     assert queue == pytest.approx(expected, abs=20)
@@ -78,15 +78,15 @@ def test_uploads_against_downloads(uploads):
 @pytest.mark.parametrize("uploads", [1, 2, 6])
 def test_uploads_against_uploads(uploads):
     predicted, simulated, _, _ = both(cell({"upload": uploads}, {"upload": 1}))
-    # A third of all ACKs is lost. Connections occasionally starve for one round-trip time, which
-    # violates assumption a4.
+    # A third of all ACKs is lost.
+    # Connections occasionally starve for one round-trip time, which violates assumption a4.
     assert mean_level(simulated) == pytest.approx(mean_level(predicted), rel=0.15)
 
 
 def test_a_download_of_small_window_gets_less_and_one_of_middling_window_does_not():
     # The engine drops packets in bursts, which affect large windows more than assumption a6 states.
-    # Windows of 12 to 20 get 12 to 26 % more than predicted. Both model and engine show that a
-    # window of 6 gets less than half.
+    # Windows of 12 to 20 get 12 to 26 % more than predicted.
+    # Both model and engine show that a window of 6 gets less than half.
     levels = {}
     for window in (6, 36):
         first = {"download": 1, "tcp": {"window": window}}

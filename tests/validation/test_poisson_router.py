@@ -89,8 +89,8 @@ def test_exponential_sizes_are_an_mm1_queue(load):
     sojourn_s = mean_s + arrival_rate * square / (2 * (1 - load))
     close(queue, "sojourn_s", sojourn_s)
     close(queue, "occupancy_packets", arrival_rate * sojourn_s)
-    # Sojourn time by M/M/1. The second moment of the sizes is 1.3 % below that of the exponential
-    # distribution.
+    # Sojourn time by M/M/1.
+    # The second moment of the sizes is 1.3 % below that of the exponential distribution.
     mm1_s = mean_s / (1 - load)
     assert queue["sojourn_s"] == pytest.approx(mm1_s, rel=0.03)
     assert queue["occupancy_packets"] == pytest.approx(load / (1 - load), rel=0.03)

@@ -70,8 +70,8 @@ def over_padhye(flow, loss, acked=1):
     return sent / padhye.send_rate(loss, WINDOW, flow.rtt_s, MIN_RTO_S, acked)
 
 
-# Losses and kinds of ACKs that `make test` simulates. At small losses windows are large, and runs
-# take longer.
+# Losses and kinds of ACKs that `make test` simulates.
+# At small losses windows are large, and runs take longer.
 ALWAYS = [(0.001, True), (0.005, False), (0.01, True), (0.02, False), (0.02, True)]
 ONLY_LONG = [(0.001, False), (0.002, False), (0.002, True), (0.005, True), (0.01, False)]
 
@@ -108,8 +108,9 @@ def test_send_rate_with_sack_is_padhyes_within_three_per_cent(loss, prr):
 @pytest.mark.slow
 @pytest.mark.parametrize("prr", [False, True])
 def test_send_rate_with_sack_at_small_loss_follows_the_square_root_law(prr):
-    # Ott's constant assumes that the window also grows in recovery. Here one round trip in 47 is in
-    # recovery (-2 %). It also assumes that windows are not rounded to whole segments (-1 %).
+    # Ott's constant assumes that the window also grows in recovery.
+    # Here one round trip in 47 is in recovery (-2 %).
+    # It also assumes that windows are not rounded to whole segments (-1 %).
     # Goodput is accurate to 2.2 %.
     loss = 0.001
     flow = download(loss, delayed_ack=False, congestion="newreno", sack=True, prr=prr)

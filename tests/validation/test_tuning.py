@@ -15,8 +15,8 @@ EXAMPLE = Path(__file__).parents[2] / "examples" / "seven-downloads.toml"
 
 @pytest.fixture(scope="module")
 def tuning() -> lh.Tuning:
-    # The paper optimises only goodput. It accepts any unequal allocation in which no station
-    # starves for seconds.
+    # The paper optimises only goodput.
+    # It accepts any unequal allocation in which no station starves for seconds.
     return lh.tune(EXAMPLE, min_jain=0)
 
 
@@ -60,8 +60,8 @@ def test_pifs_beats_every_pair_of_windows(tuning):
 
 
 def test_pifs_with_txop_beats_pifs_without_and_is_among_the_best(tuning):
-    # PIFS access with TXOPs is the best setting in the paper. Here it is as good as the best
-    # setting, within 0.5 %.
+    # PIFS access with TXOPs is the best setting in the paper.
+    # Here it is as good as the best setting, within 0.5 %.
     both = best(tuning, pifs=True, bursts=True, equal=False)
     assert_beats(both, best(tuning, pifs=True, bursts=False, equal=False), 0.05)
     goodputs = [sum(trial.samples["goodput_bps"]) / 5 for trial in (both, tuning.confirmed[0])]

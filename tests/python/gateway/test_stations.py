@@ -98,7 +98,7 @@ def test_a_reading_without_news_wakes_no_thread(some: Stations) -> None:
     for _ in range(3):
         looking(some, workers, lambda: ended.append(1)).set_result(result)
     assert ended == [1]
-    # Results that wake no thread are still used, together with the next result.
+    # Equal later results do not wake the main thread, but they are processed.
     assert some.faults == [SILENT]
     assert ADDRESS in some.roster.machines["02:00:00:00:00:01"].seen_s
 

@@ -224,8 +224,8 @@ def test_edges_closer_than_the_steps_of_a_scan_are_found() -> None:
 def test_crossing_searches_for_the_rightmost_root_three_times(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """The solver searches for the rightmost root once on each side of the crossing, and once at the
-    crossing of the root that it follows.
+    """The solver searches for the rightmost root only three times: on each side of the Hopf point,
+    and at the Hopf point itself. Between these searches, it follows one root.
     """
     searched = []
     find = hopf.rightmost

@@ -65,8 +65,8 @@ def test_a_model_predicts_every_scenario_with_tcp(runs):
     for study in STUDIES:
         for name, run in runs[study.key].items():
             shared = study.points[name].get("vsb")
-            # Cells with UDP are predicted by other models, and are not checked here. No model
-            # predicts a cell whose bottleneck has an estimated rate.
+            # Cells with UDP are predicted by other models, and are not checked here.
+            # No model predicts a cell whose bottleneck has an estimated rate.
             if study not in (beta.STUDY, udp.STUDY):
                 has_none = shared is not None and "rate" not in shared
                 has_none = has_none or name.startswith("random-")  # losses on the wire

@@ -88,8 +88,8 @@ def test_every_connection_has_the_window_and_the_delayed_acks_of_the_paper(study
             # "on STA n 2,3,4,5 with a receiver window of 6 packets" (footnote 9, line 225)
             usual = 6 if study is footnote_9.STUDY else 42
             assert flow["tcp"]["window_packets"] == (own or usual), point
-            # Paper, assumption a3, line 321: "The TCP version is Reno with delayed ACK". Line 174:
-            # packets of 1500 bytes.
+            # Paper, assumption a3, line 321: "The TCP version is Reno with delayed ACK".
+            # Line 174: packets of 1500 bytes.
             each = flow["station"] == "first" and point == "still-each"
             each = each or point.startswith("each-")
             assert flow["tcp"]["delayed_ack"] is not each, point

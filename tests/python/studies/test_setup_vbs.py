@@ -35,8 +35,8 @@ def test_every_scenario_is_of_table_ii(name):
         assert tree["cell"]["rate_control"] == ("arf" if "arf" in point else "fixed")
 
 
-# Studies with eight attempts, which are the paper's first attempt and seven retries. The figures of
-# the other studies require four attempts.
+# Studies with eight attempts, which are the paper's first attempt and seven retries.
+# The figures of the other studies require four attempts.
 EIGHT = {"fig17", "fig18", "contenders"}
 
 
