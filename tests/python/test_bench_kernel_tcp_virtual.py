@@ -32,7 +32,7 @@ def figures(goodput_bps: float, loss: float = 0.01) -> dict[str, float]:
 
 
 def make_work(tmp_path: Path, store: Store) -> Work:
-    """Return the plan for two programs in place of kernels."""
+    """Return the plan of a comparison with two kernels, which are only text files here."""
     kernels = []
     for version in ("6.12", "6.1"):
         program = tmp_path / version

@@ -25,8 +25,8 @@ def test_a_machine_that_is_in_time_says_how_late_it_was():
 
 
 def test_a_machine_that_is_too_slow_says_what_it_could_carry():
-    # The machine is fast enough if it is busy for at most 0.8 of the time.
-    # The result is 14400 * 0.8 / 0.96.
+    # At 14,400 packets per second, this machine is busy for 0.96 of the time.
+    # Packets are on time if it is busy for at most 0.8: at 14400 * 0.8 / 0.96 packets per second.
     assert in_time_pps(0.96, 14_400) == pytest.approx(12_000)
     assert lateness(0.0071, 0.96, 14_400) == (
         f"warning: {LATE}: the machine carries about 12,000 packets per second of this "
@@ -42,8 +42,7 @@ def test_a_machine_shared_with_other_programs_is_reported():
 
 
 def test_simultaneous_packets_are_named_if_they_are_the_reason():
-    # There are 256 packets of 15 us each, so that the last packet of an aggregate is late by 3.8
-    # ms.
+    # Each of 256 packets takes 15 us, so that the last packet of an aggregate is late by 3.8 ms.
     assert lateness(0.0071, 0.6, 40_000, 256) == (
         f"warning: {LATE}: up to 256 packets are due simultaneously, and to carry as many takes "
         "3.8 ms"
@@ -81,8 +80,8 @@ def test_web_connections_are_counted_as_in_a_simulation():
 
 
 def test_99th_percentile_is_that_of_a_simulation():
-    # The percentile is the smallest value that at least 99 % of the values do not exceed: the 198th
-    # of 200, the 99th of 100.
+    # The percentile is the smallest value v so that at least 99 % of the values are v or less.
+    # This is the 198th of 200 values, and the 99th of 100 values.
     assert percentile_99(range(200, 0, -1)) == 198
     assert percentile_99(range(1, 101)) == 99
     assert percentile_99([0.3]) == 0.3

@@ -58,7 +58,7 @@ def test_rounding_of_a_sum_is_not_a_difference() -> None:
     [
         ([0.0] * 3, [1.0] * 3, "same"),  # by chance with probability 2 / 4^3 = 0.03
         ([0.0] * 5, [1.0] * 5, "worse"),  # by chance with probability 2 / 4^5 = 0.002
-        # by chance with probability 2 / 2^5 = 0.06
+        # Five differences have equal signs by chance with probability 2 / 2^5 = 0.06.
         ([0.0, 5.0, 3.0, 1.0, 2.0], [1.0, 6.0, 4.0, 2.0, 3.0], "same"),
     ],
 )

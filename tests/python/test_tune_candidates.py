@@ -89,7 +89,7 @@ def test_predicted_delays_are_those_simulated() -> None:
     scenario = lh.Scenario(DOWNLOADS)
     guess = predicted(models.predict(scenario.typed, "edca"), scenario)
     seen = estimated(sampled(lh.simulate(scenario, settings={"duration": "62 s"})))
-    # At CWmin 31 the goodput of the model is within one per cent of the simulation's.
+    # At CWmin 31, the goodput of the model is within one per cent of the simulated goodput.
     for quantity in ("goodput_bps", "rtt_s"):
         assert guess[quantity] == pytest.approx(seen[quantity].mean, rel=0.015), quantity
     # The Markov chain counts only complete exchanges.
@@ -156,8 +156,8 @@ def test_difference_is_paired_by_replication() -> None:
 def samples_of(
     goodput_bps: float, half: float = 0.0, sojourn_s: float = 0.07
 ) -> dict[str, list[float]]:
-    """Return samples of four replications. In every second replication the samples are above the
-    mean.
+    """Return samples of four replications. The goodput is alternately `half` below and `half` above
+    `goodput_bps`.
     """
     return {
         "goodput_bps": [goodput_bps - half, goodput_bps + half] * 2,
