@@ -10,7 +10,7 @@ export type Tree = Record<string, unknown>;
 /** TOML text of a value, or null to remove the value so that the default applies. */
 export type Written = string | null;
 
-/** Parses a scenario text. Returns null if it has a syntax error. */
+/** Parses a scenario text. Returns null if the text has a syntax error. */
 export function treeOf(text: string): Tree | null {
   try {
     return (isJson(text) ? JSON.parse(text) : parse(text)) as Tree;
