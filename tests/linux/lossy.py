@@ -1,9 +1,10 @@
 """A path of fixed delay with defined losses, for many connections of the kernel's TCP.
 
 There are two network namespaces without names and a TUN interface in each. This process is
-between them. A segment is delayed by the path's round-trip time. The ACK of a segment passes
-immediately. A lost segment is not delayed. The receiver acknowledges every segment immediately,
-and every segment is a separate packet, as in the engine's networks.
+between them. It delays each segment by the path's round-trip time, and forwards each ACK
+immediately. A segment that is to be lost is dropped when it enters the path. The receiver
+acknowledges every segment immediately, and every segment is a separate packet, as in the engine's
+networks.
 """
 
 import fcntl

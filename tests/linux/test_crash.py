@@ -207,7 +207,9 @@ KINDS_DRAWN, STEPS_DRAWN = 2, 3
 
 
 def killed_after(directory: Path, kind: str, steps_of: Callable[[int], Iterable[int]]) -> None:
-    """Kill a gateway after each step that `steps_of` chooses from the number of steps."""
+    """Run a gateway several times, and kill each run after another step. `steps_of` gets the total
+    number of steps, and returns the steps after which a run is killed.
+    """
     more, discipline = KINDS[kind]
     steps = steps_of_run(directory, more, discipline)
     assert steps > 20
@@ -221,7 +223,9 @@ def killed_after(directory: Path, kind: str, steps_of: Callable[[int], Iterable[
 
 
 def test_killed_after_some_records_and_messages(lab: Lab, directory: Path) -> None:
-    """Kill after some steps, drawn from SEED. `make test-long` kills after every step."""
+    """Kill runs after a few steps that are drawn at random from SEED. `make test-long` tests every
+    step.
+    """
     draws = seeded_random("steps after which a gateway is killed")
 
     def some(steps: int) -> list[int]:

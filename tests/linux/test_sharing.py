@@ -122,7 +122,8 @@ def sent(shaper: Shaper, name: str) -> int:
 
 
 def test_smoke_four_downloads_get_no_more_than_one(lab: Lab, tmp_path: Path) -> None:
-    """This test measures in real time; without the gateway the ratio is above 2.
+    """A station with four downloads and a station with one download have equal rates. Without the
+    gateway, the ratio of their rates is above 2. This test measures in real time.
 
     The test does not need a quiet machine. Each leaf stores packets for a second. The kernel
     serves all leaves with packets equally, even if it is late.
@@ -425,7 +426,7 @@ def test_stations_that_join_and_leave_cost_the_others_no_packet(lab: Lab, tmp_pa
         finally:
             flow.close()
     assert again == 0
-    # this process sends no data while stations change; the measured rate is 0.937 of the total
+    # The rate was 0.937 of C: this process sends no data while it adds and removes stations.
     assert rate_bps > 0.9 * 5e6
 
 

@@ -76,7 +76,9 @@ def test_windows_wait_where_aggregates_leave_them(window, stations) -> None:
 
 
 def grid() -> list[lh.Scenario]:
-    """Return all cells of the grid for which the page states the distribution of errors."""
+    """Return all cells of the grid. The documentation page of the paper states the distribution of
+    errors over these cells.
+    """
     first = product(
         (1, 2, 3, 5, 6),
         (1, 2, 3, 4),

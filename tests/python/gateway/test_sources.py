@@ -131,8 +131,8 @@ lease 10.0.0.4 {
     ids=["begun", "ends", "lines", "blanks", "both", "quotes", "digits", "dnsmasq"],
 )
 def test_a_file_takes_time_in_proportion_to_its_size(repeated: str) -> None:
-    """If the file is 8 times as long, reading it takes 8 times as long, or 64 times as long if all
-    other lines are read for each line.
+    """Reading a file that is 8 times as long takes 8 times as long. It would take 64 times as long
+    if the parser searched the remaining file for each line.
     """
 
     def spent_s(size: int) -> float:

@@ -111,7 +111,8 @@ def test_the_method_of_steps_is_as_worked_by_hand() -> None:
     policy changes exponentially.
 
     For k = 1 the equation is w' = (alpha (1 - p) - beta p w) c, where p is the drop probability and
-    c the delayed rate. Both are constant, so that the solution is known.
+    c is the delayed rate. Both p and c are constant during the first delay, so that the solution is
+    an exponential function.
     """
     case = Case.of("threshold", k=1.0, q_th=2.0)
     [rest] = case.equilibrium

@@ -81,14 +81,15 @@ def test_a_distance_is_that_of_the_farthest_mean_and_the_largest_is_per_run():
     # The wanted values are 100, 200, 320 and 50.
     # User 2 is farthest: 50 and 30 below its wanted value in the two replications.
     assert network.distance(ours, wanted).samples == pytest.approx([0.25, 0.15])
-    # The farthest users are user 2 (1 / 4) and user 1 (0.3). User 4 has 0.2 in both replications.
+    # In the first replication, user 2 is farthest from its wanted rate, by the fraction 1 / 4.
+    # In the second replication, user 1 is farthest, by 0.3. User 4 has 0.2 in both replications.
     assert network.largest_distance(ours, wanted).samples == pytest.approx([0.25, 0.3])
 
 
 def test_a_distance_is_relative_to_the_mean_and_the_largest_is_relative_to_each_run():
     ours, wanted = [Quantity(pair) for pair in network_pairs((90, 60), (60, 40))]
-    # The distances are 30 and 20, relative to the mean of 50.
-    # Per replication they would be 90 / 60 and 60 / 40.
+    # `distance` divides the differences 30 and 20 by 50, the mean of the wanted rates.
+    # `largest_distance` divides them by the wanted rates of the replications, 60 and 40.
     assert network.distance([ours], [wanted]).samples == pytest.approx([0.6, 0.4])
     assert network.largest_distance([ours], [wanted]).samples == pytest.approx([0.5, 0.5])
 

@@ -340,8 +340,8 @@ def test_figures_13_and_14_have_ratios_of_air_times_flows_and_directions():
         "flow": run((4e6, 8e6), (2e6, 1e6), (7, 8)),
         "direction": run((1e6, 1e6), (1e6, 1e6), (0.9, 1.1)),
     }
-    # The air time of a data exchange is the sum of four parts. [us]
-    # The parts are a preamble of 192 us, 1536 B, SIFS of 10 us and a MAC ACK of 192 + 56 us.
+    # The air times are in microseconds.
+    # A data exchange has a preamble of 192 us, 1536 B, SIFS of 10 us and a MAC ACK of 192 + 56 us.
     # Half of the exchange of a TCP ACK of 76 B is added, because ACKs are delayed.
     slow = 192 + 8 * 1536 / 2 + 10 + 248 + (192 + 8 * 76 / 2 + 10 + 248) / 2
     fast = 192 + 8 * 1536 / 11 + 10 + 248 + (192 + 8 * 76 / 11 + 10 + 248) / 2
