@@ -114,8 +114,8 @@ def test_eq_15_as_printed_gives_0_38_for_two_equal_classes_without_errors():
 @pytest.mark.equation("vbs", 11)
 @pytest.mark.equation("vbs", 12)
 def test_eq_12_balances_departures_of_the_queues():
-    """The solution treats the two numbers of Eq. (5) separately: data delivered, and ACKs sent in
-    the same time.
+    """In equilibrium, the AP delivers as many data packets as the stations send ACKs in the same
+    time. The solution computes the two numbers of Eq. (5) separately.
     """
     shares, errors, attempts = np.array([0.6, 0.4]), np.array([0.0, 0.3]), 4
     replies = np.array([1.0, 1.0 - 0.31**4])
@@ -181,7 +181,7 @@ def test_rate_heterogeneity_lengthens_the_mean_slot():
 
 class SlotProcess:
     """A slotted simulation of an AP with unlimited packets, and stations that answer each packet.
-    Backoff counters are frozen in busy slots, or are not.
+    `frozen` is whether backoff counters are frozen in busy slots.
     """
 
     def __init__(self, errors, attempts, frozen, seed):

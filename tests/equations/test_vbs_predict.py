@@ -348,8 +348,8 @@ def test_the_chain_of_eq_3_has_no_uploads():
 @pytest.mark.smoke(1)
 @pytest.mark.parametrize("error", [0.1, 0.3])
 def test_a_partition_gives_each_class_a_drop_tail_buffer(error):
-    """The queue share of a class is its fraction of all queued packets. Each class loses as many
-    packets as its windows grow.
+    """The queue share of a class is its fraction of all queued packets. Each class loses packets at
+    the rate at which its windows grow.
     """
     changes = {"station.low.error_down": error}
     result = two_classes(changes, algorithm="partition")

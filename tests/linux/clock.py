@@ -67,10 +67,10 @@ print(answer)
 """Program that sleeps one millisecond at a time until its input ends, and then prints the lateness
 of this machine. [s]
 
-The program adds up the times by which it overslept, from the longest to the shortest. The lateness
-is the last of these times that is added until the sum exceeds 1 % of the running time. If a single
-stall is longer than 1 % of the running time, the lateness is the length of the longest stall. A
-percentile over all sleeps would not show such a stall.
+The program adds the times by which it overslept, from the longest to the shortest, until the sum
+exceeds 1 % of the running time. The lateness is the time that was added last. If a single stall is
+longer than 1 % of the running time, the lateness is the length of the longest stall. A percentile
+over all sleeps would not show such a stall.
 """
 
 

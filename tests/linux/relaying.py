@@ -26,7 +26,7 @@ from lasthop.relay.settings import write_key
 
 LASTHOP = "import sys, lasthop.cli; sys.exit(lasthop.cli.main())"
 HEAD = struct.Struct("!IIIB")
-"""Header of a stream: its number, the bytes to send up and down, and the end that closes first."""
+"""Header of a stream: its number, the bytes to send up and down, and how the stream ends."""
 CLIENT_FIRST, SERVER_FIRST, CLIENT_RESETS, SERVER_RESETS = range(4)
 PIECE = 16_384
 SIZES = (0, 1, 1_000, 30_000, 300_000)
@@ -327,7 +327,7 @@ class Disturbance:
                 self.is_due = asyncio.Event()
 
     async def kill(self) -> None:
-        """Kill one connection between the relays, by the kernel."""
+        """Let the kernel kill one TCP connection between the relays."""
         port = self.pair.server_port
         listed = await run("ss", "-Htn", "state", "established", "dport", "=", f"{port}")
         locals_ = [line.split()[2].rpartition(":")[2] for line in listed.splitlines()]

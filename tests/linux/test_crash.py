@@ -247,8 +247,8 @@ def test_killed_after_any_record_or_message(lab: Lab, directory: Path, kind: str
 @pytest.mark.usefixtures("user_mode")
 @pytest.mark.parametrize(("discipline", "every"), [("fq_codel", 1), ("codel", 1)])
 def test_killed_with_leaves_that_keep_delay_low(discipline: str, every: int) -> None:
-    """Kill the gateway after every few steps in user-mode Linux, whose kernel supports these
-    disciplines.
+    """Kill the gateway after each step whose number is a multiple of `every`. The test runs in
+    user-mode Linux, whose kernel supports these disciplines.
     """
     script = Path(__file__).parent / "inside" / "kills.py"
     seen: dict[str, Any] = uml.answer(script, discipline, str(every))

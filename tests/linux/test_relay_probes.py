@@ -45,7 +45,7 @@ class UdpPath(Wire):
         self.far.connect(server)
         self.sockets += [self.near, self.far]
         self.delay_s = 0.0
-        """Delay of a request, and of an answer. [s]"""
+        """Delay of each request, and also of each answer. [s]"""
         self.loses = False
         self.requests: list[bytes] = []
         self.answers: list[bytes] = []

@@ -155,7 +155,7 @@ class Finished:
 
 @dataclass(frozen=True)
 class Bench:
-    """Source tree. Each fault is tried in a copy of the tree.
+    """A bench on which faults are tried, each in a fresh copy of a source tree.
 
     Parameters
     ----------

@@ -65,7 +65,7 @@ def tables(directory: Path) -> dict[str, bytes]:
 
 
 def keys(directory: Path) -> set[str]:
-    """Return the keys of the stored runs, and check that no run is in two parts."""
+    """Return the keys of the stored runs, and check that no run is in two part files."""
     sealed = [key for path in directory.glob("parts/*.zip") for key in Part(path).runs()]
     assert len(sealed) == len(set(sealed))
     return set(sealed)

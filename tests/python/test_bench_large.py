@@ -46,7 +46,9 @@ def test_the_allocator_takes_steps_of_16_bytes() -> None:
 
 
 def test_a_bound_grows_by_flows_links_windows_and_values() -> None:
-    """By hand, a flow through a dumbbell has 4 links, 8 window steps and 9 values."""
+    """Compare the bound with a computation by hand: a flow through a dumbbell has 4 links, 8 window
+    steps and 9 values.
+    """
     network = Network(large.CASES / "campus.toml", "dumbbell.flows", 100)
     per_flow = (engine_bytes(replace(network, size=200), 1.0) - engine_bytes(network, 1.0)) / 100
     by_hand = sum(FLOW) + 4 * sum(LINK) + 8 * (4 + 32) + 42 * PACKET

@@ -97,8 +97,8 @@ def test_a_stopped_search_keeps_its_findings_and_recommends_nothing() -> None:
 
 
 def test_a_first_number_comes_with_the_first_prediction() -> None:
-    """The first number is the prediction for the present setting. Until simulations begin, each
-    later number is better.
+    """While a search runs, its progress contains the best goodput so far. The first goodput is the
+    prediction for the present setting. Until simulations begin, each later goodput is not lower.
     """
     seen: list[TuneProgress] = []
 

@@ -101,7 +101,7 @@ def test_fairness_is_not_traded_for_half_a_per_cent() -> None:
         return {"jain": [jain] * 3, "goodput_bps": [goodput_bps] * 3}
 
     # Jain's index of 0.996 is within 0.5 % of 0.9999.
-    # However, the goodputs differ by 6 % instead of 1 %.
+    # However, the stations' goodputs differ by 6 % with an index of 0.996, and by 1 % with 0.9999.
     uneven, even = samples_of(0.996, 5.10e6), samples_of(0.9999, 5.05e6)
     assert choice({"uneven": uneven, "even": even}) == "even"
     # The spreads of the stations' goodputs are 0.4 and 0.1 %.

@@ -102,8 +102,8 @@ def test_counters_of_the_dcf_are_within_three_per_cent_of_the_freezing_rule(stat
 
 
 def test_bianchis_chain_is_not_the_freezing_rule():
-    """With frozen counters of the DCF, the large windows get 8 % less goodput than in Bianchi's
-    chain.
+    """With frozen counters of the DCF, the class with large contention windows has 8 % less goodput
+    than in Bianchi's chain.
     """
     result = simulate(TWO_WINDOWS, "dcf")
     with pytest.raises(AssertionError, match="second"):

@@ -109,7 +109,8 @@ def test_an_estimate_is_repeated_when_the_remaining_time_falls_to_a_quarter(
     assert first == "note: simulating: about 83 min"
     assert 1 <= len(again) <= 4
     assert all("takes less than estimated: about" in line for line in again)
-    # The run takes 1.7 min. The next estimate would be printed at a quarter of 3.5 min.
+    # The next estimate would be printed when the remaining time is a quarter of 3.5 min.
+    # The run takes only 1.7 min, and ends before.
     assert again[-1].endswith("about 3.5 min")
 
 

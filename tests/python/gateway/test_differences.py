@@ -70,8 +70,8 @@ def test_requested_settings_are_not_a_difference(fairness: str) -> None:
 
 @pytest.mark.parametrize("fairness", ["station", "flow"])
 def test_every_kind_of_request_of_a_gateway_is_expected(fairness: str) -> None:
-    """Return to the first list of requests: a guest adds requests when it joins, and its requests
-    are removed when it leaves.
+    """A guest adds requests when it joins. After the guest has left, the expected requests are
+    those from before it joined.
     """
     made = layout(fairness)
     before = {request.command for request in wanted(made)}

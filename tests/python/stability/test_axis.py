@@ -32,7 +32,7 @@ def router(**settings: object) -> Case:
 
 
 def test_more_flows_share_the_same_link() -> None:
-    """The verdicts along the axis `flows` equal those of scenarios with this number of flows."""
+    """The verdict at each point of the axis `flows` equals that of a scenario with these flows."""
     points = edges(router(), "flows", 15, 300)
     assert [type(each) for each in points] == [HopfPoint, Jump, HopfPoint]
     for n in (20, 30, 60, 120, 200):

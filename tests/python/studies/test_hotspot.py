@@ -16,8 +16,8 @@ CLAIMED = tuple(str(number) for number in range(1, 19))
 
 
 def short(study: Study) -> Study:
-    """Return the study with two runs of six seconds for each scenario. Runs with phases keep their
-    length.
+    """Return the study with two runs of six seconds for each scenario. The studies of figures 4 and
+    12 keep their length, because their stations start and stop at given times.
     """
     times = {"duration": "6 s", "warmup": "1 s", "stagger": "0.1 s"}
     if study in (fig04.STUDY, fig12.STUDY):

@@ -80,7 +80,8 @@ def over_threshold(points: Points, model: str, rtt: float) -> dict[str, float]:
         "alpha_threshold_low": 0.125,
         "alpha_threshold_high": 0.175,
         "alpha_change": 0.4,  # alpha grows from 0.125 to 0.175, which is 40 %
-        # At a threshold of 100, alpha is 5 % above and 5 % below the critical 0.15.
+        # The study evaluates the growth 5 % above and 5 % below the critical alpha of 0.15.
+        # In place of the growth rate, `grown` returns alpha.
         "growth_above": 0.1575,
         "growth_below": 0.1425,
         # At a threshold of 150, `grown` returns the default alpha with a negative sign.

@@ -183,7 +183,7 @@ def test_legacy_links_are_of_802_11_or_of_idealised_backoff(name):
         if not is_legacy(name, point):
             continue
         csma = tree["csma"]
-        # Access by (4.1) has rho = 2.24 (line 309), unless the paper states another value.
+        # Idealised access by Eq. (4.1) has rho = 2.24 (line 309) where the paper states no value.
         ideal = point == "legacy" or name == "capacity"
         assert csma["access"] == ("legacy" if ideal else "dcf"), point
         assert only(csma, "aqm", "dummy") == {"aqm": False, "dummy": False}

@@ -13,7 +13,7 @@ export interface Queue {
   rate_bps: number | null;
 }
 
-/** Returns the queues that have a limit. Queues with a discipline are first. */
+/** Returns the queues of a scenario that have a limit. Drop-tail queues are last. */
 export function queuesOf(scenario: Scenario): Queue[] {
   const queues: Queue[] = [];
   const add = (name: string | null, from: Scenario | null, rate_bps: number | null) => {
