@@ -51,8 +51,8 @@ def test_the_target_is_a_packet_and_a_half_at_the_share_of_ten(more: str, target
 @pytest.mark.parametrize(
     ("more", "target_ms"),
     [
-        # CoDel's target is 3/7 of the sum of the estimator's threshold and 30 ms.
-        # It is at least 10 ms, the transmission time of 1.5 packets at a tenth of C.
+        # With FQ-CoDel, the target is at least 3/7 of the sum of the threshold and 30 ms.
+        # Every target is at least the time of 1.5 packets at a tenth of the largest C: 10 ms.
         ("", 30),
         ("wce.threshold = '75 ms'", 45),
         ("wce.threshold = '6 ms'", 16),
