@@ -3,8 +3,8 @@
     python tests/inventory.py list > FILE            in a checkout, after `make test`
     python tests/inventory.py compare BEFORE AFTER   two such files
 
-`compare` prints the missing identifiers. It fails if an identifier has no reason in `removed.toml`,
-a table of patterns and reasons next to this file.
+`compare` prints the identifiers that are only in BEFORE. It fails if such an identifier matches no
+pattern in `removed.toml`. This file, in the same folder, has a reason for each pattern.
 """
 
 import fnmatch

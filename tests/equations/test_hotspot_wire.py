@@ -41,8 +41,7 @@ def test_service_time_of_downloads_worked_by_hand(hotspot):
 
 
 def test_service_time_counts_one_packet_of_the_ap(hotspot):
-    # In every equilibrium, the ACKs and segments that the AP delivers per service time add up to
-    # one packet.
+    # In every equilibrium, the AP delivers one packet per service time: an ACK or a segment.
     for connections in [((3, 0), (0, 1)), ((2, 2), (1, 0)), ((0, 3), (0, 1))]:
         scenario = hotspot(*connections)
         for flow in scenario["flows"]:

@@ -161,8 +161,9 @@ def test_rules_are_those_of_the_senders() -> None:
     assert fluid(scenario()).case.values["tcp"].name == "compound-reno"
     assert fluid(scenario(tcp__congestion="newreno")).case.values["tcp"].name == "reno"
     p = {"alpha": 0.125, "k": 0.75, "beta": 0.5}
-    # At 256 packets Compound grows by 8 packets per round trip. One of these packets is the growth
-    # of Reno, which delayed ACKs halve. At 10 packets Compound equals Reno.
+    # At 256 packets, Compound grows by 8 packets per round trip, of which Reno's growth is 1.
+    # Delayed ACKs halve Reno's growth, so that 7.5 packets remain.
+    # At 10 packets, Compound equals Reno.
     assert delayed_compound().increase(256.0, p) * 256.0 == pytest.approx(7.5)
     assert delayed_compound().increase(10.0, p) == pytest.approx(delayed_reno().increase(10.0, p))
     assert delayed_reno().increase(10.0, p) == pytest.approx(0.05)

@@ -26,8 +26,8 @@ from lasthop.models.vbs.contention import (
 )
 from lasthop.models.vbs.window import WindowGrowth
 
-# Data frame of table II: 192 us of preamble and header, 1500 B, 40 B of IP and 28 B of MAC. DIFS is
-# included.
+# Data frame of table II: 192 us of preamble and header, 1500 B, 40 B of IP and 28 B of MAC.
+# DIFS is included.
 DATA = Frame(839.556e-6, 839.556e-6)
 ACK = Frame(515.111e-6, 515.111e-6)
 GROWTH = WindowGrowth(45, alpha=0.125, kappa=0.75, beta=0.5, gamma=30.0, segments_per_ack=1)
@@ -83,8 +83,8 @@ def test_slots_by_hand_differ_from_eq_8_as_printed():
     silent = 0.99**2 * 0.98**3
     assert (idle, acks) == pytest.approx((0.94 * silent, 0.94 * (1 - silent)))
     assert data == pytest.approx(0.06)
-    # As printed, Eq. (8) multiplies the probability of silent stations by 1 - p_w. Then 30 % of all
-    # slots would be both idle slots and slots of an ACK.
+    # As printed, Eq. (8) multiplies the probability of silent stations by 1 - p_w.
+    # With this factor, 30 % of all slots would be both idle slots and slots of an ACK.
     assert 1 - idle - 0.94 * (1 - 0.7 * silent) < 0.0
 
 
@@ -114,8 +114,8 @@ def test_eq_15_as_printed_gives_0_38_for_two_equal_classes_without_errors():
 @pytest.mark.equation("vbs", 11)
 @pytest.mark.equation("vbs", 12)
 def test_eq_12_balances_departures_of_the_queues():
-    """The solution treats the two numbers of Eq. (5) separately: data delivered, and ACKs sent in
-    the same time.
+    """In equilibrium, the AP delivers as many data packets as the stations send ACKs in the same
+    time. The solution computes the two numbers of Eq. (5) separately.
     """
     shares, errors, attempts = np.array([0.6, 0.4]), np.array([0.0, 0.3]), 4
     replies = np.array([1.0, 1.0 - 0.31**4])
@@ -151,7 +151,7 @@ def test_throughput_counts_acks_or_data_alike():
         attempt_prob(solution.ap_failure, EIGHT_ATTEMPTS), np.full(1, attempts), np.full(1, 10)
     )
     slot_s = mean_slot_s(probs, 20e-6, ACK.success_s, DATA.success_s)
-    # Only one ACK in 10^8 is given up, so that the two rates are nearly equal.
+    # Stations give up only one ACK in 10^8, so that they deliver ACKs at the AP's service rate.
     assert 10 * attempts * (1 - hit) / slot_s == pytest.approx(solution.service_rate, rel=1e-6)
 
 
@@ -181,7 +181,7 @@ def test_rate_heterogeneity_lengthens_the_mean_slot():
 
 class SlotProcess:
     """A slotted simulation of an AP with unlimited packets, and stations that answer each packet.
-    Backoff counters are frozen in busy slots, or are not.
+    `frozen` is whether backoff counters are frozen in busy slots.
     """
 
     def __init__(self, errors, attempts, frozen, seed):
@@ -277,14 +277,14 @@ def test_mac_layer_against_the_slot_process(errors, frozen, packets):
     solution = solve(lossy, np.full(2, 0.5), np.array([1.0, 0.99]), Options())
     packets = seen["delivered"] + seen["discarded"]
     assert solution.service_rate == pytest.approx(packets / process.time_s, rel=0.01)
-    # The model assumes that the number of contending stations is Poisson, and independent of the
-    # AP's backoff. Therefore it has 9 % too few collisions at p_w = 0.3. The measured number of
-    # 2700 collisions has a standard error of 2 %.
+    # The model assumes a Poisson number of contending stations, independent of the AP's backoff.
+    # Therefore the model has 9 % too few collisions at p_w = 0.3.
+    # The simulation has 2700 collisions, a number with a standard error of 2 %.
     collided = seen["collided"]
     share = collided / seen["attempts"]
     assert solution.ap_collision == pytest.approx(share, rel=0.1 + 2.0 / math.sqrt(collided))
-    # At p_w = 0.3, a fraction of 4.6e-3 of the packets is discarded. These are 230 packets, so that
-    # the 95 % interval is 13 %.
+    # At p_w = 0.3, a fraction of 4.6e-3 of the packets is discarded.
+    # This fraction is 230 packets of the simulation, so that its 95 % interval is +- 13 %.
     assert solution.ap_discard == pytest.approx(seen["discarded"] / packets, rel=0.13, abs=1e-4)
 
 
@@ -332,8 +332,8 @@ def test_eq_12_as_printed_overstates_goodput():
     ],
 )
 def test_the_ap_attempts_at_the_rate_of_its_failures(balance, errors):
-    """Averages are weighted by the shares of the classes, as printed. Therefore the test has
-    classes with different shares.
+    """The AP's mean failure probability is weighted by the shares of the classes, as printed. To
+    test the weights, the classes have different shares.
     """
     shares = np.array([0.7, 0.3])
     options = replace(PAPER, ack_balance=balance)

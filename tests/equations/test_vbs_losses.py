@@ -35,8 +35,9 @@ def test_losses_in_an_episode_have_the_mean_of_the_parameters(own):
 
 
 def test_hazard_in_episodes_by_hand():
-    """A window of 10 packets has a tenth of an episode per round trip. If q is the probability of a
-    loss in an episode, each packet is lost with probability 0.1 q / 10, or by a discard.
+    """A window of 10 packets has 0.1 episodes per round trip. In an episode, a loss occurs with
+    probability q. Therefore each packet is lost at the buffer with probability 0.1 q / 10. The
+    probability that the MAC discards a packet is added.
     """
     hazard = in_episodes(np.array([10.0]), np.ones(1), 0.002, Episodes(0.1, 0.4, 0.05))
     hit = 1 - 0.6 * math.exp(-0.5)
@@ -90,8 +91,8 @@ def walk(limit, loss, rto, events, seed):
     for _ in range(events):
         while not again:
             needed = window + 0.5
-            # Number of packets until a loss. It is infinite if no packet is lost before the window
-            # has grown by one, which takes `needed` packets.
+            # The window grows by one after `needed` packets.
+            # `first` is the number of packets until a loss, or infinite without a loss before.
             first = rng.geometric(loss) if rng.random() > (1 - loss) ** needed else math.inf
             while needed + 1 <= first < math.inf:
                 first = rng.geometric(loss)

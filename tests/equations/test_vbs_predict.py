@@ -91,8 +91,8 @@ def test_theta_counts_acks_that_return(changes):
 
 
 def two_classes(changes, share=0.5, **queue):
-    """Return a scenario in which the stations `high` together have this share, and the stations
-    `low` the remaining share.
+    """Return the prediction for two classes of a shared queue: the stations `high` have the target
+    share `share`, and the stations `low` have the remaining share.
     """
     flows = tree(changes)["flows"]
     shares = {"high": share, "low": 1.0 - share}
@@ -242,7 +242,9 @@ def test_uploads_that_starve_downloads_at_a_short_queue_settle():
 
 
 def test_losses_that_hardly_count_are_an_answer_or_a_clear_refusal():
-    """If a loss hardly reduces the window, loss events may follow each other indefinitely."""
+    """Check the error message for losses that reduce the window by only 1 %. Then no loss rate
+    limits the offered load.
+    """
     with pytest.raises(ConvergenceError, match="no loss rate brings the offered load down"):
         predicted_with({"tcp.compound.beta": 0.01})
 
@@ -267,8 +269,8 @@ def test_virtual_buffer_sharing_gives_the_classes_their_shares():
     result = predict(shared())
     high, low = result["classes"]
     assert low["queue_share"]["mean"] == pytest.approx(0.5)
-    # Algorithm 1 fills cB = 60 packets like a drop-tail buffer. A regulator keeps the mean at 60
-    # packets.
+    # Algorithm 1 fills cB = 60 packets like a drop-tail buffer, so that the mean is below 60.
+    # A regulator would keep the mean at 60 packets.
     assert 45 < mean(result, "queues", "ap", "occupancy_packets") < 58
     regulated = predict(shared(algorithm="regulated"))
     assert mean(regulated, "queues", "ap", "occupancy_packets") == pytest.approx(60.0)
@@ -346,8 +348,8 @@ def test_the_chain_of_eq_3_has_no_uploads():
 @pytest.mark.smoke(1)
 @pytest.mark.parametrize("error", [0.1, 0.3])
 def test_a_partition_gives_each_class_a_drop_tail_buffer(error):
-    """The queue share of a class is its fraction of all queued packets. Each class loses as many
-    packets as its windows grow.
+    """The queue share of a class is its fraction of all queued packets. Each class loses packets at
+    the rate at which its windows grow.
     """
     changes = {"station.low.error_down": error}
     result = two_classes(changes, algorithm="partition")
@@ -537,8 +539,8 @@ def test_a_single_class_that_fills_its_part_holds_it():
 
 @pytest.mark.slow
 def test_a_single_class_that_cannot_fill_its_part_is_a_drop_tail_queue():
-    # Five simulations of 420 s give 6.109 +- 0.012 Mb/s in total, and 0.971 +- 0.006 Mb/s for
-    # station high-1.
+    # In five simulations of 420 s, the total goodput is 6.109 +- 0.012 Mb/s.
+    # The goodput of station high-1 is 0.971 +- 0.006 Mb/s.
     result, plain = in_one_class({"cell.ap_queue": 1000}), predicted_with({"cell.ap_queue": 600})
     assert goodput(result) == pytest.approx(goodput(plain), rel=1e-6)
     assert mean(result, "cells", "cell", "goodput_bps") == pytest.approx(6.109e6, rel=0.005)

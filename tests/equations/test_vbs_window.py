@@ -1,5 +1,5 @@
-"""Eqs. (1) to (4) of paper 000 for the window and its Markov chain, by hand and compared with
-another solution.
+"""Eqs. (1) to (4) of paper 000 for the window and its Markov chain. The results are checked by hand
+and by a second method of solution.
 """
 
 from dataclasses import replace
@@ -20,8 +20,8 @@ GROWTH = WindowGrowth(45, alpha=0.125, kappa=0.75, beta=0.5, gamma=30.0, segment
 
 
 def loss_for_window(mean, target):
-    """Return, by bisection, the loss probability at which a decreasing function has the value
-    `mean`. [-]
+    """Return the loss probability at which the decreasing function `mean` has the value `target`.
+    The probability is found by bisection. [-]
     """
     low, high = 0.0, 1.0 - 1e-9
     for _ in range(60):
@@ -118,7 +118,7 @@ def test_mean_windows_against_a_walk_through_the_chain():
         visited.append(window)
         needed = 1 / delta[window - 1]
         survived = rng.random() < (1 - loss) ** needed
-        # number of packets until the loss, given that the loss occurs before the window has grown
+        # Random number of packets until the loss, if the loss occurs before the window grows.
         lost_at = np.log1p(-rng.random() * (1 - (1 - loss) ** needed)) / np.log1p(-loss)
         sent = needed if survived else lost_at
         packets, rounds = packets + sent, rounds + sent / window

@@ -44,7 +44,7 @@ class Device:
 
 
 class Sent(NamedTuple):
-    """A frame to send. The router's MAC address is its destination if `to` is None."""
+    """A frame of an attack, and the MAC addresses for its header."""
 
     packet: Packet
     mac: str = DEVICE
@@ -157,8 +157,8 @@ def fragments(device: Device, k: int, now_s: float) -> Sent:
 
 
 def last_of(count: int) -> Maker:
-    """Return a maker whose frames use only the last of many IPv6 addresses. All these addresses
-    remain in use.
+    """Return a maker of packets from the last of `count` IPv6 addresses of the device. Every 40th
+    packet has another of these addresses, so that none of them expires.
     """
 
     def make(device: Device, k: int, now_s: float) -> Sent:

@@ -453,8 +453,7 @@ def measured(name: str, row: Row, arguments: argparse.Namespace, directory: Path
         stack.enter_context(Air(bridge=arguments.bridge, packets=packets))
         running = stack.enter_context(up(directory, gateway_text(arguments, row)))
         total_s = seconds + warm_up
-        # the device answers ARP and neighbour solicitations before, during and shortly after its
-        # attack
+        # the device answers ARP and neighbour solicitations also before and after its attack
         answering = [Child(STATIONS, lambda: answer(row, total_s + ANSWERS_S))]
         find_device(running)
         flows = {"honest": [traffic.Flow(HONEST_V4, download=True)]}
@@ -527,7 +526,7 @@ def refuse(_: object) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Measure rows. Return 1 if any fails."""
+    """Measure rows. Return 1 if any row fails."""
     parser = argparse.ArgumentParser(description="attacks of a guest on the gateway")
     parser.add_argument("rows", nargs="*", metavar="ROW", help="rows to measure (all)")
     parser.add_argument("--list", action="store_true", help="print the names of the rows")

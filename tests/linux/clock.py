@@ -34,10 +34,10 @@ goodput was 10 % lower.
 """
 
 WINDOW_S = 45e-3
-"""Largest lateness of programs that receive from an emulated cell, without an effect on the
-measured results. [s]
+"""Largest lateness of programs that receive from an emulated cell. [s]
 
-The value is half of the time in which a cell of 5.2 Mbit/s sends one window of 42 segments.
+A lateness up to this value does not affect measured results. The value is half of the time in which
+a cell of 5.2 Mbit/s sends one window of 42 segments.
 """
 
 Measured = TypeVar("Measured")
@@ -67,10 +67,10 @@ print(answer)
 """Program that sleeps one millisecond at a time until its input ends, and then prints the lateness
 of this machine. [s]
 
-The program adds up the times by which it overslept, from the longest to the shortest. The lateness
-is the last of these times that is added until the sum exceeds 1 % of the running time. If a single
-stall is longer than 1 % of the running time, the lateness is the length of the longest stall. A
-percentile over all sleeps would not show such a stall.
+The program adds the times by which it overslept, from the longest to the shortest, until the sum
+exceeds 1 % of the running time. The lateness is the time that was added last. If a single stall is
+longer than 1 % of the running time, the lateness is the length of the longest stall. A percentile
+over all sleeps would not show such a stall.
 """
 
 
@@ -119,8 +119,8 @@ def in_time(
     bound_s : float
         Largest lateness of a valid run.
     own : callable
-        Called with the result of `measure`. Returns the lateness that this result contains, or None
-        if it contains no lateness.
+        Function that is called with the result of `measure`. It returns the lateness that this
+        result reports, or None if the result does not report lateness.
     witness_bound_s : float, optional
         Largest lateness of the witness, if it differs from `bound_s`.
     """

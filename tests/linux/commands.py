@@ -32,9 +32,7 @@ from lasthop.enforce.gateway.live import tables
 CLONE_NEWNS = 0x00020000
 """Flag of unshare(2) for a new mount namespace."""
 STREAMS = 3
-"""Number of standard streams. Their file descriptors are 0 to 2; all other file descriptors are
-larger.
-"""
+"""Number of standard streams. The standard streams have the file descriptors 0 to 2."""
 LONGEST_S = 120.0
 """Longest duration of a command; after this time, the command is killed. [s]"""
 USED = (
@@ -47,10 +45,10 @@ USED = (
 
 @cache
 def ready() -> None:
-    """Import the modules that commands need: run a command that fails, and draw a table that is not
-    shown.
+    """Import the modules that commands need, before any fork. For this purpose, run a command that
+    fails, and draw a table into memory.
 
-    A fork that has become another user may not be able to read modules.
+    A fork that has become another user may not be allowed to read the files of modules.
     """
     with contextlib.redirect_stderr(io.StringIO()):
         assert main(["gateway", "status", "/dev/null"]) == 2

@@ -31,7 +31,7 @@ def mac_of_lan() -> bytes:
 def ipv4(
     protocol: int, payload: bytes, source: str, *, fragment: int = 0, to: str = THERE_V4
 ) -> tuple[int, bytes]:
-    """Return an IPv4 packet. Its checksum is wrong, which does not matter for classification."""
+    """Return an IPv4 packet. Its header checksum is 0; classification does not check it."""
     header = struct.pack("!BBHHHBBH", 0x45, 0, 20 + len(payload), 1, fragment, 64, protocol, 0)
     return 0x0800, header + ip_address(source).packed + ip_address(to).packed + payload
 

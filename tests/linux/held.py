@@ -47,7 +47,7 @@ class Held:
     [-]
     """
     malloc_bytes: int
-    """Memory in use outside Python's allocator (the allocator is for small objects). [bytes]"""
+    """Memory that was allocated by malloc, not by Python's allocator for small objects. [bytes]"""
     threads: int
     descriptors: int
     stations: int
@@ -122,11 +122,11 @@ def keys_of(descriptor: int, key_bytes: int) -> set[bytes]:
 
 
 def needed_by(stations: Sequence[Mapping[str, Any]], leaves: int = 0) -> InKernel:
-    """Return how many kernel objects of each kind the stations of an access point need.
+    """Return the numbers of kernel objects that a gateway with these stations needs.
 
-    `leaves` is the number of leaves that do not depend on stations. A station is classified by its
-    IP address if it shares its MAC address with another station, or if its MAC address is not
-    known.
+    `leaves` is the number of leaves if it does not depend on stations; 0 means one leaf per
+    station. A station is classified by its IP address if it shares its MAC address with another
+    station, or if its MAC address is not known.
     """
     classes = 1 + SHARED_LEAVES + (leaves or len(stations))
     macs = Counter(station["mac"] for station in stations if station["mac"])

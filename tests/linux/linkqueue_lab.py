@@ -48,7 +48,7 @@ TEXTS = {"threshold": THRESHOLD, "shared": SHARED, "pi": PI}
 
 @pytest.fixture(scope="module")
 def lab() -> Iterator[Lab]:
-    """A gateway without a slow hop, whose uplink is shaped."""
+    """Yield a gateway without a slow hop, whose uplink is shaped."""
     with Lab(stations=3, rate_bps=None) as lab:
         with entered(GATEWAY):
             sh("ip link set wan gso_max_segs 65535")

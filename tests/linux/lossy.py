@@ -1,9 +1,10 @@
 """A path of fixed delay with defined losses, for many connections of the kernel's TCP.
 
 There are two network namespaces without names and a TUN interface in each. This process is
-between them. A segment is delayed by the path's round-trip time. The ACK of a segment passes
-immediately. A lost segment is not delayed. The receiver acknowledges every segment immediately,
-and every segment is a separate packet, as in the engine's networks.
+between them. It delays each segment by the path's round-trip time, and forwards each ACK
+immediately. A segment that is to be lost is dropped when it enters the path. The receiver
+acknowledges every segment immediately, and every segment is a separate packet, as in the engine's
+networks.
 """
 
 import fcntl
@@ -37,11 +38,12 @@ SO_SNDBUFFORCE, SO_RCVBUFFORCE = 32, 33
 BUFFER_BYTES = 8 << 20
 
 SWELL_S, LARGEST_S = (2.0, 8.0, 9.0), 1.0
-"""Times of the beginning, maximum and end of an additional delay, and its maximum. [s]
+"""An additional delay: the times at which it begins, is largest and ends, and its maximum. [s]
 
-Before counting begins, the additional delay grows from 0 to its maximum and shrinks to 0 again, so
-slowly that no timer expires. Some congestion controls compare the delay with the largest delay that
-they have measured. After the additional delay, the lateness of a busy machine hardly affects them.
+Before counting begins, the additional delay grows from 0 to its maximum and shrinks to 0 again. The
+changes are so slow that no timer expires. Some congestion controls compare the current delay with
+the largest delay that they have measured. After a delay of 1 s, the small delays of a busy machine
+hardly affect these congestion controls.
 """
 
 Losses = Callable[[], bool]
@@ -49,7 +51,7 @@ Losses = Callable[[], bool]
 
 
 def every(period: int) -> Losses:
-    """Lose the last packet of each period."""
+    """Return a function that loses the last of every `period` packets."""
     count = 0
 
     def lost() -> bool:
@@ -61,7 +63,7 @@ def every(period: int) -> Losses:
 
 
 def independent(probability: float, seed: int) -> Losses:
-    """Lose each packet with the given probability."""
+    """Return a function that loses each packet with the given probability."""
     draws = random.Random(seed)
     return lambda: draws.random() < probability
 
@@ -82,8 +84,8 @@ class Flow:
         self.marks.append((self.delivered, self.lost, self.kept_s))
 
     def window(self, length_s: float, part: int = 0) -> float:
-        """Return the mean number of packets in flight between two consecutive marks, by Little's
-        law. [packets]
+        """Return the mean number of packets in flight between mark number `part` and the next mark,
+        by Little's law. `length_s` is the time between these marks. [packets]
         """
         return (self.marks[part + 1][2] - self.marks[part][2]) / length_s
 

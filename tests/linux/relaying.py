@@ -26,7 +26,7 @@ from lasthop.relay.settings import write_key
 
 LASTHOP = "import sys, lasthop.cli; sys.exit(lasthop.cli.main())"
 HEAD = struct.Struct("!IIIB")
-"""Header of a stream: number, bytes up, bytes down, kind."""
+"""Header of a stream: its number, the bytes to send up and down, and how the stream ends."""
 CLIENT_FIRST, SERVER_FIRST, CLIENT_RESETS, SERVER_RESETS = range(4)
 PIECE = 16_384
 SIZES = (0, 1, 1_000, 30_000, 300_000)
@@ -65,7 +65,7 @@ class Received:
     broken: set[int] = field(default_factory=set)
 
     async def answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Act as the target of a stream."""
+        """Receive a stream and send the reply, as the program to which the relays connect."""
         number = -1
         try:
             head = await reader.readexactly(HEAD.size)
@@ -96,7 +96,7 @@ class Received:
 async def run_stream(
     number: int, how: int, up: int, down: int, target: int, via: tuple[str, int]
 ) -> str:
-    """Act as the program of a stream; return its outcome."""
+    """Open a stream through the relays, send and receive its data, and return its outcome."""
     try:
         reader, writer = await relay.open_connection("127.0.0.1", target, via=via)
     except (OSError, TimeoutError):
@@ -327,7 +327,7 @@ class Disturbance:
                 self.is_due = asyncio.Event()
 
     async def kill(self) -> None:
-        """Kill one connection between the relays, by the kernel."""
+        """Let the kernel kill one TCP connection between the relays."""
         port = self.pair.server_port
         listed = await run("ss", "-Htn", "state", "established", "dport", "=", f"{port}")
         locals_ = [line.split()[2].rpartition(":")[2] for line in listed.splitlines()]

@@ -69,7 +69,7 @@ class Router:
         place.with_suffix(".real").rename(place)
 
     def command(self, *arguments: str) -> list[str]:
-        """Return the command that runs the script without a further process."""
+        """Return the command line that runs the script. Its process becomes the script's shell."""
         inside = f'mount -t proc proc {self.root}/proc && exec env -i PATH=/sbin:/bin "$@"'
         chroot = [shutil.which("chroot") or "chroot", str(self.root)]
         start = ["ip", "netns", "exec", GATEWAY, "sh", "-c", inside, "sh"]

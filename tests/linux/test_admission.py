@@ -74,7 +74,7 @@ def start(tmp_path: Path) -> Iterator[Start]:
 
 
 def see(service: GatewayService) -> None:
-    """Ask all sources for stations."""
+    """Let the service read the tables in which it finds stations, such as neighbours and leases."""
     service.stations.see(look(service.shaping.gateway)[0])
 
 

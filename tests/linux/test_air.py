@@ -53,8 +53,9 @@ with socket.create_connection(("server", 80)) as one:
     one.shutdown(socket.SHUT_WR)
     print(sum(map(len, iter(lambda: one.recv(65536), b""))))
 """
-# Settings of two cells. In `SINGLE`, the queue marks every packet that waits. In `AGGREGATES`, it
-# marks two of three packets if forty packets wait.
+# Settings of two cells, `SINGLE` and `AGGREGATES`.
+# In `SINGLE`, the queue marks every packet that waits.
+# In `AGGREGATES`, the queue marks two of three packets if forty packets wait.
 SINGLE = (
     'cell = { phy = "802.11b", rate = "5.5 Mbps", '
     'ap_queue = { limit = 60, codel = { ecn = true, ce_threshold = "10 us" } } }'
@@ -74,7 +75,7 @@ def rights() -> None:
 
 
 def frames(path: Path) -> Iterator[tuple[bytes, bytes]]:
-    """Yield each frame of a capture with its comment."""
+    """Yield each frame of a capture in pcapng format, and the comment of its record."""
     content = path.read_bytes()
     at = 0
     while at < len(content):
@@ -102,7 +103,9 @@ def on_air(path: Path, headers: int) -> dict[bool, list[bytes]]:
 
 
 def sniffed(path: Path) -> dict[bool, list[bytes]]:
-    """Return IPv4 packets of an interface, keyed by whether they left it."""
+    """Return the captured IPv4 packets of an interface. The key is True for sent packets, and False
+    for received packets.
+    """
     content, at = path.read_bytes(), 0
     seen: dict[bool, list[bytes]] = {True: [], False: []}
     while at < len(content):
@@ -138,8 +141,8 @@ def test_captured_frames_are_the_packets_of_the_interfaces(tmp_path, cell):
         sniffed(of_server),
         sniffed(of_laptop),
     )
-    # Packets arrive at an interface in the order in which they crossed the air. The capture at the
-    # interfaces begins later, so that it contains only the later packets.
+    # Packets arrive at an interface in the order in which they crossed the air.
+    # The capture at the interfaces begins later, so that it does not contain the first packets.
     came = at_server[False]
     assert len(came) > 200
     assert contains(captured[True], came)

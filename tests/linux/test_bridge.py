@@ -111,7 +111,8 @@ def rows(service: GatewayService) -> dict[str, Any]:
 
 def rates(service: GatewayService, flows: list[Flow], seconds: float = 4) -> list[float]:
     """Return the rate through each guest's leaf, after all leaves have become full. [bit/s]"""
-    # A guest that sends no ARP is detected when one of its packets is sampled (one in 64).
+    # Wait until both guests are detected.
+    # A guest without ARP is detected late, because only one of 64 packets is read.
     end = time.monotonic() + PATIENCE_S
     while set(MACS) - rows(service).keys():
         assert time.monotonic() < end, rows(service)

@@ -32,7 +32,7 @@ def test_c_settles_under_the_capacity_and_stations_are_equal(
     5 % of the capacity, and the round-trip times of pings are short.
 
     With the limit of 20 Mbit/s, the hop's queue is first full (150 ms) for more than 64 pings.
-    After 64 pings that do not confirm the base round-trip time, the estimator doubts it.
+    After 64 pings that do not confirm the base round-trip time, the estimator measures it again.
     """
     text = gateway_text(3, f'wce.max = "{cap_mbps} Mbps"', rate="estimated")
     rates, pings, shares = run_gateway(text, tmp_path, settled_s)

@@ -90,8 +90,8 @@ def test_frames_without_a_station_pass_through_the_unclassified_leaf(shaper: Sha
     unknown = ipv4(17, udp(4433), "192.0.2.1")
     before = passed(shaper)
     send(unknown, INVENTED)
-    # These frames have the IP address of a station, but not its MAC address. The station is
-    # classified by its MAC address, so that the frames do not belong to it.
+    # These frames have the IP address of a station, but not its MAC address.
+    # Only frames with the MAC address of the station are classified as frames of the station.
     send(ipv4(17, udp(4433), HERE_V4[1]), INVENTED)
     assert growth(shaper, before) == {"unclassified": 2 * COUNT}
 
@@ -276,7 +276,7 @@ def test_neighbours_with_a_forged_mac_address_are_made_void(shaper: Shaper) -> N
     now = shaper.classified("wlan")
     assert now is not None
     assert now[0][Kind.FORGED].packets - before[Kind.FORGED].packets == 4
-    # Packets that the program has made invalid pass through the leaf of their sender.
+    # The BPF program makes forged ARP packets invalid, and puts them into their sender's leaf.
     at_leaf = passed(shaper)
     send(arp(other), MACS[0], count=COUNT)
     assert growth(shaper, at_leaf) == {"s0": COUNT}

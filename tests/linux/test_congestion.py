@@ -242,15 +242,14 @@ confidence intervals. The cause of the difference is loss recovery. [-]
     [
         ("compound", "every", 500, 80, 40.0, 1600),
         ("compound", "probability", 500, 80, 60.0, 2400),
-        # Illinois has no case with periodic losses, since its mean window then has several possible
-        # values.
+        # No case for Illinois has periodic losses: its mean window would have several values.
         ("illinois", "probability", 1000, 10, 100.0, 2300),
     ],
     ids=["compound-every", "compound-probability", "illinois-probability"],
 )
 def test_mean_windows_are_those_of_the_engine(law, kind, period, flows, length_s, least_lost):
-    """Compare the mean windows of kernel and engine over a path without a queue, with a few
-    thousand losses of many flows.
+    """Compare the mean windows of kernel and engine over a path without a queue. All flows together
+    have a few thousand losses.
 
     The tolerance includes the confidence intervals of both means. With a quarter of the losses, the
     intervals would be twice as wide.

@@ -193,8 +193,8 @@ KINDS = {
         "pfifo",
     ),
 }
-"""Kinds of gateways that send different messages to the kernel: settings in the file, and queue of
-the leaves.
+"""Gateways that send different messages to the kernel. The key is a name. The value contains lines
+of the gateway file, and the queueing discipline of the leaves.
 
 With the queue `best`, the gateway tries which disciplines the kernel supports. With `udp = "down"`,
 UDP from stations bypasses the leaves. Messages for fq_codel and codel are tested in user-mode
@@ -207,7 +207,9 @@ KINDS_DRAWN, STEPS_DRAWN = 2, 3
 
 
 def killed_after(directory: Path, kind: str, steps_of: Callable[[int], Iterable[int]]) -> None:
-    """Kill a gateway after each step that `steps_of` chooses from the number of steps."""
+    """Run a gateway several times, and kill each run after another step. `steps_of` gets the total
+    number of steps, and returns the steps after which a run is killed.
+    """
     more, discipline = KINDS[kind]
     steps = steps_of_run(directory, more, discipline)
     assert steps > 20
@@ -221,7 +223,9 @@ def killed_after(directory: Path, kind: str, steps_of: Callable[[int], Iterable[
 
 
 def test_killed_after_some_records_and_messages(lab: Lab, directory: Path) -> None:
-    """Kill after some steps, drawn from SEED. `make test-long` kills after every step."""
+    """Kill runs after a few steps that are drawn at random from SEED. `make test-long` tests every
+    step.
+    """
     draws = seeded_random("steps after which a gateway is killed")
 
     def some(steps: int) -> list[int]:
@@ -243,8 +247,8 @@ def test_killed_after_any_record_or_message(lab: Lab, directory: Path, kind: str
 @pytest.mark.usefixtures("user_mode")
 @pytest.mark.parametrize(("discipline", "every"), [("fq_codel", 1), ("codel", 1)])
 def test_killed_with_leaves_that_keep_delay_low(discipline: str, every: int) -> None:
-    """Kill the gateway after every few steps in user-mode Linux, whose kernel supports these
-    disciplines.
+    """Kill the gateway after each step whose number is a multiple of `every`. The test runs in
+    user-mode Linux, whose kernel supports these disciplines.
     """
     script = Path(__file__).parent / "inside" / "kills.py"
     seen: dict[str, Any] = uml.answer(script, discipline, str(every))

@@ -99,8 +99,9 @@ def test_stations_share_the_air_as_in_a_simulation(tmp_path, phy, gro):
 @pytest.mark.slow
 @pytest.mark.simulated
 def test_the_queue_of_linux_is_that_of_the_simulation(tmp_path):
-    """The result depends on air time fairness, not on the order of TCP's losses. The packets of a
-    call wait for the transmissions of other stations.
+    """Compare goodputs and the delay of a call with a simulation of the queue of mac80211. The
+    goodputs depend on air time fairness, not on the order of TCP's losses. The packets of the call
+    wait for transmissions of other stations.
 
     The tolerance for the delay of the call is 4 ms, the air time of two segments of 802.11b at 11
     Mb/s.

@@ -57,8 +57,8 @@ def rights() -> None:
 def test_every_connection_of_the_web_is_asked_and_answered_in_full():
     answer = emulate(WEB)
     users = answer.classes.loc["users"]
-    # one connection begins every 100 ms until 2 s, so that there are 20 connections; the run ends
-    # at 7 s, when all of them have finished
+    # One connection begins every 100 ms until 2 s, so that there are 20 connections.
+    # When the run ends at 7 s, all connections have finished.
     assert (users["connections_finished"], users["unfinished"]) == (20, 0)
     assert users["connections_refused"] == 0
     assert users["goodput_bps"] * 7 / 8 == pytest.approx(20 * 30_000)
@@ -77,8 +77,8 @@ def test_every_connection_of_the_web_is_asked_and_answered_in_full():
 def test_connections_that_find_no_room_are_refused_and_counted(monkeypatch):
     monkeypatch.setattr(sys.modules[emulate.__module__], "room_for", lambda _: 2)
     users = emulate(WEB.replace('"20 ms"\n', '"900 ms"\n')).classes.loc["users"]
-    # Ten connections begin per second, and each is open for more than 0.9 s. Only two may be open
-    # simultaneously.
+    # Ten connections begin per second, and each connection is open for more than 0.9 s.
+    # Only two may be open simultaneously, so that most connections are refused.
     assert users["connections_refused"] >= 10
     assert users["connections_finished"] >= 2
     assert users["connections_finished"] + users["connections_refused"] == 20
@@ -188,8 +188,8 @@ def test_links_in_a_row_share_the_air_as_in_a_simulation():
     simulated = lh.simulate(scenario, replications=5)
     for name in ("a", "b", "c"):
         expected = simulated.flows.loc[name, "goodput_bps"]
-        # The bound is three standard deviations of simulated runs. The standard deviation is 11 %
-        # for the flow in the middle, b, and 5 % for the others.
+        # The bound is three standard deviations of simulated runs.
+        # The standard deviation is 11 % for the flow in the middle, b, and 5 % for the others.
         bound = 0.33 if name == "b" else 0.15
         assert seen.flows.loc[name, "goodput_bps"] == pytest.approx(expected, rel=bound)
 

@@ -70,8 +70,8 @@ def test_the_bottleneck_makes_real_tcp_fair(tmp_path, stations):
     total = [answer.cells["goodput_bps"].iloc[0] for answer in (free, shared)]
     assert abs(total[1] / total[0] - 1) < 0.1, total
     if stations == UPLOADS:
-        # The window of 42 segments is always full. Without the limit of the window, the kernel has
-        # 44.9 segments in flight.
+        # The window of 42 segments is always full.
+        # Without this limit of the window, the kernel has 44.9 segments in flight.
         assert in_flight(free, "first/up") == pytest.approx(42, rel=0.03)
 
 
@@ -96,8 +96,8 @@ def test_every_segment_is_acknowledged_where_acks_are_not_delayed(tmp_path):
 @pytest.mark.simulated
 def test_the_estimator_settles_under_the_capacity_of_the_engine(tmp_path):
     path = tmp_path / "x.toml"
-    # This run is longer than the others, since the 95th percentile of the round-trip times over
-    # only ten seconds may reach the bound.
+    # This run is longer than the runs of other tests.
+    # In only ten seconds, the 95th percentile of the round-trip times may reach the bound.
     longer = CELL.replace('warmup = "6 s"', 'warmup = "10 s"').replace("16 s", "40 s")
     shared = run(path, f"{longer}{DOWNLOADS}[vsb]\n")
     simulated = lh.simulate(path, replications=5)

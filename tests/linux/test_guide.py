@@ -57,8 +57,8 @@ def run_as_root(line: str, etc: Path, run: Path) -> str:
 
 
 def test_the_guide_works_when_followed_literally(tmp_path: Path) -> None:
-    """Follow the file, the commands and the interfaces of the guide: a new guest is found, and
-    shaped.
+    """Use the gateway file, the commands and the interface names of the guide without changes. The
+    gateway finds a new guest and shapes its traffic.
     """
     file = re.search(r"^```toml\n# cafe.toml\n(.*?)^```", GUIDE, re.MULTILINE | re.DOTALL)
     assert file is not None
@@ -142,7 +142,7 @@ def installed(program: str, package: str) -> None:
 
 
 def test_outputs_in_the_guide_have_the_form_of_the_real_ones() -> None:
-    """Compare the columns of the table that `status` prints."""
+    """Check that the guide contains every column title of the tables that `status` prints."""
     from lasthop.enforce.gateway.live import tables
 
     status = {"aps": [], "stations": [], "faults": [], "warnings": [], "leaves": None}
@@ -167,7 +167,7 @@ def test_files_that_the_guide_installs_come_with_the_package() -> None:
     assert [Path(file) for _, file in lines if MANUAL.name in file] == pages
     units = [Path(file) for _, file in lines if MANUAL.name not in file]
     assert [file.parent for file in units] == [Path(package)]
-    # files that only lasthop uses: a part of the script of `plan --sh`, and the BPF programs
+    # Suffixes of files that users do not install: parts of the script of `plan --sh`, and programs.
     ours = (".sh", ".o", ".sources")
     installed = {path.name for path in SHARE.iterdir() if path.suffix not in ours}
     assert {file.name for file in units} == installed

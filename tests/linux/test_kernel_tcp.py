@@ -41,6 +41,6 @@ def test_every_kind_of_point_runs_and_delivers() -> None:
         assert result["figures"]["goodput_bps"] > 0, key
         assert result["figures"]["queue_packets"] > 0, key
         assert max(result["track"]["mean"]) > 0, key
-        # if the machine stalled, the observing thread may have noticed the end of the warm-up late
+        # Segments of both periods are added: after a stall, the warm-up may seem to end late.
         sent = [counted["sender"].get("OutSegs", 0) for counted in result["counters"].values()]
         assert sum(sent) > 0, key

@@ -1,5 +1,5 @@
-"""Leaves with queue disciplines that keep delay low, in user-mode Linux, whose kernel supports
-these disciplines. Also tests leaves on a host.
+"""Leaves with queue disciplines that keep delay low. The tests run in user-mode Linux, whose kernel
+supports these disciplines, and on this host.
 """
 
 from pathlib import Path

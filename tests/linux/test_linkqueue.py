@@ -1,5 +1,5 @@
-"""`lasthop queue` on an uplink: it is set up, changed and undone. Also tests the program in front
-of the queue.
+"""`lasthop queue` on an uplink: the queue is set up, changed and removed. Other tests check the BPF
+program that packets pass before the queue.
 """
 
 import json
@@ -401,9 +401,9 @@ def test_settings_change_while_packets_are_counted(directory: Path, programs: No
 def test_a_check_reports_the_flows_that_it_hears(directory: Path) -> None:
     """The test observes three uploads at the uplink, without a download.
 
-    All uploads are paced, so that the queue stays short. If they fill the queue, one of them may
-    wait for a timeout during a third of the time. A listener would then not classify it as
-    long-lived.
+    All uploads are paced, so that the queue stays short. If uploads filled the queue, one of them
+    might wait for a timeout for a third of the listening time. `lasthop queue check` would then not
+    classify this upload as a long-lived flow.
     """
     file = written(directory, THRESHOLD)
 
@@ -441,8 +441,8 @@ def test_a_check_reports_the_flows_that_it_hears(directory: Path) -> None:
 
 @pytest.mark.usefixtures("user_mode")
 def test_a_kernel_with_every_queue_has_the_settings_that_tc_makes() -> None:
-    """In user-mode Linux, the commands that `plan` prints and `up` have the same effect on the
-    kernel.
+    """Compare two ways to set up each queue in user-mode Linux: `up`, and the commands that `plan`
+    prints. Both have the same effect on the kernel.
     """
     script = Path(__file__).parent / "inside" / "queues.py"
     results = uml.answer(script)

@@ -72,7 +72,9 @@ def a_life(directory: Path, kind: str, hook: Hook, harms: Sequence[str] = (STOP,
 
 
 def killed_after(directory: Path, kind: str, steps_of: Callable[[int], Iterable[int]]) -> None:
-    """Kill a queue after each step that `steps_of` chooses from the number of steps."""
+    """Run a queue several times, and kill each run after another step. `steps_of` gets the total
+    number of steps, and returns the steps after which a run is killed.
+    """
 
     def count() -> int:
         counter = Countdown(-1, lambda: None)
@@ -94,7 +96,9 @@ def killed_after(directory: Path, kind: str, steps_of: Callable[[int], Iterable[
 
 
 def test_killed_after_some_records_and_messages(directory: Path, programs: None) -> None:
-    """Kill after some steps, drawn from SEED. `make test-long` kills after every step."""
+    """Kill runs after a few steps that are drawn at random from SEED. `make test-long` tests every
+    step.
+    """
     draws = seeded_random("steps after which a queue is killed")
 
     def some(steps: int) -> list[int]:

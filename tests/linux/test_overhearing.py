@@ -44,8 +44,8 @@ def lab() -> Iterator[Lab]:
 
 
 def test_packets_that_are_never_acknowledged_are_not_waited_for(lab: Lab) -> None:
-    """A probe is given up `WAITED_S` after its segment left. Departure times are on the wall clock,
-    with which the kernel stamps packets.
+    """A round-trip measurement ends without a result if no ACK arrives within `WAITED_S` after the
+    segment left. Departure times are wall-clock times, as in the kernel's time stamps.
     """
     with entered(GATEWAY):
         overhearing = Overhearing("lan")
@@ -60,7 +60,9 @@ def test_packets_that_are_never_acknowledged_are_not_waited_for(lab: Lab) -> Non
 
 
 def test_a_kernel_with_little_room_for_programs_hears_fewer(lab: Lab) -> None:
-    """`net.core.optmem_max` also limits the filter of a socket."""
+    """`net.core.optmem_max` limits the length of a socket's filter. With a low limit, the filter
+    accepts packets of only some of the 60 stations.
+    """
     setting = Path("/proc/sys/net/core/optmem_max")
     with entered(GATEWAY):
         if not setting.exists():

@@ -90,7 +90,7 @@ def test_programs_of_the_file_run_in_emulations(tmp_path):
     serves = SERVES.replace("\n", "\\n").replace('"', '\\"')
     programs = f'[programs]\nserver = "{serves}"\nother = ["touch {made}", "true"]\n'
     path.write_text(CELL + programs)
-    # a program that only the file requests ends when the run ends
+    # a program that is requested by the file, but not by the command line, ends with the run
     words = ["--json", "--at", "laptop", "--with", "laptop", "true"]
     done = emulated(path, *words, "--", PYTHON, "-c", TAKES, "server")
     assert done.returncode == 0, done.stderr

@@ -402,14 +402,14 @@ def test_a_client_asks_a_server_that_is_away_ever_more_rarely() -> None:
             with suppress(TimeoutError):
                 away.accept()[0].close()
                 count += 1
-        # The client makes one attempt for each of the 16 lost connections. It then makes one
-        # attempt at a time, after pauses of 0.1 s, 0.2 s, 0.4 s and so on.
+        # First, the client makes one attempt for each of the 16 lost connections.
+        # Then it makes one attempt at a time, after pauses of 0.1 s, 0.2 s, 0.4 s and so on.
         assert count <= 16 + 6
 
 
 def test_a_stream_that_is_reset_is_not_connected_further() -> None:
-    """When a stream is reset, the relay stops connecting to its destination. Otherwise it would try
-    unreachable destinations for ten seconds, with one descriptor for each.
+    """When a stream is reset, the relay stops connecting to its destination. If the relay
+    continued, an unreachable destination would occupy one descriptor for ten seconds.
     """
     key = relay.new_key()
     with (
@@ -458,7 +458,9 @@ with relay.Server(key) as server, relay.Client(server.address, key, terms) as cl
 
 
 def test_a_client_that_vanishes_makes_room() -> None:
-    """The client sends nothing and has no stream: the kernel's keepalive tests its connections."""
+    """The client disappears without closing its connections, which have no stream. The server's
+    kernel detects this with TCP keepalive, so that the server closes the connections.
+    """
     done = subprocess.run(
         ["unshare", "--net", *PYTHON, VANISHING], capture_output=True, text=True, check=False
     )

@@ -150,7 +150,9 @@ class Wire:
         self.listening = socket.create_server(("127.0.0.1", 0))
         self.address: tuple[str, int] = self.listening.getsockname()
         self.flip_at: int | None = None
-        """Index of the flipped byte in the next forwarded piece that is long enough."""
+        """Index of the byte in which the bit is flipped. The proxy flips a bit in the next received
+        piece that contains this index. None: no bit is flipped.
+        """
         self.upwards = True
         """Whether the bit is flipped on the path to the server."""
         self.flipped = 0
@@ -189,7 +191,9 @@ class Wire:
 
 
 def test_a_flipped_bit_costs_no_stream() -> None:
-    """One of four connections ends, and the other connections carry its data."""
+    """After a flipped bit, one of four connections ends. The other three connections transmit the
+    data of this connection again, so that no stream is lost.
+    """
     key, text = relay.new_key(), random.Random(1).randbytes(400_000)
     terms = relay.Terms(rule="fixed", connections=(4, 4), timeout_s=2.0)
     with serving_echo() as port, relay.Server(key) as server:
@@ -199,8 +203,7 @@ def test_a_flipped_bit_costs_no_stream() -> None:
         with relay.Client(wire.address, key, terms) as client, ExitStack() as stack:
             wait_until(lambda: server.metrics()["connections"] == 4, "four connections")
             streams = [stack.enter_context(client.connect("127.0.0.1", port)) for _ in range(5)]
-            # flip a bit in the length, ciphertext or tag of a short message, or in the middle of a
-            # block
+            # index of the byte: in the length, ciphertext or tag of a message, or in a long block
             for upwards, at in [(True, 1), (True, 9), (False, 20), (True, 900), (False, 900)]:
                 wire.upwards, wire.flip_at = upwards, at
                 for stream in streams:

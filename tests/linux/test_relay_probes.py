@@ -45,7 +45,7 @@ class UdpPath(Wire):
         self.far.connect(server)
         self.sockets += [self.near, self.far]
         self.delay_s = 0.0
-        """Delay of a request, and of an answer. [s]"""
+        """Delay of each request, and also of each answer. [s]"""
         self.loses = False
         self.requests: list[bytes] = []
         self.answers: list[bytes] = []
@@ -110,8 +110,9 @@ def await_note(client: relay.Client | relay.Server, part: str) -> None:
 def test_connections_follow_the_delay_of_datagrams(rule: str) -> None:
     """The TCP path has no delay, and a busy machine can only increase the delay of datagrams.
 
-    If the number of connections depends only on the round-trip time T, the client chooses the
-    number. With other rules the server also chooses a number, from the same T.
+    With the rule "rtt", the number of connections depends only on the round-trip time T. Then only
+    the client chooses the number. With the rule "marks" the server also chooses a number, with the
+    T that the client has measured.
     """
     key = relay.new_key()
     with serving_echo() as target, relay.Server(key) as server, path_to(server.address) as path:

@@ -17,8 +17,9 @@ pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("user_mode")]
 
 SEED = 1
 NEAR, MOST = 0.1, 0.95
-"""Largest relative distance of C from the capacity, and fraction of the samples that must be within
-it. With a queue of 300 packets C is 19 % lower for half a second; the cause is not known. [-]
+"""Largest relative distance of C from the capacity, and smallest fraction of the samples of C that
+must be within this distance. With a queue of 300 packets, C is 19 % too low for half a second; the
+cause is not known. [-]
 """
 GROWN_S = 7.0
 """Time in which C must have grown from 6 Mbit/s to 18 Mbit/s, which is 10 % below the new capacity.
@@ -41,7 +42,7 @@ def seen(claim: str, label: str) -> dict[str, Any]:
 
 
 def part_near(run: Mapping[str, Any], rate_bps: float, from_s: float, to_s: float) -> float:
-    """Return the fraction of the samples of C between two times that are near a rate. [-]"""
+    """Return the fraction of the samples of C from `from_s` to `to_s` that are near a rate. [-]"""
     rates = [c for at_s, c in run["c"] if from_s <= at_s < to_s]
     return sum(abs(c / rate_bps - 1) <= NEAR for c in rates) / len(rates)
 

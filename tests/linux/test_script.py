@@ -43,8 +43,8 @@ def lab() -> Iterator[Lab]:
 
 @pytest.fixture(autouse=True)
 def without_programs(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Compare with a gateway that classifies by filters, since a script cannot load BPF
-    programs.
+    """Let the gateway of every test classify by filters instead of BPF programs. The tests compare
+    this gateway with a script, which cannot load BPF programs.
     """
     monkeypatch.setattr(Shaper, "has_programs", lambda _: False)
 
@@ -166,8 +166,8 @@ def test_a_failure_at_any_command_undoes_everything(dash: Router) -> None:
     commands = [line for line in made(gateway_text(2)).splitlines() if "    try tc" in line]
     assert len(commands) > 20
     for k in (1, 2, len(commands) // 2, len(commands) - 1, len(commands)):
-        # The k-th call fails. Calls of the function `undo` are not counted, and neither are calls
-        # for the interface lh-try-*, at which the script tests the kernel.
+        # The k-th call of `tc` fails. Calls of the function `undo` are not counted.
+        # Calls for the interface lh-try-*, at which the script tests the kernel, are not counted.
         dash.replace(
             "tc",
             "#!/bin/sh\n"

@@ -24,8 +24,8 @@ pytestmark = [
 ]
 
 WATCHED_S = 20.0
-"""Duration of a measurement. `test_capacity.py` measures as long, but tolerates a smaller error of
-C. [s]
+"""Duration of a measurement. The duration is the same in `test_capacity.py`, which tolerates only a
+smaller error of C. [s]
 """
 
 

@@ -97,7 +97,7 @@ def test_a_second_instance_is_refused(gateway: Gateway) -> None:
     assert code == 2
     assert f"the gateway is up already (process {number})" in printed
     assert gateway.status()["pid"] == number
-    # a gateway with another state directory finds the interfaces in use
+    # `up` with another state directory fails, because a gateway already uses the interfaces
     gateway.state, before = gateway.state.with_name("other"), gateway.state
     code, printed = gateway("up")
     gateway.state = before
@@ -148,7 +148,7 @@ def test_a_stopped_process_is_reported_immediately(gateway: Gateway) -> None:
         for verb in ("status", "down", "up"):
             start = time.monotonic()
             code, printed = gateway(verb)
-            # less than the timeout for a process that does not answer
+            # The command ends before the timeout for a process that does not answer.
             assert time.monotonic() - start < 20
             assert code == 2
             assert f"process {number} is stopped and does not answer" in printed

@@ -40,7 +40,7 @@ NEAR6, FAR6 = (station_v6(k) for k in range(2))
 SAMPLED_S = 0.02
 WARMUP_S, LENGTH_S = 5.0, 40.0
 COMMANDS_S = 0.2
-"""Time between two commands. The rate is that of five sensors with one command per second each. [s]
+"""Time between two commands to sensors: five sensors receive one command per second each. [s]
 """
 PORT = 9_001
 
@@ -204,7 +204,7 @@ def test_the_queue_holds_its_part_and_each_class_its_share(
 ) -> None:
     """Each run has one combination of share, algorithm and congestion control."""
     name = compound if law == "compound" else law
-    # With Compound and "corrected", the ratio over 40 s has a standard deviation of 0.035.
+    # With Compound and "corrected", the ratio over 40 s varies too much: its deviation is 0.035.
     length_s = 100.0 if (algorithm, law) == ("corrected", "compound") else LENGTH_S
     seen = measured(tmp_path, {NEAR: name, FAR: name}, algorithm, (share, 1 - share), length_s)
     assert abs(seen.queue_packets - OCCUPANCY * LIMIT) < 0.15 * OCCUPANCY * LIMIT

@@ -33,7 +33,7 @@ def test_a_slope_is_known_with_its_interval() -> None:
     assert line is not None
     assert line.per_h == pytest.approx(2)
     assert line.ci95 == pytest.approx(0, abs=1e-9)
-    # with s^2 = RSS / 8, the standard deviation of the slope is s / sqrt(sum of (t - mean)^2)
+    # The deviation of the slope is s / sqrt(sum of (t - mean)^2), s^2 = (sum of residuals^2) / 8.
     noisy = held.slope(times, [1.0, -1, -1, 1, 0, 0, 1, -1, -1, 1])
     assert noisy is not None
     assert noisy.per_h == pytest.approx(0, abs=1e-9)

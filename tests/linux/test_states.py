@@ -69,8 +69,8 @@ class Commands:
 
         First, the script `before` is run in a new mount namespace. Then the function `user` is
         called, which may change the process to another user. If `under` is empty, the command runs
-        in a fork. If not, `under` has the first words of a command line, such as `setpriv`, which
-        starts `lasthop` as a new program.
+        in a fork. If `under` is not empty, its words are put before the command line of `lasthop`,
+        which is started as a new program. An example is `setpriv` with its options.
         """
         command = ["gateway", verb, file or self.file, *options]
         mounts = f"mount --bind {self.run} /run; {before or ':'}"
@@ -253,8 +253,8 @@ def test_remains_are_undone_in_their_own_namespace_only(commands: Commands, twin
 def test_remains_of_a_namespace_are_not_undone_in_another_of_the_same_number(
     commands: Commands,
 ) -> None:
-    """Changes of the earlier namespace are not undone in this namespace, where that would turn GRO
-    on.
+    """The log contains changes in an earlier namespace with the same number. `down` does not undo
+    these changes in the present namespace. Otherwise `down` would turn GRO on there.
     """
     _, printed = commands("up")
     os.kill(process_of(printed), signal.SIGKILL)
@@ -274,7 +274,9 @@ def test_remains_of_a_namespace_are_not_undone_in_another_of_the_same_number(
 
 
 def as_user(capabilities: Sequence[str]) -> list[str]:
-    """Return the words of `setpriv` that run a program as another user with these capabilities."""
+    """Return the start of a command line: `setpriv` with the options that run a program as another
+    user with these capabilities.
+    """
     sets = [
         f"--{kind}=-all{''.join(f',+{name}' for name in capabilities)}"
         for kind in ("bounding-set", "inh-caps", "ambient-caps")
@@ -320,7 +322,7 @@ def test_the_unit_has_the_rights_that_every_command_needs(commands: Commands, sa
     owners = {path.stat().st_uid for path in commands.state().directory.iterdir()}
     assert owners == {USER}
     assert station_v4(0) in act("status")[1]
-    # root can also query and end the gateway, and the files that root writes belong to the user
+    # root can also query and end this gateway; files that root writes belong to the gateway's user
     assert station_v4(0) in commands("status")[1]
     assert commands("down") == (0, "down\n")
     code, printed = commands("up")

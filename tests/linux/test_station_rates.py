@@ -82,16 +82,15 @@ def test_turns_follow_the_rates_of_stations(
     ap = AccessPoint(tmp_path, monkeypatch)
     ap.say(54, 6)
     with up(tmp_path, text("iw:wlan0")) as running:
-        # The gateway immediately applies the rates of the first two stations from `iw`, 54 and 6
-        # Mbit/s. The third station has the rate of the file, 12 Mbit/s.
+        # The gateway immediately applies the rates of two stations from `iw`, 54 and 6 Mbit/s.
+        # The third station has the rate of the file, 12 Mbit/s.
         assert turns() == [9, 1, 2]
         assert sources(running) == [(54e6, "iw"), (6e6, "iw"), (12e6, "file")]
         ap.say(6, 54, 24)
         wait_until(lambda: turns() == [1, 9, 4], "a change of rates")
         assert sources(running) == [(6e6, "iw"), (54e6, "iw"), (24e6, "iw")]
         assert running.faults == []
-        # although the weights do not change, the gateway repairs a quantum changed by another
-        # program
+        # another program changes a quantum; the gateway repairs it, although no rate has changed
         with entered(GATEWAY):
             sh(
                 f"tc class change dev lh-lan parent 6c68:1 classid {LEAVES[1]} "

@@ -47,8 +47,8 @@ def rights() -> None:
 def at_laptop(
     folder: Path, server: str, *command: str
 ) -> tuple[Mapping[str, Any], str, list[Mapping[str, Any]]]:
-    """Return the result and output of a program with another program at the server, and the
-    program's flows.
+    """Run `command` at the laptop and the program `server` at the server. Return the result of the
+    emulation, the output of `command`, and the flows of `command`.
     """
     path = folder / "x.toml"
     path.write_text(CELL)

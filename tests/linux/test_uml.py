@@ -55,8 +55,8 @@ for verb, shown in (("check", None), ("up", "lh-lan"), ("down", "wan")):
         sys.stdout.flush()
         subprocess.run(["tc", "qdisc", "show", "dev", shown], check=True)
 """
-"""Program that runs commands of `lasthop` in a single process. Each start of Python costs one CPU
-second inside.
+"""Program that runs several commands of `lasthop` in a single process, because each start of Python
+costs one CPU second in user-mode Linux.
 """
 
 

@@ -3,19 +3,19 @@ are like those of a tired author.
 
 In Python a fault replaces one expression, found by its syntax tree:
 
-- an integer is replaced by the next or the previous integer or by its double, and any other number
-  by its double, by its half or by a number a tenth larger; the same applies to the number in a text
-  with a unit;
-- a comparison operator is replaced by a similar or the opposite operator (`<` by `<=` or `>`), and
-  `and` by `or`; a `not` or a minus is removed;
-- an arithmetic operator is replaced by its inverse; operands of a difference or a ratio, and the
-  first two arguments of a call, are exchanged;
-- a function is replaced by another function of `CONTRARY`, such as `min` by `max`; a truth value is
-  replaced by its opposite;
-- a key is replaced by another key that the file uses at a similar place (the same argument of the
-  same function, the same mapping, keys or values of mappings);
-- a name that a file imports, or a constant of the file, is replaced by the nearest name of the same
-  kind.
+- An integer is replaced by the next or the previous integer, or by its double.
+- Any other number is replaced by its double, by its half, or by a number a tenth larger. Numbers in
+  texts with a unit are replaced in the same way.
+- A comparison operator is replaced by a similar or the opposite operator (`<` by `<=` or `>`).
+- `and` is replaced by `or`. A `not` or a minus is removed.
+- An arithmetic operator is replaced by its inverse.
+- The operands of a difference or a ratio are exchanged, or the first two arguments of a call.
+- A function is replaced by another function of `CONTRARY`, such as `min` by `max`.
+- A truth value is replaced by its opposite.
+- A key is replaced by another key that the file uses in the same role, such as the same argument of
+  the same function.
+- A name that a file imports, or a constant of the file, is replaced by another name of the same
+  kind that is a neighbour in the sorted list.
 
 In ``claims.toml`` a fault changes text. It changes a digit of a paper's value, of a band or of a
 bound, or a sign. It replaces a key by another key of the same study, exchanges the values of
@@ -321,8 +321,8 @@ class Operators:
             yield from self._instead(node, f'"{other}"')
 
     def _attributes(self, like: ast.Attribute) -> list[str]:
-        """Return other names that the file uses from the same module and in the same way: called,
-        read, or as constants.
+        """Return the names that can replace `like`: attributes of the same module that the file
+        uses in the same way. The ways are a call, a constant, and any other attribute.
         """
         return [
             attribute.attr

@@ -7,8 +7,8 @@ Only the seed determines the faults. There is a fixed number of faults of each k
 changes one line (`fault.py` defines the kinds). Each fault is put into a fresh copy of the tree.
 The suites of `make test` that could notice the fault run on the copy until a test fails. The suite
 closest to the fault runs first. A test that also fails without the fault is ignored. The table
-names the test that noticed a fault, or says that the fault survived: then a test is missing. The
-exit status is 1 if a fault survived.
+names the test that noticed a fault. If no test noticed a fault, the fault is listed as survived: a
+test is missing. The exit status is 1 if a fault survived.
 
 A fault that is proven to change nothing is replaced by another fault, and listed. There are two
 proofs: the file with the fault compiles to the same code, or all outputs are the same
@@ -79,7 +79,7 @@ class Processes:
         self.stopped = False
 
     def run(self, tree: Path, *arguments: str, patience_s: float = PATIENCE_S) -> str | None:
-        """Run Python on a tree. Return its output, or None if it does not end in time."""
+        """Run Python on a tree. Return its output, or None if it runs longer than `patience_s`."""
         environment = {**os.environ, "PYTHONPATH": str(tree / "python")}
         with self._lock:
             if self.stopped:
@@ -155,7 +155,7 @@ class Finished:
 
 @dataclass(frozen=True)
 class Bench:
-    """Source tree. Each fault is tried in a copy of the tree.
+    """A bench on which faults are tried, each in a fresh copy of a source tree.
 
     Parameters
     ----------

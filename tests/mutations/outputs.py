@@ -5,20 +5,19 @@ fault prove that the fault changes nothing.
 
 The program prints a JSON object with fingerprints. They cover the parsed ledger and each study that
 FILE concerns: its scenarios (full and quick, normalised), its measurements and findings, and the
-verdicts. The object also has the numbers of the lines of FILE that ran meanwhile. With
-``--structures SUBJECT INTO`` the program writes the content of STRUCTURES.
+verdicts. The object also has the numbers of the lines of FILE that ran while these outputs were
+computed. With ``--structures SUBJECT INTO`` the program writes the file STRUCTURES to INTO.
 
-Measurements come from runs. Runs of `KEPT`, a full run that the tree keeps, are used if they exist.
-Other runs are made up, with the lists, items and quantities of real runs. The file STRUCTURES
-contains these names, which `structures` finds by short runs of the tree without a fault. The
-numbers of a made-up run are random. Their distribution is one of four (`WORLDS`, called worlds): in
+Measurements come from runs. The runs of the stored reproduction `KEPT` are used if they exist.
+Other runs are made up, with the names of the lists, items and quantities of real runs. The file
+STRUCTURES contains these names, which `structures` finds by short runs of the tree without a fault.
+The numbers of a made-up run are random. They have one of four distributions, called `WORLDS`. In
 two worlds all numbers differ, in the third many are equal or zero, in the fourth some are missing.
 
 The proof is complete for scenarios and for the ledger, which have no input: all their content is
 compared. For measures it is a proof by data. A fault counts as without effect only if its line ran
-and every output was equal in every world. Outputs are compared to eleven digits, because the last
-digits depend on the order of sums. Such a fault has no effect for numbers that all differ, for
-equal numbers, for missing numbers, and for the numbers of `KEPT`. For rules, which accept any
+and every output was equal in every world and for the numbers of `KEPT`. Outputs are compared to
+eleven digits, because the last digits depend on the order of sums. For rules, which accept any
 numbers, data prove nothing: see `mutations.py`.
 """
 
@@ -47,8 +46,8 @@ Structure = Mapping[str, Any]
 """
 
 SECONDS = (1, 20, 200)
-"""Durations of the short runs that determine a structure. The durations are tried in this order,
-because a short duration is refused if an event of the scenario would be later. [s]
+"""Durations of the short runs from which a structure is read. The shortest duration that the
+scenario permits is used. A duration is not permitted if an event of the scenario is later. [s]
 """
 REPLICATIONS = 3
 
@@ -115,9 +114,9 @@ WORLDS: Mapping[str, World] = {
     "tied": _tied,
     "lacking": _lacking,
 }
-"""Random numbers of made-up runs: four functions that return numbers for a name. In two of these
-worlds all numbers differ, in `tied` many numbers are equal or zero, and in `lacking` some are
-missing.
+"""Functions that return the random numbers of made-up runs. A function gets a random generator, the
+number of values, and the name of the quantity. In `generic` and `larger` all numbers differ, in
+`tied` many numbers are equal or zero, and in `lacking` some are missing.
 """
 
 

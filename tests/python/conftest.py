@@ -70,8 +70,7 @@ def blank(monkeypatch: pytest.MonkeyPatch) -> None:
     def draw(figure: object, renderer: object) -> None:
         """Draw nothing."""
 
-    # Without this attribute, matplotlib would wrap the method `draw` of every subclass that is
-    # imported during the test.
+    # Without this attribute, matplotlib would wrap `draw` of every subclass imported in the test.
     draw._supports_rasterization = True  # type: ignore[attr-defined]
     monkeypatch.setattr("matplotlib.figure.Figure.draw", draw)
 

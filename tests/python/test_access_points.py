@@ -85,8 +85,9 @@ def test_older_cells_have_the_nearest_queue() -> None:
 
 
 def test_import_openwrt_has_the_cell_of_init(lasthop: Lasthop, tmp_path: Path) -> None:
-    """The settings matter. With the settings of one access point, near and far stations had 42 and
-    17 Mb/s. With those of another access point, they had 99 and 5 Mb/s.
+    """`init` and `import` must give a cell the same settings, because results depend on them. With
+    the settings of one access point, a near station had 42 Mb/s and a far station 17 Mb/s. With the
+    settings of another access point, the stations had 99 and 5 Mb/s.
     """
     lasthop("init", "x.toml", "--yes", "--hop", "ax", "--queue", "openwrt")
     path = tmp_path / "wireless"
@@ -155,7 +156,9 @@ udp_down = {{ rate = "120 Mbps", packet = "1472 B" }}
 def test_check_names_the_setting_behind_the_default_of_ns_3(
     lasthop: Lasthop, tmp_path: Path
 ) -> None:
-    """The ns-3 example wifi-aggregation.cc expects 59 to 60 Mb/s for a single station at HtMcs7."""
+    """The ns-3 example wifi-aggregation.cc has 59 to 60 Mb/s for a single station at HtMcs7. The
+    default settings of lasthop give 57 Mb/s, and `check` prints the setting that causes this.
+    """
     goodput_mbps = []
     for edca, is_printed in (("", True), ('edca = "hostapd"\n', False)):
         path = tmp_path / "x.toml"

@@ -67,6 +67,6 @@ def test_the_engine_has_the_goodput_of_the_slots(stations: int) -> None:
     longer = {"duration": "63 s", "replications": 1}
     [cell] = simulate(Scenario(FILE, {**case.settings, **longer}), jobs=1).summary["cells"]
     expected_bps = goodput_bps(stations, EXCHANGES["802.11n"], Rules(), 60.0, 1)
-    # Runs of 60 s have a standard deviation of 0.5 %. An EIFS that is too short would change the
-    # goodput by 1 %.
+    # Runs of 60 s have a standard deviation of 0.5 %.
+    # An EIFS that is too short would change the goodput by 1 %.
     assert cell["goodput_bps"]["mean"] == pytest.approx(expected_bps, rel=0.02)

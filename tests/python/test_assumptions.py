@@ -15,7 +15,7 @@ from lasthop.models.vbs.window import GROWTH_ALGORITHMS
 SOURCES = Path(__file__).parents[2] / "python" / "lasthop" / "models"
 
 NUMBER = r'"(a\d|assumption \d+|(?:section|table|remark|eq\.|appendices) [^"]+|cell)"'
-"""Pattern of the number of an assumption without its text."""
+"""Pattern for the number or the short name of an assumption, as a string in a model's source."""
 
 WARNED_OF = {
     "airtime": set(),

@@ -65,7 +65,7 @@ def tables(directory: Path) -> dict[str, bytes]:
 
 
 def keys(directory: Path) -> set[str]:
-    """Return the keys of the stored runs, and check that no run is in two parts."""
+    """Return the keys of the stored runs, and check that no run is in two part files."""
     sealed = [key for path in directory.glob("parts/*.zip") for key in Part(path).runs()]
     assert len(sealed) == len(set(sealed))
     return set(sealed)
@@ -158,8 +158,8 @@ def test_sealed_runs_are_not_repeated_after_workers_are_killed(
                 os.kill(draw.choice(sorted(children() - before)), signal.SIGKILL)
 
     here = tmp_path / "here"
-    # The cluster replaces the killed workers and completes the sweep. With other executors, the
-    # sweep ends with an error.
+    # The cluster replaces the killed workers and completes the sweep.
+    # With other executors, the sweep ends with an error.
     with who(tmp_path) as executor, suppress(lh.UserError):
         lh.sweep(LONG, over, directory=here, executor=executor, progress=kill)
     assert killed.is_set()

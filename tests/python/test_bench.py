@@ -57,8 +57,9 @@ def entry(simulator: str, size: int, round_s: float, **more: object) -> Entry:
 
 
 def test_the_cost_of_the_next_point_is_extrapolated_from_two_points() -> None:
-    """Ten times the segments take ten times as long, or a hundred times if the cost of a segment
-    also grows tenfold. A cost that decreases is not extrapolated.
+    """A run with ten times the segments takes ten times as long if the cost of a segment is
+    constant. If the cost of a segment also grows tenfold, the run takes a hundred times as long. A
+    decrease of the cost is not extrapolated.
     """
     first, second = entry("ns-2", 60, 2.0), entry("ns-2", 600, 200.0)
     assert growth.estimate_s([], [1e6], 60) == 0.0
@@ -71,8 +72,8 @@ def test_the_cost_of_the_next_point_is_extrapolated_from_two_points() -> None:
 
 
 def test_a_slow_simulator_stops_and_says_how_long_it_would_take() -> None:
-    """A simulator is not run any more if it would take more than ten minutes, or after an omitted
-    size. lasthop is always run.
+    """A simulator is not run at a size that would take more than ten minutes, nor at larger sizes.
+    lasthop is run at every size.
     """
     by_name = {simulator.name: simulator for simulator in growth.SIMULATORS}
     long = [entry("ns-2", 600, 100.0)]

@@ -60,8 +60,8 @@ def saw(period_s: float, until_s: float, shift_s: float) -> dict[str, list[float
 def test_losses_by_period_do_not_depend_on_where_a_run_cuts(shift_s: float) -> None:
     track = saw(11.0, 60.0, shift_s)
     falls = reductions(track["time_s"], track["first"], 10.0, 60.0)
-    # There is one loss at each reduction of the window: four or five in 50 s, at 1000 packets per
-    # second.
+    # There is one loss at each reduction of the window: four or five losses in 50 s.
+    # The sender sends 1000 packets per second.
     loss = loss_by_period(track, lost_packets=len(falls), sent_pps=1000.0, from_s=10.0, to_s=60.0)
     assert len(falls) in (4, 5)
     assert loss == pytest.approx(1 / 11_000, rel=0.01)
@@ -82,7 +82,9 @@ def test_too_few_periods_are_undecided_and_unequal_periods_are_ignored() -> None
 
 
 def both(engine: list[float], kernel: list[float], by_period: list[float] | None = None) -> Both:
-    """Return a comparison with the kernel that has these loss probabilities of complete runs."""
+    """Return a comparison of engine and kernel. Both lists contain the loss probability of each
+    run; `by_period` contains those over complete periods of the window.
+    """
     [point] = [
         candidate
         for candidate in grid()

@@ -32,7 +32,7 @@ def figures(goodput_bps: float, loss: float = 0.01) -> dict[str, float]:
 
 
 def make_work(tmp_path: Path, store: Store) -> Work:
-    """Return the plan for two programs in place of kernels."""
+    """Return the plan of a comparison with two kernels, which are only text files here."""
     kernels = []
     for version in ("6.12", "6.1"):
         program = tmp_path / version
@@ -78,8 +78,8 @@ def test_finished_runs_are_not_repeated_unless_the_kernel_or_the_engine_changes(
     work = make_work(tmp_path, Store(path))
     assert work.todo() == before[1:]
     assert work.cost().startswith("1 runs made, 0.01 CPU hours")
-    # The first kernel has taken 36 s, and takes six times as long for long runs. The second kernel
-    # has the assumed cost.
+    # The first kernel has taken 36 s, and takes six times as long for long runs.
+    # The second kernel has the assumed cost.
     assert set(work.costs_s(before)) == {36.0, 6 * 36.0, 35.0}
     work = make_work(tmp_path, Store(path))
     (tmp_path / "6.12").write_text("another program")
@@ -122,8 +122,8 @@ def test_points_with_losses_of_the_link_are_compared_seed_by_seed() -> None:
 @pytest.mark.parametrize(("loss", "expected"), [(0.0104, False), (0.012, True)])
 def test_simulations_that_vary_much_are_replicated_more(loss: float, expected: bool) -> None:
     engine = {"runs": [figures(1e7), figures(1e7, loss), figures(1e7)], "by_period": []}
-    # More runs are needed if the half width exceeds half of the band, which is 7.5 %. Here the half
-    # widths are 5.7 and 26.7 % of the mean.
+    # More runs are needed if the half width exceeds half of the band, which is 7.5 %.
+    # Here the half widths are 5.7 and 26.7 % of the mean.
     assert needs_more(point_named("newreno, 12 of 50 ms, drop-tail 1 BDP"), engine) is expected
     assert not needs_more(point_named("newreno, 12 of 50 ms, 1 BDP, 1 % lost"), engine)
     unknown = {**engine, "by_period": [float("nan")] * 5}

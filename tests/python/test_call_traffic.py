@@ -14,7 +14,7 @@ ENDS = {"from": "home", "to": "net"}
 
 
 def calling(call: object) -> list[dict[str, object]]:
-    """Return scenarios with the same calls at a station and between wired nodes."""
+    """Return two scenarios with the same calls: at a station, and between wired nodes."""
     return [
         {**CELL, "station": {"phone": {"call": call}}},
         {**WIRED, "flow": {"phone": {**ENDS, "call": call}}},
@@ -23,8 +23,9 @@ def calling(call: object) -> list[dict[str, object]]:
 
 @pytest.mark.parametrize("tree", calling(2), ids=["station", "wired"])
 def test_audio_has_64_kbps_and_video_1200_kbps_per_direction(tree: dict[str, object]) -> None:
-    # Audio has 50/s * 160 B * 8 = 64 kb/s. Video has 30/s * 5 * 1,000 B * 8 = 1.2 Mb/s. In 5 s, the
-    # number of frames may differ by one.
+    # Audio has 50 packets/s of 160 B, which are 64 kb/s.
+    # Video has 30 frames/s with 5 packets of 1,000 B, which are 1.2 Mb/s.
+    # The tolerance is one audio packet or one video frame in 5 s.
     flows = lh.simulate(tree).flows
     assert len(flows) == 8
     for number in (1, 2):
@@ -36,8 +37,8 @@ def test_audio_has_64_kbps_and_video_1200_kbps_per_direction(tree: dict[str, obj
 
 
 def test_packets_of_a_frame_wait_for_each_other() -> None:
-    # A packet of 1,028 B takes 822.4 us at 10 Mb/s. Packet k of a frame arrives after k times 822.4
-    # us and 20 ms.
+    # A packet of 1,028 B takes 822.4 us at 10 Mb/s.
+    # The delay of packet k of a frame is k times 822.4 us plus 20 ms.
     flow = {**ENDS, "udp": {"rate": "1200 kbps", "packet": "1000 B", "burst": 5}}
     flows = lh.simulate({**WIRED, "flow": {"video": flow}}).flows
     sent_s = 8 * 1028 / 10e6
@@ -55,8 +56,8 @@ def test_a_queue_of_four_packets_loses_the_last_of_each_frame() -> None:
 
 
 def test_calls_of_a_group_start_at_different_phases() -> None:
-    # If all calls started together, 40 frames of 5 packets would arrive together, and the last
-    # packet would wait 164 ms.
+    # If all calls started simultaneously, 40 frames of 5 packets would arrive simultaneously.
+    # The last of these packets would wait 164 ms.
     fast = {**LINE, "rate": "100 Mbps", "queue": 1000}
     flow = {**ENDS, "count": 40, "call": 1, "start_spread": "0 s"}
     flows = lh.simulate({**RUN, "link": {"line": fast}, "flow": {"phone": flow}}).flows

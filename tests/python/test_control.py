@@ -1,4 +1,4 @@
-"""The controllers in Python. Tests of crates/engine cover their algorithms."""
+"""The controllers in Python. The algorithms of the controllers are tested in crates/engine."""
 
 import doctest
 import re
@@ -35,8 +35,9 @@ def test_the_estimator_reports_its_base_thresholds_and_margin() -> None:
     wce = Wce(max_bps=6_000_000)
     assert wce.base_rtt_s is None
     assert wce.thresholds_s == (0.005, 0.04, 0.2)
-    # The round-trip time grows because the path is longer or a queue is full. The estimator
-    # distinguishes these by reducing C, and then restores C.
+    # A larger round-trip time is caused by a longer path or by a full queue.
+    # To find the cause, the estimator reduces C for some time.
+    # Here the path is longer, so that the estimator restores C.
     steps = []
     while wce.last_step != "return":
         wce.step(1 + 0.1 * len(steps), 0.015)

@@ -62,7 +62,7 @@ def results() -> dict[str, lh.Result]:
 
 @pytest.fixture(scope="module")
 def shown(results: dict[str, lh.Result]) -> dict[str, Any]:
-    """Return one object of each kind that is displayed."""
+    """Return one object of each kind that a notebook displays, by the name of the kind."""
     cell = results["cell"]
     comparison = lh.compare(EXAMPLES / "hotspot.toml", settings=SHORT, replications=2)
     tree = {"cell": {"phy": "802.11b", "cwmax": 63}, "station": {"reader": {"download": 1}}}
@@ -174,7 +174,8 @@ def test_an_object_is_a_table_and_a_picture_in_a_notebook(shown: dict[str, Any],
         assert head == "data:image/png;base64"
         assert b64decode(data).startswith(b"\x89PNG")
         assert len(data) < 400_000
-    # Only a picture, which is dark on white, may set the colour of text or background.
+    # Tables must inherit their colours, so that they are legible on dark pages.
+    # Only a picture sets a colour: its white background.
     styles = [value for name, value in page.attributes if name == "style"]
     colours = [
         colour for each in styles for colour in re.findall(r"(?:color|background):([^;]+)", each)

@@ -148,7 +148,7 @@ def test_every_page_of_settings_is_generated_and_not_long() -> None:
 
 
 def is_used(tree: Any, path: Sequence[str]) -> bool:
-    """Return whether a file has a table with keys at this path."""
+    """Return whether a parsed file has a table at this path, and the table has at least one key."""
     if not isinstance(tree, dict) or not path:
         return isinstance(tree, dict) and tree != {}
     keys = tree if path[0] == scenario_pages.NAMED else tree.keys() & {path[0]}

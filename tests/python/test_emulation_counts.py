@@ -25,8 +25,8 @@ def test_a_machine_that_is_in_time_says_how_late_it_was():
 
 
 def test_a_machine_that_is_too_slow_says_what_it_could_carry():
-    # The machine is fast enough if it is busy for at most 0.8 of the time. The result is 14400 *
-    # 0.8 / 0.96.
+    # At 14,400 packets per second, this machine is busy for 0.96 of the time.
+    # Packets are on time if it is busy for at most 0.8: at 14400 * 0.8 / 0.96 packets per second.
     assert in_time_pps(0.96, 14_400) == pytest.approx(12_000)
     assert lateness(0.0071, 0.96, 14_400) == (
         f"warning: {LATE}: the machine carries about 12,000 packets per second of this "
@@ -42,8 +42,7 @@ def test_a_machine_shared_with_other_programs_is_reported():
 
 
 def test_simultaneous_packets_are_named_if_they_are_the_reason():
-    # There are 256 packets of 15 us each, so that the last packet of an aggregate is late by 3.8
-    # ms.
+    # Each of 256 packets takes 15 us, so that the last packet of an aggregate is late by 3.8 ms.
     assert lateness(0.0071, 0.6, 40_000, 256) == (
         f"warning: {LATE}: up to 256 packets are due simultaneously, and to carry as many takes "
         "3.8 ms"
@@ -81,8 +80,8 @@ def test_web_connections_are_counted_as_in_a_simulation():
 
 
 def test_99th_percentile_is_that_of_a_simulation():
-    # The percentile is the smallest value that at least 99 % of the values do not exceed: the 198th
-    # of 200, the 99th of 100.
+    # The percentile is the smallest value v so that at least 99 % of the values are v or less.
+    # This is the 198th of 200 values, and the 99th of 100 values.
     assert percentile_99(range(200, 0, -1)) == 198
     assert percentile_99(range(1, 101)) == 99
     assert percentile_99([0.3]) == 0.3
@@ -101,8 +100,8 @@ def test_a_class_of_calls_has_the_percentile_of_all_their_datagrams():
 
 
 def test_losses_of_a_program_are_relative_to_packets_with_a_known_fate():
-    # Three datagrams are sent in the warm-up and lost after it. One datagram is sent in the warm-up
-    # and arrives after it.
+    # Three datagrams are sent in the warm-up and lost after it.
+    # One datagram is sent in the warm-up and arrives after it.
     assert loss(3, 1) == {"loss_probability": 0.75}
     assert loss(0, 0) == {}
 
@@ -186,8 +185,8 @@ def test_the_excess_of_a_greedy_source_is_no_loss_where_its_drops_are_known(
     result = losses(typed, lists, {}, programs_run=False)
     assert result == {greedy: pytest.approx(0.1) if queue else None}
     assert losses(typed, lists, {}, programs_run=True) == {greedy: None}
-    # If a source starts late, the queue can seem to drop more datagrams than were lost. The result
-    # is then 0, and not negative.
+    # If a source starts late, the queue can seem to drop more datagrams than were lost.
+    # The result is then 0, and not negative.
     lists = network_lists(greedy, 0.4, queue or "ap", 0.4001)
     assert losses(typed, lists, {}, programs_run=False) == {greedy: 0.0 if queue else None}
 
@@ -195,8 +194,8 @@ def test_the_excess_of_a_greedy_source_is_no_loss_where_its_drops_are_known(
 @pytest.mark.parametrize(
     ("sent", "arrived", "lost", "dropped", "expected"),
     [
-        # Of 1000 datagrams, 200 are dropped and 800 enter the queue. Of these, 500 have left the
-        # queue and 300 are in it.
+        # Of 1000 datagrams, 200 are dropped and 800 enter the queue.
+        # Of these, 500 have left the queue and 300 are in it.
         (1000, 500, 200, 0.2, 0.0),
         # Of 1000 datagrams, 100 are lost before the queue. The queue drops 180 of the other 900.
         (1000, 400, 280, 0.2, 0.1),

@@ -159,8 +159,9 @@ def test_settings_that_the_kernel_ignores_are_named(tmp_path, tcp, named):
         ('link.l = { from = "n", to = "s", back_rate = "3 Mbps" }\nwire.rate = "1 Mbps"', 3e6),
         ("vsb = {}", 11e6),
         ('vsb.rate = "30 Mbps"', 30e6),
-        # A greedy source sends more than the rate of the link, to compensate for losses before its
-        # queue. In the air the source sends at the rate of frames and needs no compensation.
+        # A greedy source sends more than the rate of the link.
+        # The excess compensates for losses before the queue of the link.
+        # Without a link, a greedy source sends at the rate of frames on the air.
         ('wire = { rate = "5 Mbps", loss = 0.1 }', 5e6 * 1.1 / 0.9),
         ("wire = { rate = { trace = [12, 24] }, loss = 0.2 }", 2e6 * 1.2 / 0.8),
         ("wire.loss = 0.1", 11e6 / 0.9),

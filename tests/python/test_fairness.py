@@ -66,7 +66,8 @@ def test_packets_in_flight_are_not_missing() -> None:
     assert rows.fairness_level.isna()["c"]
     early = {"station.c.udp_down.start": "0 s", "station.c.udp_down.stop": "10 s"}
     lossy = {"wire.loss": 0.1, "wire.delay": "1 s"}
-    # A tenth of the datagrams is lost. Datagrams of the warm-up do not compensate for this loss.
+    # A tenth of the datagrams is lost, so that the demand is not met.
+    # Datagrams that were sent in the warm-up and arrive later do not compensate for this loss.
     rows = lh.simulate(lh.Scenario(LATE), settings={**early, **lossy}).stations
     assert not rows.fairness_level.isna()["c"]
 

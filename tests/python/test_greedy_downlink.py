@@ -34,8 +34,8 @@ ALONE = simulate()
 @pytest.mark.parametrize(
     ("source", "path", "wait_s"),
     [
-        # A datagram enters the queue as its tenth packet, when another packet leaves. The datagram
-        # leaves the queue after ten services of 12 ms.
+        # A datagram enters the queue as its tenth packet, when another packet leaves.
+        # The datagram leaves the queue after ten services of 12 ms.
         ("greedy", {"wire.rate": "1 Mbps", "wire.queue": 10}, 0.12),
         (
             "greedy",

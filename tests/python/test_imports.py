@@ -25,8 +25,8 @@ Graph = Mapping[str, Set[str]]
 
 
 def circles(graph: Graph) -> list[list[str]]:
-    """Return the sets of several nodes in which each node is reachable from all others (Tarjan's
-    algorithm).
+    """Return the strongly connected components with at least two nodes (Tarjan's algorithm). In
+    such a component, every node is reachable from every other node.
     """
     number: dict[str, int] = {}
     lowest: dict[str, int] = {}
@@ -87,8 +87,8 @@ MAY_IMPORT: Mapping[str, Set[str]] = {
     "answers": FOUNDATIONS,
     "models": {"answers", "errors", "progress", "scenario", "stability"},
     "warnings": {"_core", "answers", "channel", "errors", "models", "scenario"},
-    # Only `display` and `plot` show answers. They import `answers`, which refers to them only by
-    # name.
+    # Only `display` and `plot` show answers.
+    # They import `answers`, which refers to them only by name.
     "display": {"answers", "errors", "scenario"},
     "plot": {"_core", "answers", "display", "errors", "models", "scenario", "stability", "tuning"},
     # The room `simulation` calls the engine, and calls no model.
@@ -100,8 +100,8 @@ MAY_IMPORT: Mapping[str, Set[str]] = {
     "whatif": {*SIMULATED, "batch"},
     "tuning": {*SIMULATED, "batch", "models"},
     "explanation": {*SIMULATED, "batch", "display", "models", "tuning"},
-    # The rooms `init`, `importing` and `measured` read facts about real networks. They run nothing
-    # and use no model.
+    # The rooms `init`, `importing` and `measured` read facts about real networks.
+    # They run nothing and use no model.
     "init": {"errors", "scenario"},
     "importing": {"_core", "errors", "extras", "progress", "scenario", "tuning"},
     "measured": {"answers", "errors", "scenario"},
@@ -313,8 +313,8 @@ def rooms_of_engine() -> dict[str, set[str]]:
 
 
 def rooms_named(text: str, module: tuple[str, ...]) -> Iterator[str]:
-    """Return the first names after `crate::`, and after as many `super::` as lead to the crate
-    root.
+    """Return the first name of each path in the text that begins at the crate root. Such a path
+    begins with `crate::`, or with as many `super::` as the depth of the module.
     """
     code = re.sub(r"//.*", "", text.partition("#[cfg(test)]\nmod ")[0])
     for supers, names in re.findall(r"\b(crate|super(?:::super)*)::(\w+|\{[^;]*\})", code):
@@ -426,7 +426,9 @@ class EngineFiles:
 
     @staticmethod
     def absolute(module: Module, path: str, texts: Iterable[Module]) -> Module | None:
-        """Return a path from the crate root, or None if the path belongs to another crate."""
+        """Convert a path in the code of `module` to a path from the crate root. Return None if the
+        path belongs to another crate.
+        """
         names = path.removesuffix("::self").split("::")
         if names[0] == "crate":
             return tuple(names[1:])

@@ -44,8 +44,8 @@ def test_a_line_is_full_or_limited_by_the_wifi_only_beyond_its_interval(
     answer = Answer({"links": links, "flows": [flow]}, None)
     facts = read_facts({**NO_FACTS, "limits": [{**limit, "all": False}]})
     lines = list(line_use(Scenario(HOME), answer, facts))
-    # An upload with a fixed rate demands no more. Therefore no sentence describes the line in the
-    # direction of the upload.
+    # An upload with a fixed rate demands no more.
+    # Therefore no sentence describes the line in the direction of the upload.
     assert len(lines) == (1 if end else 0)
     assert all(line.startswith("the line of 300 Mb/s down carries 176 Mb/s") for line in lines)
     assert all(line.endswith(end) for line in lines)

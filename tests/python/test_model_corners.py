@@ -28,7 +28,7 @@ SEED = int(os.environ.get("SEED", "0")) or randrange(1, 2**31)
 MAX_TIME_S = 4.0
 """Largest time of a prediction in the long test. [s]"""
 GRACE = 2.0
-"""Multiple of its time limit after which a prediction is stopped. [-]"""
+"""A prediction is stopped after its time limit multiplied by this factor. [-]"""
 LATE_S = 2.0
 """Time between two checks of the clock. [s]"""
 MANY = 1000

@@ -32,8 +32,8 @@ def test_trace_is_the_simulated_queue_after_the_warm_up(comparison: lh.Compariso
     assert oscillation is not None
     assert oscillation.times_s[0] > 6.0
     assert oscillation.times_s[-1] == pytest.approx(30.0)
-    # The mean of the trace equals that of the first replication, except for the effect of the
-    # sampling interval.
+    # The trace is from the first replication, so that its mean is the mean of this replication.
+    # The two means differ only because the trace is sampled.
     mean = comparison.simulation.samples.query(
         "list == 'queues' and name == 'bottleneck' and quantity == 'occupancy_packets' "
         "and replication == 0"
@@ -160,8 +160,7 @@ def test_packets_that_return_after_a_round_trip_are_not_an_oscillation() -> None
     assert period_of(TIMES, echo, [0.2]) is None
     oscillation = echo + 8.0 * np.sin(2.0 * np.pi * TIMES / 1.5)
     assert period_of(TIMES, oscillation, [0.2]) == pytest.approx(1.5, rel=0.03)
-    # The amplitude of the wave is too small, compared with the bursts, for an oscillation of the
-    # queue.
+    # The bursts are larger than this wave, so that no oscillation of the queue is reported.
     small = echo + 1.0 * np.sin(2.0 * np.pi * TIMES / 1.5)
     assert period_of(TIMES, small, [0.2]) is None
 

@@ -134,7 +134,7 @@ def test_modules_named_in_the_documentation_exist() -> None:
 
 
 FILES = {"toml", "md", "lasthop", "abi3", "conf"}
-"""File extensions. They are names after a dot that do not belong to Python."""
+"""File extensions. In a text such as `x.toml`, the name after the dot is not a Python name."""
 
 
 def is_there(steps: list[str]) -> bool:

@@ -24,8 +24,8 @@ DELAY = Measure("flows", "one_way_delay_p99_s", ("phone/udp-up/1",))
 
 
 def test_interval_is_students_over_the_differences() -> None:
-    # The differences are 1, 2 and 3, with mean 2 and standard error 1/sqrt(3). Student's t is
-    # 4.3027 for 2 degrees of freedom at 97.5 %.
+    # The differences are 1, 2 and 3, with mean 2 and standard error 1/sqrt(3).
+    # Student's t is 4.3027 for 2 degrees of freedom at 97.5 %.
     difference = judge([10.0, 20.0, 30.0], [11.0, 22.0, 33.0], 1, confidence=0.95)
     assert difference.mean == 2.0
     assert difference.half is not None
@@ -58,7 +58,7 @@ def test_rounding_of_a_sum_is_not_a_difference() -> None:
     [
         ([0.0] * 3, [1.0] * 3, "same"),  # by chance with probability 2 / 4^3 = 0.03
         ([0.0] * 5, [1.0] * 5, "worse"),  # by chance with probability 2 / 4^5 = 0.002
-        # by chance with probability 2 / 2^5 = 0.06
+        # Five differences have equal signs by chance with probability 2 / 2^5 = 0.06.
         ([0.0, 5.0, 3.0, 1.0, 2.0], [1.0, 6.0, 4.0, 2.0, 3.0], "same"),
     ],
 )

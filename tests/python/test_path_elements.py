@@ -79,8 +79,8 @@ STATION_FLOWS: Mapping[str, Callable[[], Iterator[tuple[Tree, bool, bool]]]] = {
     ),
     "call": lambda: iter([({"calls": 1}, False, False)]),
 }
-"""Tables for flows of a station. Each has its settings, whether the flow has ACKs, and whether it
-is greedy.
+"""Functions that yield flows of a station, by the name of the table in the schema. For each flow,
+the three values are its settings, whether it has ACKs, and whether it is greedy.
 """
 
 WIRED_FLOWS: Mapping[str, Callable[[], Iterator[tuple[Tree, bool]]]] = {
@@ -94,8 +94,8 @@ WIRED_FLOWS: Mapping[str, Callable[[], Iterator[tuple[Tree, bool]]]] = {
     ),
     "wired_call": lambda: iter([({"call": {"calls": 1}}, False)]),
 }  # fmt: skip
-"""Tables for wired flows other than bulk TCP. Each has its settings, and whether the flow has
-ACKs.
+"""Functions that yield wired flows other than bulk TCP, by the name of the table in the schema. For
+each flow, the two values are its settings, and whether it has ACKs.
 """
 
 
@@ -140,8 +140,8 @@ def air_kinds() -> Iterator[Kind]:
 
 Measures = Mapping[str, float]
 Effect = Callable[[Measures, Measures], bool]
-"""Function of the measurements without and with an element. It returns whether the element has its
-effect.
+"""Function that compares the measured values of a flow without an element and with the element. It
+returns whether the element has the expected effect.
 """
 
 
@@ -154,16 +154,16 @@ class Element:
     tree : dict
         The setting: values by dotted key.
     effect : callable
-        Function that returns whether measurements show the effect on a flow. The flow has packets
-        on which the element acts.
+        Function that returns whether the element has its effect on a flow, from measured values
+        without and with the element. It is called only for flows whose data cross the element.
     way : str
         Packets on which the element acts: packets in the up direction or along a route ("forth"),
         packets in the opposite direction ("back"), or all packets ("both").
     on : str
         Content of the packets on which the element acts: "data", "acks", or "all".
     acks : dict
-        Setting for flows whose ACKs cross the element; if empty, `tree` is used. ACKs must then be
-        later, or goodput lower.
+        Setting for flows of which only the ACKs cross the element; if empty, `tree` is used. The
+        expected effect on such a flow is later ACKs or a lower goodput.
     base : dict
         Settings that the element requires. The runs with and without the element both have these
         settings.
@@ -231,8 +231,8 @@ def rate(key: str, way: str, other: str = "") -> Element:
 
 
 def queue(key: str, needs: str, way: str) -> Element:
-    """Return the element with a short queue. It is compared with a long queue at a rate that delays
-    packets.
+    """Return the element that shortens a queue from 40 to 2 packets. The setting `needs` is the key
+    of the rate, which is set to a slow link so that packets wait in the queue.
     """
     return Element(
         {key: 2}, shorter, way, "data", base={key: 40} | ({needs: SLOW} if needs else {})
@@ -522,7 +522,7 @@ def test_each_element_has_its_effect_on_each_kind_of_flow(place, table, key):
         elif acts == "acks":
             fine = slower(before, measured(kind, after))
         else:
-            # The two directions of a call share the air.
+            # An element in the other direction also affects a call, because both share the air.
             is_shared = kind.acks or (kind.has_call and kind.place == "station")
             fine = is_shared or before == measured(kind, after)
         if not fine:

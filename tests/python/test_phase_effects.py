@@ -107,8 +107,8 @@ def test_unequal_rates_undo_the_lock_of_two_links() -> None:
         times = {"duration": "30 s", "warmup": "10 s", "replications": 3}
         return float(lh.simulate({**lot, **times}).classes.loc["second", "loss_probability"])
 
-    # In study red-fig19, the loss is 3.6 % with equal rates of the links, and 2.9 % with different
-    # rates.
+    # In study red-fig19, the loss is 3.6 % if the links have equal rates.
+    # The loss is 2.9 % if the rates differ.
     assert lost(0.0) > 1.15 * lost(0.003)
 
 
@@ -150,8 +150,8 @@ def test_constant_sources_that_overload_a_fifo_cause_a_warning(text: str, queue:
     assert locked(text, poisson) == []
     little = {f"station.{name}.{way}": "2 Mbps" for name in ("near", "far")}
     assert locked(text, little) == []
-    # If the rates have a ratio of 13 to 20, the phases of the sources change, so that no warning is
-    # printed.
+    # The rates have a ratio of 13 to 20, so that the phases of the sources change.
+    # Therefore no warning is printed.
     assert locked(text, {f"station.far.{way}": "13 Mbps" if text == FIFO else "5.2 Mbps"}) == []
 
 

@@ -92,7 +92,7 @@ def test_a_tall_picture_has_two_columns_without_empty_queues() -> None:
     assert 25.4 * height < 140
     queues = figure.axes[-1]
     assert [label.get_text() for label in queues.get_yticklabels()] == ["ap"]
-    # queues of two groups and of the meter
+    # The three other queues are those of the two groups and of the meter.
     assert "\n3 others have less than 0." in queues.get_xlabel()
     # The ten downloads have equal shares. The meter is a sensor, which has no share.
     [shares] = (axes for axes in figure.axes if axes.get_title(loc="left").startswith("Share"))

@@ -249,8 +249,8 @@ def test_backoffs_are_counted_after_the_eifs_of_cells_that_aggregate(
         low, high = (1e3 * (sent["start_s"] - 0.1) for sent in (before, frame))
         own = [bar for bar in counted if bar[0] == row and low < bar[1] and bar[2] <= high + 1e-6]
         slots = sum(end - start for _, start, end in own) / 0.009
-        # By the rule of EDCA, the slot in which another node begins to send is counted. This slot
-        # is not drawn.
+        # In EDCA, the slot in which another node begins to send also decrements the backoff.
+        # This slot is not drawn, and is therefore added to the drawn slots.
         between = (every["start_s"] > before["start_s"]) & (every["start_s"] < frame["start_s"])
         others = every[between & every["backoff_slots"].notna()]["start_s"].nunique()
         assert slots + others == pytest.approx(frame["backoff_slots"], abs=1e-3)

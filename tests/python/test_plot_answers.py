@@ -248,7 +248,7 @@ def test_pictures_name_the_changes_and_the_model() -> None:
 
 
 def inside(figure: Figure) -> Sequence[str]:
-    """Return the texts that extend beyond the edge of the picture."""
+    """Return the texts that extend beyond the edge of the picture; empty if all are inside."""
     figure.draw_without_rendering()
     box = figure.bbox
     return [

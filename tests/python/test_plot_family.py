@@ -11,13 +11,15 @@ from lasthop.studies.study import Quantity
 
 
 def line(label, x, *values: float, variant: str = "", predicted: bool = True) -> Line:
-    """Return a line whose quantities have two replications around each value."""
+    """Return a line through these values. Each value is the mean of two replications, which are 0.1
+    below and above it.
+    """
     quantities = [Quantity(np.array([v - 0.1, v + 0.1]), v if predicted else None) for v in values]
     return Line(label, x, lambda runs: quantities, variant)
 
 
 def drawn(*panels: Panel, **options):
-    """Return the figure of a picture that does not read runs."""
+    """Return the figure of a picture with these panels. The lines are made without runs."""
     return Picture(Abscissa("x", **options), panels).draw({})
 
 

@@ -177,8 +177,8 @@ def test_combined_points_are_labelled_with_values_of_all_paths() -> None:
     how = layout(roomy, "zip")
     assert how.ticks.labels == ("10\n2", "20\n11", "30\n5.5")
     assert how.label == "q\nrate [Mb/s]"
-    # Labels are vertical if they would overlap. They are in rows if vertical labels would also
-    # overlap.
+    # Labels are vertical if they would overlap.
+    # They are in rows if vertical labels would also overlap.
     names = ["a-long-name", "another-name"]
     dense = {"q": values(10), "law": names * 5}
     how = layout(dense, "zip")

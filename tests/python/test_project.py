@@ -252,7 +252,7 @@ def test_python_package_gets_people_and_addresses() -> None:
     table = tomllib.loads(project.filled("pyproject.toml", FULL))["project"]
     assert table["authors"] == FULL["authors"]
     assert table["maintainers"] == FULL["maintainers"]
-    # the package index does not accept an e-mail address
+    # the address `security` is an e-mail address, which the package index does not accept
     addresses = {key.capitalize(): url for key, url in FULL["urls"].items() if key != "security"}
     assert table["urls"] == addresses
     table = tomllib.loads(project.filled("pyproject.toml", EMPTY))["project"]

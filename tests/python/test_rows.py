@@ -27,10 +27,10 @@ from lasthop.warnings.settings import cautions
 from .conftest import EXAMPLES
 
 FEW, MANY = 200, 600
-"""Numbers of flows of the two networks that are compared."""
+"""Numbers of flows in a smaller network and in a larger network, whose memory is compared."""
 
 MORE_KB = {"check": 0.1, "result": 8.0}
-"""Largest memory per flow in addition to the engine. [kB]
+"""Largest memory of Python per flow, without the memory of the engine. [kB]
 
 A result has ten quantities per flow. For comparison, a tree of all rows has 10 kB per flow.
 """

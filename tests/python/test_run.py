@@ -65,8 +65,9 @@ def test_python_threads_run_while_the_engine_works() -> None:
     elapsed = time.monotonic() - start
     stop.set()
     thread.join()
-    # The engine releases the GIL every 50 ms to check for Ctrl-C. The thread must count at twice
-    # this rate or faster. On an idle machine it counts a thousand times per second.
+    # The engine releases the GIL every 50 ms to check for Ctrl-C.
+    # The thread must count at twice this rate or faster.
+    # On an idle machine it counts a thousand times per second.
     assert counted > elapsed / 0.025
 
 

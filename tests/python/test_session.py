@@ -295,8 +295,8 @@ def test_distributions_have_the_samples_of_the_means(tmp_path: Path) -> None:
         )
         if each["list"] == "flows":
             means = result.sample_tree["flows"][each["name"]]["rtt_s"]
-            # The replications have nearly equal numbers of samples. A cell of the histogram is 3 %
-            # wide.
+            # The replications have nearly equal numbers of samples.
+            # A cell of the histogram is 3 % wide.
             assert middle / sum(counts) == pytest.approx(sum(means) / 2, rel=0.05)
     table = result.distributions()
     assert list(table.columns) == ["list", "name", "quantity", "from_s", "to_s", "count"]

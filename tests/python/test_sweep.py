@@ -86,7 +86,7 @@ def cut(part: bytes) -> bytes:
 
 
 def flip(part: bytes) -> bytes:
-    """Return the part file with one changed byte in its first run, after the description."""
+    """Return the part file with one changed byte. The byte belongs to the first stored run."""
     at = len(part) // 3
     return part[:at] + bytes([part[at] ^ 1]) + part[at + 1 :]
 

@@ -52,8 +52,8 @@ def test_one_full_packet_passes_per_opportunity(scenario: Path) -> None:
     assert packets == pytest.approx(100 * len(TIMES), abs=1e-6)
     lte = result.links.loc["lte"]
     assert lte["utilisation"] == 1.0
-    # In 100 ms there are four ACKs of 40 B with 4 B of header, and a hundred transmission
-    # opportunities of 1,504 B.
+    # In 100 ms, the reverse direction transmits four ACKs of 40 B, each with 4 B of header.
+    # Its capacity in this time is a hundred transmission opportunities of 1,504 B.
     share = 4 * 44 / (100 * 1504)
     assert result.links.loc["lte/back", "utilisation"] == pytest.approx(share, rel=0.05)
 

@@ -97,8 +97,8 @@ def test_a_stopped_search_keeps_its_findings_and_recommends_nothing() -> None:
 
 
 def test_a_first_number_comes_with_the_first_prediction() -> None:
-    """The first number is the prediction for the present setting. Until simulations begin, each
-    later number is better.
+    """While a search runs, its progress contains the best goodput so far. The first goodput is the
+    prediction for the present setting. Until simulations begin, each later goodput is not lower.
     """
     seen: list[TuneProgress] = []
 
@@ -407,8 +407,8 @@ def test_output_does_not_contradict_itself_on_the_model(lasthop: Lasthop, tmp_pa
 
 
 def test_no_setting_is_chosen_that_silences_a_call() -> None:
-    # With PIFS access of best effort, the access point sends bulk traffic before voice. Jain's
-    # index hardly changes.
+    # With PIFS access of best effort, the access point sends bulk traffic before voice.
+    # Jain's index hardly changes.
     silenced = {"cell.ap.aifsn": 1, "cell.ap.cwmin": 0, "cell.ap.cwmax": 0}
     flows = lh.simulate(CALLS, settings=silenced).flows
     assert flows.loc["phone-1/udp-down/1", "goodput_bps"] == 0

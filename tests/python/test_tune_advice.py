@@ -35,7 +35,9 @@ IDLE = """
 [station.idle]
 udp_up = { rate = "100 bps", packet = "160 B", category = "voice", start = "2.9 s" }
 """
-"""Table of a station that makes voice a category in use, but sends at most one datagram."""
+"""Keys of a station that sends at most one datagram, in the category voice. With this station,
+`tune` accepts voice as the category to tune.
+"""
 
 
 def no_candidate_matters(number: int) -> tuple[str, str]:
@@ -90,8 +92,8 @@ def test_noise_is_not_recommended() -> None:
 
 
 def test_a_category_without_traffic_changes_nothing() -> None:
-    # The settings have common random numbers: equal seeds give equal packets, so that all settings
-    # give equal results.
+    # All settings use the same random numbers.
+    # Without traffic in the tuned category, all settings therefore give equal results.
     scenario, _ = no_candidate_matters(0)
     tuning = lh.tune(scenario, "throughput", category="voice", txop=False, pifs=False, confirm=2)
     assert not tuning.recommended
@@ -155,8 +157,8 @@ def test_the_second_best_is_checked_only_if_the_best_harms_a_station() -> None:
     assert search.checks[0].objection == "the RTT of a flow longer by more than 5 %"
     assert search.checks[0].improves
     assert search.recommended in (None, *(check.trial for check in search.checks[1:]))
-    # All settings that were checked before the recommended setting have an objection. The objective
-    # is tested for one setting only, so that no correction for multiple tests is needed.
+    # A setting is checked only if all settings checked before it had an objection.
+    # The objective is then tested for a single setting, without correction for multiple tests.
     assert all(check.objection for check in search.checks[:-1])
 
 
@@ -181,7 +183,7 @@ NOW: Parts = {
         (("a/down/1", "rtt_s"), [1.06, 1.07, 1.06, 1.07, 1.06], "the RTT of a flow longer"),
         (("a/down/1", "rtt_s"), [1.04] * 5, None),
         (("a/down/1", "rtt_s"), [0.5] * 5, None),
-        # The RTT is 10 % longer on average, with an interval of 33 %.
+        # The RTT is 10 % longer on average, but this is not significant: the interval is +- 33 %.
         (("a/down/1", "rtt_s"), [0.8, 1.4, 0.9, 1.4, 1.0], None),
         (("a/down/1", "rtt_p99_s"), [1.2] * 5, "the 99th percentile of a flow's RTT longer"),
         (

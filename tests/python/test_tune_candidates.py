@@ -89,11 +89,11 @@ def test_predicted_delays_are_those_simulated() -> None:
     scenario = lh.Scenario(DOWNLOADS)
     guess = predicted(models.predict(scenario.typed, "edca"), scenario)
     seen = estimated(sampled(lh.simulate(scenario, settings={"duration": "62 s"})))
-    # At CWmin 31 the goodput of the model is within one per cent of the simulation's.
+    # At CWmin 31, the goodput of the model is within one per cent of the simulated goodput.
     for quantity in ("goodput_bps", "rtt_s"):
         assert guess[quantity] == pytest.approx(seen[quantity].mean, rel=0.015), quantity
-    # The Markov chain counts only complete exchanges. An exchange of a TCP ACK takes about a
-    # millisecond.
+    # The Markov chain counts only complete exchanges.
+    # An exchange of a TCP ACK takes about a millisecond.
     assert guess["sojourn_s"] == pytest.approx(seen["sojourn_s"].mean, abs=1e-3)
 
 
@@ -156,8 +156,8 @@ def test_difference_is_paired_by_replication() -> None:
 def samples_of(
     goodput_bps: float, half: float = 0.0, sojourn_s: float = 0.07
 ) -> dict[str, list[float]]:
-    """Return samples of four replications. In every second replication the samples are above the
-    mean.
+    """Return samples of four replications. The goodput is alternately `half` below and `half` above
+    `goodput_bps`.
     """
     return {
         "goodput_bps": [goodput_bps - half, goodput_bps + half] * 2,
@@ -227,8 +227,8 @@ def test_pifs_access_is_offered_for_every_category_that_has_flows() -> None:
 
 
 def test_with_pifs_for_all_the_higher_category_still_has_priority() -> None:
-    # The scenario has greedy datagrams. If only best effort had PIFS access, the access point would
-    # never send its calls.
+    # The scenario has greedy datagrams.
+    # If only best effort had PIFS access, the access point would never send its calls.
     changed, _ = apply(lh.Scenario(CALLS), Candidate(None, 31, every_category=True))
     result = lh.simulate(changed)
     calls = result.flows.filter(regex="udp-down/1$", axis=0).filter(regex="^phone", axis=0)

@@ -41,15 +41,14 @@ def for_delay() -> lh.Tuning:
 
 @pytest.mark.slow
 def test_a_setting_that_depends_on_capture_is_not_recommended(for_delay: lh.Tuning) -> None:
-    # Over the complete time all stations have equal goodput, so that Jain's index shows no
-    # difference.
+    # Over the complete run, all stations have equal goodput, so that Jain's index is near 1.
+    # Within single seconds, the goodputs are unequal: the 5th percentile of the index is low.
     present, capture = (
         sampled(lh.simulate(SEVEN, settings=settings, tails=True)) for settings in ({}, PIFS_1)
     )
     assert min(capture["jain"]) > 0.97
     assert max(capture["jain_p05"]) < 0.6 < min(present["jain_p05"])
-    # Without the limit of Jain's index, the setting is excluded only because the RTT of single
-    # flows is longer.
+    # Without the limit of Jain's index, only the longer RTT of single flows excludes the setting.
     loose = lh.tune(SEVEN, "delay", min_jain=0, txop=False, confirm=6)
     assert "PIFS / 1" in loose.ruled_out["the RTT of a flow longer by more than 5 %"]
     assert "PIFS / 1" not in [trial.name for trial in for_delay.confirmed]
@@ -101,12 +100,12 @@ def test_fairness_is_not_traded_for_half_a_per_cent() -> None:
     def samples_of(jain: float, goodput_bps: float) -> dict[str, list[float]]:
         return {"jain": [jain] * 3, "goodput_bps": [goodput_bps] * 3}
 
-    # Jain's index of 0.996 is within 0.5 % of 0.9999. However, the goodputs differ by 6 % instead
-    # of 1 %.
+    # Jain's index of 0.996 is within 0.5 % of 0.9999.
+    # However, the stations' goodputs differ by 6 % with an index of 0.996, and by 1 % with 0.9999.
     uneven, even = samples_of(0.996, 5.10e6), samples_of(0.9999, 5.05e6)
     assert choice({"uneven": uneven, "even": even}) == "even"
-    # The spreads of the stations' goodputs are 0.4 and 0.1 %. They differ by less than 0.5 %, so
-    # that the total goodput decides.
+    # The spreads of the stations' goodputs are 0.4 and 0.1 %.
+    # They differ by less than 0.5 %, so that the total goodput decides.
     assert (
         choice({"fast": samples_of(0.99998, 5.1e6), "even": samples_of(0.999999, 5.0e6)}) == "fast"
     )
@@ -159,8 +158,8 @@ def test_calls_are_those_of_the_file_or_of_g711() -> None:
     assert {(flow.udp.rate_bps, flow.udp.payload_bytes, flow.category) for flow in flows} == {
         (64_000, 160, "voice")
     }
-    # A station that only receives has no call. A station with downloads has other flows than the
-    # call.
+    # A station that only receives has no call.
+    # A station with downloads has other flows than the call.
     tv = '\n[station.tv]\nudp_down = "1 Mbps"\n'
     assert calls_of(lh.Scenario(LAPTOPS + tv)) == Calls("call", own=False)
     both = LAPTOPS + PHONES.replace("count = 2", "count = 2\ndownload = 1")
@@ -256,7 +255,8 @@ def test_calls_are_counted_and_the_setting_with_the_most_is_chosen() -> None:
     assert tuning.table.loc["as it is", "beside_calls_goodput_bps"] > 0
     assert tuning.calls == Calls("phone", own=True)
     assert tuning.figure().axes[0].get_title(loc="left") == "Calls"
-    # In a separate simulation, this number of calls is good, and one more call is not.
+    # In a separate simulation, all calls are good with this number of calls.
+    # With one more call, some calls are not good.
     setting = tuning.present.samples["calls"]
     most = int(min(setting))
     again = lh.simulate(LAPTOPS + PHONES, settings={"station.phone.count": most})
@@ -307,9 +307,10 @@ def lines(text: str) -> dict[str, str]:
 
 
 def test_hostapd_has_each_value_in_its_unit() -> None:
-    # With a long preamble at 11 Mb/s, exchanges of 1500 and 40 B take 1567.1 and 505.3 us. The sum
-    # 8 * 1567.1 + 7 * 10 = 12607 us is rounded up to 12.7 ms, and 8 * 505.3 + 7 * 10 = 4112 us to
-    # 129 * 32 us.
+    # With a long preamble at 11 Mb/s, an exchange of 1500 B takes 1567.1 us.
+    # The AP's TXOP of 8 exchanges takes 8 * 1567.1 + 7 * 10 = 12607 us, rounded up to 12.7 ms.
+    # An exchange of 40 B takes 505.3 us.
+    # The stations' TXOP takes 8 * 505.3 + 7 * 10 = 4112 us, rounded up to 129 * 32 us.
     values = lines(hostapd(lh.Scenario(LAPTOPS, EIGHT)).text)
     assert values == {
         "tx_queue_data2_aifs": "2",

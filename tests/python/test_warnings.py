@@ -110,8 +110,8 @@ def test_uploads_in_addition_to_downloads_are_named(
 
 def test_connections_count_while_they_last() -> None:
     stations = {"a": {"download": 4}, "b": {"download": {"connections": 8, "stop": "11 s"}}}
-    # Eight connections exist during half of the measured time, from 2 s to 20 s. This is 4
-    # connections on average.
+    # The measured time is from 2 s to 20 s, and eight connections end at 11 s.
+    # Over the measured time, these are 4 connections on average.
     assert warned(stations, HALVES) == []
     del stations["b"]["download"]
     assert len(warned({**stations, "b": {"download": 8}}, HALVES)) == 1

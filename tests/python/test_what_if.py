@@ -366,7 +366,7 @@ def equal_cases(draw: random.Random) -> tuple[dict[str, Any], list[Case]]:
             "buffer that never fills": {"cell.ap_queue": 600},
         }
     )
-    # Users cannot set the seed of a case.
+    # The last case is created directly, because `cases_of` does not let users set a seed.
     return scenario, [*cases, Case("other streams", (("seed", str(draw.randint(2, 1000))),))]
 
 

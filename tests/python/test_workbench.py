@@ -203,7 +203,9 @@ def test_no_file_of_this_machine_is_read_for_the_sweep_of_a_page(served: Served)
 
 
 def test_other_kinds_of_content_are_refused(served: Served) -> None:
-    """Forms on other pages can send these content types, but not that of JSON."""
+    """Requests from forms on other pages are refused: forms can send only content types such as
+    these, and cannot send application/json.
+    """
     for kind in ("text/plain", "application/x-www-form-urlencoded"):
         reply = served.ask("POST", "/api/predict", json.dumps({"text": SMALL}), content_type=kind)
         assert one_line(reply, 400) == "a request must be application/json"
@@ -290,7 +292,9 @@ def test_a_command_ends_if_no_request_waits_for_it(
 def test_a_prediction_does_not_wait_for_long_commands(
     built: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Two sweeps run, and a third sweep waits. A page that changes still gets its predictions."""
+    """While two long commands run, further long commands wait. A prediction is still answered
+    immediately.
+    """
     process = Asked.process
     number = iter(range(100))
 

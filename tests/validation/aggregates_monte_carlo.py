@@ -2,9 +2,9 @@
 independently of lasthop.
 
 Contenders with equal AIFSN always have packets. Each sender has a BlockAck window of MPDUs to one
-receiver. The winner sends all MPDUs of its window that are neither received nor given up, including
-new MPDUs. The medium is simulated slot by slot, and each sender's frames MPDU by MPDU; many
-replicas of a cell run in parallel.
+receiver. The sender whose backoff ends first sends all MPDUs of its window that are neither
+received nor given up. The medium is simulated slot by slot, and each sender's frames MPDU by MPDU.
+Many replicas of a cell run in parallel.
 
 The backoff is uniform on [0, CW]. CW + 1 doubles after each failure. It returns to CWmin + 1 after
 a success, and after `attempts_short` successive failures, which drop no MPDU. A PPDU that collides,
@@ -35,13 +35,15 @@ class Sender:
 
     window: int
     first_s: Floats
-    """Duration of the frame that a collision destroys: RTS, PPDU or BlockAckReq."""
+    """Duration of the first frame of an exchange, which a collision destroys. The first frame is an
+    RTS, a PPDU or a BlockAckReq.
+    """
     exchange_s: Floats
     """Time from the start of the first frame to the end of the response."""
     ended_s: Floats
     """Time from the start of the first frame to the end of the PPDU."""
     wait_s: Floats
-    """Difference between EIFS and AIFS after a first frame that was destroyed."""
+    """Additional waiting time after a first frame that was destroyed: EIFS minus AIFS."""
     loss: float = 0.0
     attempts: int | None = None
     cwmin: int = 15
@@ -66,14 +68,14 @@ class Counts:
     """Number of PPDUs that did not collide and of which no MPDU was received."""
     handed_up: Array
     waited_s: Array
-    """Sum, over delivered MPDUs, of the time between reception and delivery."""
+    """Total time between reception and delivery, over all delivered MPDUs."""
     sizes: Array
     """Number of PPDUs that did not collide, by number of MPDUs and sender, for all replicas
     together.
     """
     waits: Array = field(default_factory=lambda: np.zeros(64))
-    """Number of MPDUs by the number of further PPDUs until they were delivered in order, for all
-    senders together.
+    """Histogram of the delivery delay of MPDUs. The index is the number of PPDUs from the reception
+    of an MPDU to its delivery in order. All senders are counted together.
     """
 
 
@@ -128,8 +130,8 @@ class Cell:
         self.due = np.zeros(shape, dtype=bool)
         self.due_tried = np.zeros(shape, dtype=np.int64)
         self.behind = np.zeros(shape, dtype=np.int64)
-        """Number of MPDUs received after an MPDU that was given up, and the sum of their arrival
-        times.
+        """Number of received MPDUs that wait for an MPDU that was given up. `behind_s` is the sum
+        of the arrival times of the waiting MPDUs.
         """
         self.behind_s = np.zeros(shape)
         self.counts = self._counts(shape)
@@ -236,8 +238,8 @@ class Cell:
         self.counts.rounds[at] += 1
         self.counts.empty[at] += ~any_
         np.add.at(self.counts.sizes, (size, senders), 1)
-        # If the previous BlockAckReq was given up, the receiver delivers waiting MPDUs when it gets
-        # an MPDU of a new window.
+        # An MPDU of a new window also makes the receiver deliver its waiting MPDUs.
+        # This is necessary if the previous BlockAckReq was given up.
         self._release(rows[any_], senders[any_], end_s[any_])
         self._settle(rows, senders, state, open_ & lost, end_s)
         return any_
@@ -256,8 +258,8 @@ class Cell:
         self._settle(*at, self.state[at], open_[sent], np.zeros(len(at[0])))
 
     def _settle(self, rows: Array, senders: Array, state: Array, lost: Array, end_s: Array) -> None:
-        """Count an attempt of the lost MPDUs; advance the windows, and add new MPDUs at their
-        ends.
+        """Count an attempt of each lost MPDU. Then advance the BlockAck windows, and add new MPDUs
+        at the ends of the windows.
         """
         at = rows, senders
         tried = self.tried[at] + lost

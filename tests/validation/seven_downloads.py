@@ -60,8 +60,8 @@ DIFS_S = SIFS_S + 2 * SLOT_S
 AFTER_FRAME_S = SIFS_S + frame_s(MAC_ACK_BITS, CONTROL_RATE_BPS)
 """Time from the end of a received frame to the end of its MAC ACK (10.3.2.9). [s]"""
 EIFS_S = SIFS_S + frame_s(MAC_ACK_BITS, LOWEST_RATE_BPS) + DIFS_S
-"""Idle time after a collision, which replaces DIFS (10.3.2.3.7). The ACK timeout (10.3.2.9) ends
-with EIFS. [s]
+"""Idle time after a collision, which replaces DIFS (10.3.2.3.7). The nodes that collided wait for
+their ACK timeout (10.3.2.9), which ends at the same time as EIFS. [s]
 """
 
 
@@ -71,34 +71,34 @@ class Run(NamedTuple):
     goodputs_bps: list[float]
     """Payload received by each station, divided by the time. [bit/s]"""
     collided: list[int]
-    """Number of attempts that collided, of the stations, then of the access point. [frames]"""
+    """Number of attempts that collided, by node. The access point is the last node. [frames]"""
     sent: list[int]
-    """Number of all attempts, of the stations, then of the access point. [frames]"""
+    """Number of all attempts, by node. The access point is the last node. [frames]"""
     given_up: int
-    """Number of frames whose last attempt failed. In this program these frames are not lost but
-    start again. [frames]
+    """Number of frames whose last attempt failed. This program does not discard these frames: the
+    number of attempts begins again at 0. [frames]
     """
 
 
 def simulate(cwmin: int, duration_s: float, seed: int) -> Run:
     """Simulate the cell with equal CWmin for all nodes, from a shuffled queue of the access point.
 
-    The results include the warm-up, because the initial state is frequent. All segments are at the
-    access point in one of five rounds with CWmin 31, and in one of ten rounds with CWmin 7. Only
-    the order of this queue has a long effect, and the initial order is random.
+    No warm-up is discarded, because the initial state is also frequent later: all segments are at
+    the access point. This is so in one of five rounds with CWmin 31, and in one of ten rounds with
+    CWmin 7. Only the order of the segments has a long effect, and the initial order is random.
     """
     random = Random(seed)
     nodes, access_point = STATIONS + 1, STATIONS
-    # Queue of the access point, as the stations of its segments, and number of TCP ACKs at each
-    # station.
+    # `ap_queue` has the station of each segment in the access point's queue.
+    # `tcp_acks` has the number of TCP ACKs at each station.
     ap_queue = [flow for flow in range(STATIONS) for _ in range(WINDOW)]
     random.shuffle(ap_queue)
     tcp_acks = [0] * STATIONS
     contenders = {access_point}  # nodes with a frame to send
 
     cw, failures = [cwmin] * nodes, [0] * nodes
-    # Idle slots since the beginning. Backoffs are measured in this time, which stops while the
-    # medium is busy.
+    # Idle slots since the beginning.
+    # Backoffs are measured in this time, which stops while the medium is busy.
     idle_slots = 0
     runs_out_at = [0] * nodes  # idle slot at which each backoff ends
 

@@ -62,8 +62,9 @@ def near(theory: float, values: np.ndarray, rel: float = 0.005) -> None:
 
 
 def near_part(theory: float, events: np.ndarray, trials: np.ndarray, rel: float) -> None:
-    """Assert that a probability agrees with the measured fraction. The standard error of the number
-    of events is taken as at least the square root of this number, as for rare events.
+    """Assert that a theoretical probability agrees with the measured fraction of events. For rare
+    events, the measured standard error may be too small. Therefore the standard error of the number
+    of events is at least the square root of the expected number.
     """
     values = events / trials
     scatter = max(error(values), float(np.sqrt(theory / trials.sum())))
@@ -136,8 +137,8 @@ def test_a_window_without_losses_is_exact_in_the_monte_carlo_too():
 
 
 def lossless(mpdus: int, attempts: int | None, **more) -> tuple[Aggregator, Sender]:
-    """Return a contender without losses, for the theory and for the Monte Carlo. The Monte Carlo
-    represents its PPDU by a single MPDU.
+    """Return a contender without losses, for the theory and for the Monte Carlo. In the Monte
+    Carlo, one long MPDU replaces the `mpdus` MPDUs of a PPDU.
     """
     contender = Aggregator(15, 1023, 7, mpdus, exchange, PAYLOAD, REQUEST, attempts)
     return replace(contender, **more), sender(
@@ -164,8 +165,8 @@ def test_a_cell_that_aggregates_is_within_half_a_per_cent_of_its_rules(countdown
 
 
 def test_small_windows_collide_as_often_as_their_rules_say():
-    # The covariance of the attempts of two contenders changes the collision rate by 1.2 %. Without
-    # the covariance of other pairs the change is 0.6 %.
+    # The covariance of the attempts of two contenders changes the collision rate by 1.2 %.
+    # Without the covariance of other pairs the change is 0.6 %.
     contender, each = lossless(64, None, cwmin=7, cwmax=15)
     counts = Cell([each] * 5, SLOT, AIFS, "edca", 400).run(800, 100)
     failures = counts.failures.sum(axis=1) / counts.attempts.sum(axis=1)
@@ -177,7 +178,8 @@ def test_small_windows_collide_as_often_as_their_rules_say():
 @pytest.mark.parametrize("countdown", ["edca", "dcf"])
 @pytest.mark.parametrize("count", [1, 2, 5, 10, 20, 50])
 def test_cells_that_aggregate_are_within_half_a_per_cent_of_their_rules(count, countdown, attempts):
-    # With the widest windows, thousands of busy periods pass before their frequency is stationary.
+    # With many contenders, the warm-up is longer.
+    # The frequency of the largest contention windows is stationary only after 3000 busy periods.
     compare_cell(count, 64, attempts, countdown, (200, 2000, 300 if count <= 5 else 3000))
 
 
@@ -231,11 +233,11 @@ def test_mpdus_of_the_monte_carlo_are_conserved():
 
 
 def test_a_ppdu_that_collides_is_one_attempt_of_each_of_its_mpdus():
-    # All contenders always send simultaneously. Nothing is received, and each window is given up
-    # after every third PPDU.
+    # With CWmin and CWmax 0, all contenders always send simultaneously.
+    # Nothing is received, and each window is given up after every third PPDU.
     cell = Cell([sender(4, exchange, attempts=3, cwmin=0, cwmax=0)] * 2, SLOT, AIFS, "edca", 3)
     counts = cell.run(60, 0)
-    # The PPDU has three attempts, and then the BlockAckReq has three attempts.
+    # In 60 busy periods there are ten cycles: three attempts of a PPDU, then of a BlockAckReq.
     assert (counts.given_up == 4 * 10).all()
     assert counts.received.sum() == counts.requests.sum() == 0
     ppdus_s = 30 * (AIFS + exchange(4).first_frame_s + WAIT)

@@ -1,8 +1,8 @@
-"""Stations that share one queue: the model is compared with the engine, and the engine's air time
-with its log of frames.
+"""Stations that share one queue. The model is compared with the engine. The engine's air time is
+compared with its log of frames.
 
-Seeds are fixed. Tolerances are one percentage point of air time and, for throughput, the random
-variation of arrivals in 8 s.
+Seeds are fixed. The tolerance of air time is one percentage point. The tolerance of throughput is
+the random variation of the number of arrivals in 8 s.
 """
 
 import pytest
@@ -15,7 +15,9 @@ LONGEST_PPDU_S = 5.484e-3
 
 
 def behind(queue, source="greedy", **cell) -> lh.Scenario:
-    """Return two stations at HT20 MCS 15 and one at MCS 0, with equal loads."""
+    """Return a scenario whose stations share the queue `queue` of the access point. Two stations
+    are at HT20 MCS 15, and one station is at MCS 0. All loads are equal.
+    """
     return lh.Scenario(
         {
             "duration": "9 s",
@@ -40,8 +42,8 @@ def behind(queue, source="greedy", **cell) -> lh.Scenario:
 
 
 def logged(result: lh.Result) -> dict[str, float]:
-    """Return, for each station, the fraction of the 8 s in which its PPDUs were on the air, from
-    the log of frames.
+    """Return the fraction of air time of each station: the total duration of its PPDUs in the log
+    of frames, divided by the 8 s of the log.
     """
     frames = result.frames()
     data = frames[(frames.sender == "ap") & (frames.kind == "data")]
@@ -49,13 +51,14 @@ def logged(result: lh.Result) -> dict[str, float]:
 
 
 def compared(scenario: lh.Scenario, *, own: float | None, fed: float) -> None:
-    """Compare predicted with simulated throughput. One prediction computes the aggregate sizes, and
-    the other takes the sizes from the run.
+    """Compare predicted with simulated air time and throughput. `own` is the tolerance of a
+    prediction that computes the aggregate sizes. `fed` is the tolerance of a prediction that gets
+    the sizes of the run.
     """
     result = lh.simulate(scenario)
     seen = {row["name"]: row for row in result.summary["stations"]}
     log = logged(result)
-    # PPDUs at the beginning and end of the measured time are only partly in the log.
+    # The tolerance is two PPDUs, since the first and the last may be only partly in the 8 s.
     for name, row in seen.items():
         cut = 2 * LONGEST_PPDU_S / 8.0
         assert row["airtime_fraction"]["mean"] == pytest.approx(log[name], abs=cut)
@@ -81,8 +84,8 @@ def compared(scenario: lh.Scenario, *, own: float | None, fed: float) -> None:
     ],
 )
 def test_a_fifo_agrees_with_the_model(queue, source, cell) -> None:
-    # Arrivals are random. With 4,000 packets for each station in 8 s, the standard deviation of
-    # their number is 1.6 %.
+    # Arrivals are random.
+    # With 4,000 packets for each station in 8 s, the standard deviation of their number is 1.6 %.
     compared(behind(queue, source, **cell), own=0.04, fed=0.04)
 
 
@@ -93,8 +96,8 @@ AC = {"phy": "802.11ac", "width": "80 MHz"}
 
 @pytest.mark.parametrize("cell", [{}, RTS, AC])
 def test_air_time_fairness_gives_equal_shares(cell) -> None:
-    """Each station has a third of the air time. PPDUs are a little shorter than the limit because
-    of the packets in the device.
+    """Each station has a third of the air time. PPDUs are a little shorter than the TXOP limit,
+    because some packets are already in the device's queue.
     """
     scenario = behind({"mac80211": {}}, FAST, **cell)
     compared(scenario, own=0.02, fed=0.02)
@@ -104,7 +107,9 @@ def test_air_time_fairness_gives_equal_shares(cell) -> None:
 
 
 def test_a_device_that_holds_two_aggregates_agrees_with_fed_sizes() -> None:
-    """The device truncates aggregates, so that their sizes are known only from the run."""
+    """Without AQL, packets wait in the device, which truncates aggregates. The model does not
+    predict the truncation, but agrees if it gets the aggregate sizes of the run.
+    """
     fair = behind({"mac80211": {"aql": False}}, FAST)
     compared(fair, own=0.03, fed=0.01)
     turns = behind({"mac80211": {"aql": False, "airtime_fairness": False}}, FAST)

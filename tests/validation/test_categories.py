@@ -102,8 +102,8 @@ def test_counters_of_the_dcf_are_within_three_per_cent_of_the_freezing_rule(stat
 
 
 def test_bianchis_chain_is_not_the_freezing_rule():
-    """With frozen counters of the DCF, the large windows get 8 % less goodput than in Bianchi's
-    chain.
+    """With frozen counters of the DCF, the class with large contention windows has 8 % less goodput
+    than in Bianchi's chain.
     """
     result = simulate(TWO_WINDOWS, "dcf")
     with pytest.raises(AssertionError, match="second"):
@@ -111,8 +111,8 @@ def test_bianchis_chain_is_not_the_freezing_rule():
 
 
 def test_the_chain_is_too_high_where_counters_are_short():
-    """With AIFSN 2 and 7 and CWmin 15, a geometric backoff is often longer than the largest real
-    backoff.
+    """The chain assumes geometric backoffs, which are often longer than the largest backoff of
+    CWmin 15. Therefore its goodput is too high for a class with AIFSN 7 next to AIFSN 2.
     """
     late = {"first": up(cwmin=15), "second": up(cwmin=15, aifsn=7)}
     result = simulate(late, "edca")

@@ -58,9 +58,10 @@ def factor():
 
     The scaled process is sampled directly.
     """
-    # The variable y = x^(2-k) grows by (2-k) alpha ds. Losses occur at rate 1 in s and halve x. A
-    # cycle from x0 to x1 takes the integral of ds / x, which is (x1^(1-k) - x0^(1-k)) / ((1-k)
-    # alpha).
+    # The variable y = x^(2-k) grows by (2-k) alpha ds.
+    # The distance in s between two losses is exponential with mean 1, and a loss halves x.
+    # The duration of a cycle from x0 to x1 is the integral of ds / x.
+    # This integral is (x1^(1-k) - x0^(1-k)) / ((1-k) alpha).
     rng = np.random.default_rng(1)
     y, time = 1.0, 0.0
     gaps = rng.exponential(size=400_000)
@@ -88,8 +89,9 @@ def test_mean_window_at_small_loss_is_that_of_the_fluid_law(loss, flows, factor)
     gain, drain = rule.increase(at_rest, parameters), rule.decrease(at_rest, parameters)
     assert gain * (1 - loss) == pytest.approx(drain * loss)
     mean, half_width = mean_window(loss, flows)
-    # A recovery takes one round trip, and Compound does not change the window in the next round
-    # trip. The window therefore does not grow in two of about fifty round trips. This is 4 % of a
-    # cycle at a loss of 1e-3, and changes the mean window by less than 4 %.
+    # A recovery takes one round trip, and in the next round trip Compound keeps the window.
+    # Therefore the window does not grow in two round trips of each cycle.
+    # At a loss of 1e-3 a cycle has about fifty round trips, so that this is 4 % of the cycle.
+    # The mean window changes by less than 4 %.
     assert half_width < 0.05 * mean
     assert mean == pytest.approx(factor * at_rest, rel=0.05)

@@ -126,8 +126,8 @@ def test_one_connection_each_ends_at_equal_prices():
     settings = {"csma.connections": "one", "duration": "2000 s"}
     result = simulate(TOPOLOGY_A, settings=settings, replications=2)
     r = np.array([link["aggressiveness"]["mean"] for link in result.summary["links"]])
-    # With a fluid Reno, the aggressiveness r at equilibrium is 2^(1/3) alpha^(2/3). The window of a
-    # real Reno is a little smaller.
+    # With a fluid Reno, the aggressiveness r at equilibrium is 2^(1/3) alpha^(2/3).
+    # The window of a real Reno is a little smaller.
     np.testing.assert_allclose(r, 2 ** (1 / 3) * 3e-5 ** (2 / 3), rtol=0.05)
 
 
@@ -144,8 +144,8 @@ def fluid_like(name, **csma):
         "duration": "2000 s",
         "warmup": "400 s",
         "replications": 2,
-        # With marks instead of drops and with a long timeout, TCP is always in congestion
-        # avoidance, as in the model.
+        # In the model, TCP is always in congestion avoidance.
+        # Marks instead of drops and a long timeout have this effect in the simulation.
         "tcp": {
             "congestion": "reno",
             "ecn": True,
@@ -166,8 +166,8 @@ def test_as_many_connections_as_the_round_trip_asks_for_reach_the_optimum(name):
     best = optimum(topology(name, 600.0, RENO), k=10, beta=200)
     rates_pps = rates(simulate(fluid_like(name)))
     # At a loss p, Reno's mean window is 1.2 / sqrt(p) here, and 1.4 / sqrt(p) in the fluid model.
-    # The difference corresponds to a factor k that is an eighth smaller. This reduces by 4 % the
-    # rate of the user for which the entropy has the largest effect.
+    # A smaller window has the same effect as a factor k that is an eighth smaller.
+    # This changes the rate of one user by 4 %, and the other rates less.
     np.testing.assert_allclose(rates_pps, best.rates_pps, rtol=0.08)
     np.testing.assert_allclose(rates_pps.sum(), best.rates_pps.sum(), rtol=0.03)
 
@@ -186,14 +186,14 @@ def test_a_user_gets_the_optimum_of_a_marginal_utility_by_points(points, least, 
     scenario["flow"]["user-2"]["marginal_utility"] = points
     expected = rates(predict(scenario))
     plain = rates(predict(fluid_like("a")))
-    # The rate differs from the rate that the user would get without this utility.
+    # The utility has an effect: the user's rate differs from its rate with the default utility.
     assert least < expected[1] / plain[1] < most
     np.testing.assert_allclose(rates(simulate(scenario)), expected, rtol=0.08)
 
 
 def test_errors_with_interference_cost_a_link_with_connections_by_marks_little():
-    """With `connections = "marks"`, the number of connections compensates for losses, so that user
-    2 loses only the packets that its own link destroys.
+    """Link 2 loses 3 % of its packets. With `connections = "marks"`, the number of connections
+    compensates for the smaller windows, so that the goodput of user 2 hardly falls.
     """
 
     def second(rule, error):

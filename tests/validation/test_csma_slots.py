@@ -27,15 +27,15 @@ def draws(mean_slots: float) -> np.ndarray:
 def by_chain(mean_slots: float, difs_s: float, longer_slots: int) -> tuple[float, float]:
     """Return the exchanges per second that succeed, and the fraction of attempts that collide.
 
-    The state is the number of remaining slots of the node that did not send. State 0 follows a
-    collision: both nodes draw a new backoff. The node that sent draws again and waits for DIFS; the
-    other node waits `longer_slots` more.
+    The state of the chain is the number of remaining slots of the node that did not send. After a
+    collision the state is 0, and both nodes draw a new backoff. After a success, the sender draws a
+    new backoff and waits for DIFS. The other node waits `longer_slots` more than DIFS.
     """
     p = draws(mean_slots)
     move = np.zeros((MOST, MOST))
     idle_slots, successes, collisions = np.zeros(MOST), np.zeros(MOST), np.zeros(MOST)
     for state in range(MOST):
-        # The sender draws `mine` slots. The other node has `other` slots with probability `q`.
+        # The last sender draws `mine` slots. The other node has `other` slots with probability `q`.
         others = [(state, 1.0)] if state else list(enumerate(p))
         late = longer_slots if state else 0
         for other, q in others:

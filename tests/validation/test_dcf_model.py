@@ -35,7 +35,9 @@ def scenario(stations: dict[str, Any], seconds: int, **cell: Any) -> lh.Scenario
 
 
 def grid(start: int = 0, step: int = 1) -> Iterator[lh.Scenario]:
-    """Yield every n-th of the 1,440 cells of the grid, whose errors the page states."""
+    """Yield the cells number `start`, `start + step` and so on of the grid of 1,440 cells. The page
+    of the model states the errors in this grid.
+    """
     cells = product(
         ("802.11b", "802.11g", "802.11a"),
         (1, 2, 5, 10, 30),

@@ -1,8 +1,9 @@
-"""A 10 Mb/s drop-tail wire fed by Poisson datagrams of 1500 bytes: M/D/1 and M/D/1/K.
+"""Poisson datagrams of 1500 bytes through a drop-tail queue before a wire of 10 Mb/s. The queue is
+compared with the formulas for M/D/1 and M/D/1/K.
 
 The radio hop after the wire (54 Mb/s, one station) is never saturated. There are eight replications
-of 200 s. The tolerance is the run's own 95 % interval (half width h) plus one per cent of the
-theory.
+of 200 s. The tolerance is the half width of the simulated 95 % interval plus one per cent of the
+theoretical value.
 """
 
 import pytest
@@ -62,5 +63,5 @@ def test_a_short_queue_delays_fills_and_drops_as_md1k(load, limit):
     theory = drop_tail.md1k(arrival_rate, SERVICE_S, limit)
     close(queue, "sojourn_s", theory.sojourn_s)
     close(queue, "occupancy_packets", theory.occupancy_packets)
-    # Rare drops occur in bursts, which requires a minimum tolerance of 0.0005.
+    # Rare drops occur in bursts, so that their interval is uncertain: the tolerance is >= 0.0005.
     close(queue, "drop_probability", theory.loss_prob, floor=0.0005)

@@ -78,8 +78,9 @@ def test_pifs_access_is_best_where_a_fifth_of_the_attempts_collide():
 
 @pytest.mark.parametrize("cwmin", [31, 63])
 def test_with_pifs_access_a_slot_per_success_is_the_whole_difference(cwmin):
-    """When the medium becomes idle, a frozen counter of the DCF has at least one remaining slot. A
-    counter of 802.11e may have none.
+    """The only difference between the DCF and 802.11e at PIFS access is one slot per success. When
+    the medium becomes idle, a frozen counter of the DCF has at least one remaining slot. A counter
+    of 802.11e may be 0.
     """
     changes = {**PIFS, "cell.cwmin": cwmin}
     model = predicted(changes)[0]
@@ -88,7 +89,9 @@ def test_with_pifs_access_a_slot_per_success_is_the_whole_difference(cwmin):
 
 
 def test_throughput_jumps_where_acks_find_the_medium_idle():
-    """The throughput jumps at 308 us, the duration of SIFS, MAC ACK and AIFS."""
+    """The throughput is 5 % higher if stations take at least 308 us to process a segment. After
+    this time, SIFS, MAC ACK and AIFS are over, so that the TCP ACK finds the medium idle.
+    """
     without, before, at = (
         simulated({"tcp.ack_processing": f"{delay} us"})[0] for delay in (0, 307, 308)
     )

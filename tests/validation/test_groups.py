@@ -7,8 +7,8 @@ import pytest
 import lasthop as lh
 
 CELL: dict[str, Any] = {
-    # At the end of the warm-up, up to 400 kB of segments wait for a lost segment and are counted
-    # after the warm-up.
+    # The run is long, because up to 400 kB of the warm-up are counted after the warm-up.
+    # These segments wait for a lost segment at the end of the warm-up.
     "duration": "220 s",
     "warmup": "20 s",
     "replications": 2,

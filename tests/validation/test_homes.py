@@ -36,7 +36,9 @@ def call_ms(result: lh.Result, way: str, quantity: str = "one_way_delay_p99_s") 
 @pytest.mark.parametrize("phy", CALL_PHYS)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_on_a_slow_line_only_the_queue_of_the_line_helps(seed: int, phy: str) -> None:
-    """The delay of the path without queues, 10 ms, is subtracted from the mean delays."""
+    """Compare the mean waiting times of a call with two queues. The waiting time is the delay minus
+    10 ms, the delay of the path without queues.
+    """
     own = {"cell.phy": phy}
     as_it_is = run("home-call", seed, own)
     on_the_line = run("home-call", seed, own, {"wire.queue.fq_codel": "{}"})
@@ -46,8 +48,8 @@ def test_on_a_slow_line_only_the_queue_of_the_line_helps(seed: int, phy: str) ->
     assert call_ms(on_the_line, "up", mean) - 10.0 < waited_ms / 10.0
     fair, fifo = (each.flows.goodput_bps for each in (on_the_line, as_it_is))
     assert fair.filter(like="television").sum() > 90e6
-    # The ACKs of the downloads, 52 B for every second segment, use 1.7 of 20 Mb/s of the upload
-    # direction.
+    # The goodput of the upload falls slightly, because ACKs of downloads use 1.7 of 20 Mb/s.
+    # There is one ACK of 52 B for every second segment.
     assert fair["laptop/up/1"] > 0.9 * fifo["laptop/up/1"]
 
 
@@ -98,8 +100,8 @@ def test_one_old_laptop_has_the_air_of_a_fifo_and_a_third_with_mac80211(
 
     assert fifo.stations.airtime_fraction["old"] > 0.5
     assert fair.stations.airtime_fraction["old"] == pytest.approx(0.35, abs=0.05)
-    # With the fair queue, the fraction of air time of the new stations increases from less than a
-    # half to two thirds.
+    # With the fair queue, the new stations have two thirds of the air time.
+    # Without it, they have less than half of the air time.
     assert new_bps(fair) > 1.5 * new_bps(fifo)
     assert new_bps(limited) > 1.5 * new_bps(fifo)
     voice_ms, short_ms, fair_ms, fifo_ms = (

@@ -17,15 +17,15 @@ from lasthop.models.hotspot.assumptions import AGGREGATES_OFF, EXPIRED_OFF
 FAR = {"mcs": 0, "streams": 1}
 MID = {"mcs": 3, "streams": 1}
 POINTS = 0.065
-"""Largest error of a station's share in the five cells of the first test. [-]"""
+"""Largest error of a station's share of the goodput, for the cells that are listed below. [-]"""
 STEP = 7
 """Every seventh cell of the grid is simulated. No setting in the grid has a number of values that
 is a multiple of seven.
 """
 SAMPLED = 0.9
-"""Fraction of the sampled cells that must be within the difference stated for 95 % of all cells.
-The fraction is less than 95 % by two standard deviations of a binomial distribution with n = 126,
-and by one with n = 38. [-]
+"""Smallest fraction of the sampled cells whose error is within the bound for 95 % of all cells. The
+value allows for the random sample: it is two standard deviations of a binomial distribution below
+95 % with 126 cells, and one with 38 cells. [-]
 """
 
 
@@ -76,7 +76,9 @@ def test_windows_wait_where_aggregates_leave_them(window, stations) -> None:
 
 
 def grid() -> list[lh.Scenario]:
-    """Return all cells of the grid for which the page states the distribution of errors."""
+    """Return all cells of the grid. The documentation page of the paper states the distribution of
+    errors over these cells.
+    """
     first = product(
         (1, 2, 3, 5, 6),
         (1, 2, 3, 4),
@@ -141,8 +143,9 @@ def test_the_page_has_the_spread_of_the_warning() -> None:
 
 
 def test_a_slow_upload_needs_the_runs_beta() -> None:
-    """The aggregates of the slow upload are short because of its rate. With one packet per access,
-    the upload would have half of the goodput.
+    """The prediction needs the beta of the run. The slow upload has short aggregates, because the
+    duration of a PPDU is limited. A prediction with beta = 1, as for one packet per access, is too
+    high.
     """
     scenario = cell({"u": {"upload": 2, **FAR}, "d": {"count": 2, "download": 1}})
     seen = by_station(lh.simulate(scenario).summary, "goodput_share")[0]
@@ -159,8 +162,8 @@ def test_a_buffer_that_loses_is_not_full() -> None:
 
 @pytest.mark.parametrize(("vsb", "share"), [(None, 0.57), ("200 Mbps", 0.2)])
 def test_the_shared_bottleneck_asks_for_no_access(vsb, share) -> None:
-    """The bottleneck has a third of the rate that the cell supports, so that packets are shared
-    before the cell.
+    """With a virtual shared bottleneck, shares depend on the bottleneck and not on the access to
+    the medium. The rate of the bottleneck is a third of the rate that the cell supports.
     """
     more = {"vsb": {"rate": vsb}} if vsb else {}
     seen = lh.simulate(cell({"u": {"upload": 6}, "d": {"count": 4, "download": 1}}, **more))

@@ -35,9 +35,7 @@ def both(scenario):
 
 
 def mean_level(stations):
-    """Return the fairness level of the first station compared with the mean of the other
-    stations.
-    """
+    """Return the goodput of the first station divided by the mean goodput of the other stations."""
     goodputs = stations["goodput_share"].to_list()
     return goodputs[0] * (len(goodputs) - 1) / sum(goodputs[1:])
 
@@ -68,8 +66,8 @@ def test_downloads_share_by_number(downloads):
 @pytest.mark.parametrize("uploads", [1, 2, 3, 6])
 def test_uploads_against_downloads(uploads):
     predicted, simulated, _, _ = both(cell({"upload": uploads}, {"download": 1}))
-    # The AP's buffer is not always full. This violates assumption a5 of the model, and changes eta
-    # by up to a tenth.
+    # The AP's buffer is not always full.
+    # This violates assumption a5 of the model, and changes eta by up to a tenth.
     assert mean_level(simulated) == pytest.approx(mean_level(predicted), rel=0.12)
     queue, expected = simulated["queue_packets"].iloc[0], predicted["queue_packets"].iloc[0]
     assert queue == pytest.approx(expected, abs=20)
@@ -78,15 +76,15 @@ def test_uploads_against_downloads(uploads):
 @pytest.mark.parametrize("uploads", [1, 2, 6])
 def test_uploads_against_uploads(uploads):
     predicted, simulated, _, _ = both(cell({"upload": uploads}, {"upload": 1}))
-    # A third of all ACKs is lost. Connections occasionally starve for one round-trip time, which
-    # violates assumption a4.
+    # A third of all ACKs is lost.
+    # Connections occasionally starve for one round-trip time, which violates assumption a4.
     assert mean_level(simulated) == pytest.approx(mean_level(predicted), rel=0.15)
 
 
 def test_a_download_of_small_window_gets_less_and_one_of_middling_window_does_not():
     # The engine drops packets in bursts, which affect large windows more than assumption a6 states.
-    # Windows of 12 to 20 get 12 to 26 % more than predicted. Both model and engine show that a
-    # window of 6 gets less than half.
+    # Therefore stations with windows of 12 to 20 packets get 12 to 26 % more than predicted.
+    # In both model and engine, a station with a window of 6 gets less than half.
     levels = {}
     for window in (6, 36):
         first = {"download": 1, "tcp": {"window": window}}
@@ -107,8 +105,9 @@ def test_uploads_share_by_window(window):
 def test_without_loss_queues_and_shares_are_close():
     scenario = cell({"upload": 4}, {"download": 1}, count=1, tcp={"window": 10})
     predicted, simulated, model, engine = both(scenario)
-    # The model uses the maximum of a mean instead of the mean of a maximum, and thus neglects that
-    # queues vary (footnote 16). This changes eta by 5 %, and the station's queue by 2 packets.
+    # The model neglects that queues vary (footnote 16).
+    # It uses the maximum of a mean instead of the mean of a maximum.
+    # This changes eta by 5 %, and the station's queue by 2 packets.
     assert mean_level(simulated) == pytest.approx(mean_level(predicted), rel=0.07)
     assert simulated["queue_packets"].iloc[0] == pytest.approx(
         predicted["queue_packets"].iloc[0], abs=3
@@ -132,7 +131,7 @@ def test_stations_that_starve_the_ap_have_the_queues_of_void_rounds():
     ("first", "others"), [({"download": 4}, {"download": 1}), ({"upload": 2}, {"download": 1})]
 )
 def test_service_time_of_the_ap(first, others):
-    # Only with a wire does the model depend on a time unit: packets of the AP per wired round trip.
+    # The service time matters only with a wire: it determines how many packets are on the wire.
     spot = hot_spot(lh.Scenario(cell(first, others)).typed)
     service = traffic(spot, solve_with_wire(spot)).ap_service_s
     queue = next(

@@ -1,8 +1,8 @@
-"""Poisson datagrams through the bottleneck of a dumbbell. Equal sizes give M/D/1, and sizes from
-the quantiles of an exponential distribution give M/M/1.
+"""Poisson datagrams through the bottleneck of a dumbbell. Datagrams of equal size are an M/D/1
+queue. Datagrams whose sizes follow an exponential distribution are nearly an M/M/1 queue.
 
 On the link, datagrams are 28 bytes longer than their payload. There are eight replications of 400
-s. The tolerance is the run's own 95 % interval (half width h) plus one per cent of the theory.
+s. The tolerance is the half width of the simulated 95 % interval plus one per cent of the theory.
 """
 
 import itertools
@@ -25,7 +25,7 @@ def exponential_sizes():
     """
 
     def below(part):
-        # integral from 0 to `part` of the quantile function -ln(1 - u)
+        # The result is the integral of the quantile function -ln(1 - u) from 0 to `part`.
         rest = 1 - part
         return part + (rest * math.log(rest) if rest > 0 else 0)
 
@@ -35,7 +35,9 @@ def exponential_sizes():
 
 
 def bottleneck(load, sizes):
-    """Return the queue and the arrival rate [1/s]. The same number of packets has each size."""
+    """Return the results of the queue, and the arrival rate [1/s]. All sizes are equally
+    frequent.
+    """
     arrival_rate = load * RATE_BPS / (8 * sum(sizes) / len(sizes))
     flows = {
         f"size-{k}": {
@@ -89,8 +91,8 @@ def test_exponential_sizes_are_an_mm1_queue(load):
     sojourn_s = mean_s + arrival_rate * square / (2 * (1 - load))
     close(queue, "sojourn_s", sojourn_s)
     close(queue, "occupancy_packets", arrival_rate * sojourn_s)
-    # Sojourn time by M/M/1. The second moment of the sizes is 1.3 % below that of the exponential
-    # distribution.
+    # Sojourn time by M/M/1.
+    # The second moment of the sizes is 1.3 % below that of the exponential distribution.
     mm1_s = mean_s / (1 - load)
     assert queue["sojourn_s"] == pytest.approx(mm1_s, rel=0.03)
     assert queue["occupancy_packets"] == pytest.approx(load / (1 - load), rel=0.03)

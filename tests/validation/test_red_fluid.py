@@ -1,9 +1,9 @@
 """The fluid model of a router with RED, compared with packets: sixty flows over 100 Mb/s, in runs
 of 60 s.
 
-At equal mean windows, the packets' loss is three quarters of the fluid's loss. The cause is that
-real windows are saw-teeth, whose mean square is 4/3 of the square of the mean. The fluid model uses
-the square of the mean.
+At equal mean windows, the simulated loss is three quarters of the loss in the fluid model. The loss
+depends on the square of the window, of which the fluid model uses the mean. Real windows are
+saw-teeth, whose mean square is 4/3 of the square of the mean.
 """
 
 import pytest
@@ -64,10 +64,10 @@ def small_buffer(rtt_ms: float) -> dict[str, object]:
 def test_part_dropped_is_that_of_the_fluids_law(
     red: dict[str, object], wait: bool, behind: float
 ) -> None:
-    """In a steady queue, the loss equals RED's drop probability at the mean queue within 4 %. This
-    probability includes the spacing of drops.
+    """In a steady queue, the simulated loss is within 4 % of RED's drop probability at the mean
+    queue length. The drop probability includes the spacing of drops.
 
-    `behind` is the number of packets in service that RED does not count, which is 1 for ns-2.
+    `behind` is 1 if RED's queue length excludes the packet in service, as in ns-2.
     """
     queue = router(50, 1000, **red).simulation.queues.loc["bottleneck"]
     base = 0.1 * (queue["occupancy_packets"] - behind - 50.0) / 950.0
@@ -78,8 +78,8 @@ def test_saw_teeth_lose_three_quarters() -> None:
     compared = router(50, 1000)
     simulated = compared.simulation.queues.loc["bottleneck"]
     window = compared.simulation.table("classes").loc["flow", "cwnd_packets"]
-    # Windows are below 16 packets and grow like Reno's. The loss is p = 2/w^2 in the fluid model,
-    # and 3/2 / w^2 with saw-teeth.
+    # Windows are below 16 packets and grow like Reno's.
+    # The loss is 2 / w^2 in the fluid model, and 1.5 / w^2 with saw-teeth of mean w.
     assert simulated["drop_probability"] * window**2 == pytest.approx(1.5, rel=0.12)
     assert compared.prediction is not None
     predicted = compared.prediction.queues.loc["bottleneck"]
@@ -92,8 +92,9 @@ def test_saw_teeth_lose_three_quarters() -> None:
 
 @pytest.mark.parametrize("rtt_ms", [10, 40])
 def test_loss_with_timeouts_is_what_the_warning_says(rtt_ms: float) -> None:
-    """The fluid's loss is 2.5 times too large with windows of 4 packets, and 1.7 times with windows
-    of 7 packets. Reno's formula is accurate to 15 %.
+    """With small windows, many losses cause timeouts. The loss in the fluid model is 2.5 times the
+    simulated loss with windows of 4 packets, and 1.7 times with windows of 7 packets. The loss by
+    Reno's formula, which a warning prints, is accurate to 15 %.
     """
     compared = router(rtt_ms, 100)
     known = compared.scenario.typed
@@ -107,7 +108,9 @@ def test_loss_with_timeouts_is_what_the_warning_says(rtt_ms: float) -> None:
 
 @pytest.mark.parametrize("rtt_ms", [40, 80])
 def test_small_buffer_loses_between_poisson_and_smooth(rtt_ms: float) -> None:
-    """The windows are 5 and 9 packets at equilibrium, with a drop-tail queue of 15 packets."""
+    """With a drop-tail queue of 15 packets, the loss is between two predictions: Poisson arrivals
+    in the fluid model, and smooth arrivals. The windows at equilibrium are 5 and 9 packets.
+    """
     compared = lh.compare(small_buffer(rtt_ms))
     known = compared.scenario.typed
     smooth = reno_loss(fluid(known), known.tcp_flows[0].tcp)

@@ -6,18 +6,19 @@ receive window is 1000 packets, so that only losses limit the flow. There are ei
 ms, twice the round trip.
 
 Padhye et al. replace the mean of a ratio by the ratio of means, and assume that all segments of a
-round after a lost segment are lost, too. For independent losses and small p the exact stationary
-mean window is 1.3098 / sqrt(b p) packets (T. Ott, J. Kemperman, M. Mathis, "The stationary behavior
-of ideal TCP congestion avoidance", 1996). This is 7 % above the limit sqrt(3 / (2 b p)) of Padhye's
-formula. For this reason the simulation is 4 to 5 % above Padhye's formula at small loss.
+round after a lost segment are lost, too. For independent losses and small p, the exact stationary
+mean window is 1.3098 / sqrt(b p) packets. The source is Ott, Kemperman and Mathis, "The stationary
+behavior of ideal TCP congestion avoidance", 1996. This window is 7 % above the limit
+sqrt(3 / (2 b p)) of Padhye's formula. For this reason the simulation is 4 to 5 % above Padhye's
+formula at small loss.
 
-At a loss of 2 to 3 % the simulation of Reno is below Padhye's formula. Two independent losses in
-one window halve the window twice or end in a timeout, while Padhye counts them as one loss
-indication. Recovery with SACK also reduces the window only once for these losses. With immediate
+At a loss of 2 to 3 % the simulation of Reno is below Padhye's formula. In Reno, two independent
+losses in one window halve the window twice or end in a timeout. Padhye's formula counts these
+losses as one loss indication. Recovery with SACK also reduces the window only once. With immediate
 ACKs, SACK is within 2 % of Padhye's formula at losses of 1 to 3 %. With delayed ACKs, SACK is 8 to
-14 % above the formula, because the measured round-trip time is too long. It includes the delay of
-the ACK of a single segment (mean 122 ms at 3 %), while the ACKs of other segments return after 101
-ms.
+14 % above the formula, because the measured round-trip time is too long. The measured time includes
+the delay of the ACK of a single segment (mean 122 ms at 3 %). The ACKs of other segments return
+after 101 ms.
 """
 
 import functools
@@ -36,7 +37,7 @@ OTT = 1.3098
 
 @functools.cache
 def download(loss, delayed_ack, congestion="reno", sack=False, prr=False):
-    """Return the results of the flow. Goodput and mean window are accurate to 3 %."""
+    """Return the results of one download with these settings. The goodput is accurate to 3 %."""
     result = lh.simulate(
         {
             "name": "TCP under random loss",
@@ -70,8 +71,8 @@ def over_padhye(flow, loss, acked=1):
     return sent / padhye.send_rate(loss, WINDOW, flow.rtt_s, MIN_RTO_S, acked)
 
 
-# Losses and kinds of ACKs that `make test` simulates. At small losses windows are large, and runs
-# take longer.
+# `ALWAYS` has the losses that `make test` simulates, and whether ACKs are delayed.
+# `ONLY_LONG` has further cases. Runs at small losses take longer, because windows are large.
 ALWAYS = [(0.001, True), (0.005, False), (0.01, True), (0.02, False), (0.02, True)]
 ONLY_LONG = [(0.001, False), (0.002, False), (0.002, True), (0.005, True), (0.01, False)]
 
@@ -108,8 +109,9 @@ def test_send_rate_with_sack_is_padhyes_within_three_per_cent(loss, prr):
 @pytest.mark.slow
 @pytest.mark.parametrize("prr", [False, True])
 def test_send_rate_with_sack_at_small_loss_follows_the_square_root_law(prr):
-    # Ott's constant assumes that the window also grows in recovery. Here one round trip in 47 is in
-    # recovery (-2 %). It also assumes that windows are not rounded to whole segments (-1 %).
+    # Ott's constant assumes that the window also grows in recovery.
+    # Here one round trip in 47 is in recovery (-2 %).
+    # It also assumes that windows are not rounded to whole segments (-1 %).
     # Goodput is accurate to 2.2 %.
     loss = 0.001
     flow = download(loss, delayed_ack=False, congestion="newreno", sack=True, prr=prr)
@@ -118,8 +120,9 @@ def test_send_rate_with_sack_at_small_loss_follows_the_square_root_law(prr):
 
 
 def test_the_better_the_recovery_the_higher_the_goodput():
-    # At a loss of 3 %, NewReno has 7 % more goodput than Reno, SACK 2 % more than NewReno, and
-    # proportional rate reduction 1 % more than SACK. Each goodput is accurate to 1 %.
+    # At a loss of 3 %, NewReno has 7 % more goodput than Reno.
+    # SACK has 2 % more than NewReno, and proportional rate reduction has 1 % more than SACK.
+    # Each goodput is accurate to 1 %.
     flows = [
         download(0.03, delayed_ack=False),
         download(0.03, delayed_ack=False, congestion="newreno"),
@@ -141,10 +144,11 @@ def test_mean_window_at_small_loss_is_otts_within_three_per_cent(delayed_ack):
 
 
 def test_otts_constant_by_direct_sampling():
-    # The process is scaled by the loss p: s is p times the number of packets, and the window is w =
-    # x / sqrt(p). Then x^2 grows by 2 ds, and losses occur at rate 1 in s and halve x. The duration
-    # of a cycle is x_end - x_start, which is half of x_end on average. The time average of x is
-    # therefore 2 / E[x_end].
+    # The process is scaled by the loss p.
+    # The variable s is p times the number of packets, and the window is w = x / sqrt(p).
+    # Then x^2 grows by 2 ds. The distance in s between losses is exponential with mean 1.
+    # A loss halves x, so that a cycle takes x_end - x_start, on average half of x_end.
+    # The time average of x is therefore 2 / E[x_end].
     rng = np.random.default_rng(1)
     square, ends = 2.0, []
     for growth in 2 * rng.exponential(size=400_000):

@@ -62,8 +62,8 @@ def test_the_freezing_rule_explains_the_rest_within_one_per_cent(phy, stations):
 
 
 def test_the_effect_of_the_freezing_rule_shows():
-    # With CWmin 15 and five stations, Bianchi's counters give 1.5 % more goodput, because they also
-    # count busy slots.
+    # The backoff counters in Bianchi's model also count busy slots.
+    # With CWmin 15 and five stations, his model therefore has 1.5 % more goodput.
     result = simulate("802.11g", {"s": {"count": 5, "udp_up": "greedy"}})
     half_width = result.cells.iloc[0].goodput_bps_ci95
     without = sum(solve(bianchi, result).goodput_bps)
@@ -73,8 +73,7 @@ def test_the_effect_of_the_freezing_rule_shows():
 
 
 def test_a_single_station_sends_at_the_closed_rate():
-    # Between exchanges, there is a mean backoff of 15.5 slots of 20 us, and there are no
-    # collisions.
+    # A single station has no collisions, and a mean backoff of 15.5 slots of 20 us.
     result = simulate("802.11b", {"s": {"udp_up": "greedy"}})
     [node], _, _ = contenders(result)
     rate = 1 / (15.5 * 20e-6 + node.success_s)
@@ -143,8 +142,8 @@ def test_a_narrower_window_gets_the_share_of_the_theory():
 
 
 def test_recipe_for_unequal_chances_gives_beta():
-    # Greedy UDP of one station in both directions, with CWmin 29 of the station and 34 of the AP,
-    # gives paper 002's beta of 1.2.
+    # One station has greedy UDP in both directions.
+    # The station's CWmin is 29 and the AP's CWmin is 34, which gives paper 002's beta of 1.2.
     station = {"laptop": {"udp_up": "greedy", "udp_down": "greedy", "cwmin": 29}}
     result = simulate("802.11b", station, ap={"cwmin": 34})
     up, down = result.flows["goodput_bps"]

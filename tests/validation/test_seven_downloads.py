@@ -20,10 +20,10 @@ EXAMPLE = Path(__file__).parents[2] / "examples" / "seven-downloads.toml"
 REPLICATIONS, DURATION_S = 5, 150.0
 
 LEFT_OUT = 0.001
-"""Largest effect on the goodput that the Monte Carlo omits, as a fraction. [-]
+"""Allowed relative error of the goodput due to the simplifications of the Monte Carlo. [-]
 
-The Monte Carlo has no slow start, and does not lose frames that are given up. In runs of 1000 s,
-the goodputs of the engine and of the Monte Carlo differ by less than 0.05 % at CWmin 15 and 31.
+The Monte Carlo has no slow start, and does not discard frames after their last attempt. In runs of
+1000 s, the goodputs of engine and Monte Carlo differ by less than 0.05 % at CWmin 15 and 31.
 """
 
 
@@ -40,8 +40,9 @@ class Both(NamedTuple):
     ids="CWmin {}".format,
 )
 def both(request: pytest.FixtureRequest) -> Both:
-    # The RTO is 1 s, because the Monte Carlo has no timeouts. With the default of 200 ms, segments
-    # that wait long are retransmitted at CWmin 7, which costs 0.4 % of the goodput.
+    # The minimum RTO is 1 s, because the Monte Carlo has no timeouts.
+    # With the default of 200 ms, some segments at CWmin 7 are retransmitted after a timeout.
+    # These retransmissions cost 0.4 % of the goodput.
     settings = {
         "cell.cwmin": request.param,
         "duration": f"{DURATION_S} s",

@@ -15,14 +15,14 @@ EXAMPLE = Path(__file__).parents[2] / "examples" / "seven-downloads.toml"
 
 @pytest.fixture(scope="module")
 def tuning() -> lh.Tuning:
-    # The paper optimises only goodput. It accepts any unequal allocation in which no station
-    # starves for seconds.
+    # The paper optimises only goodput.
+    # It accepts any unequal allocation in which no station starves for seconds.
     return lh.tune(EXAMPLE, min_jain=0)
 
 
 def best(tuning: lh.Tuning, *, pifs: bool, bursts: bool, equal: bool) -> Trial:
-    """Return the confirmed setting with the largest goodput, among settings with or without PIFS
-    access, TXOPs and equal CWmin.
+    """Return the confirmed setting with the largest goodput. `pifs`, `bursts` and `equal` are
+    whether the setting has PIFS access, TXOPs, and equal CWmin of AP and stations.
     """
     return next(
         trial
@@ -35,8 +35,8 @@ def best(tuning: lh.Tuning, *, pifs: bool, bursts: bool, equal: bool) -> Trial:
 
 
 def assert_beats(winner: Trial, loser: Trial, margin: float) -> None:
-    """Assert that the goodput of `winner` is larger by at least this fraction, and by more than the
-    interval of the paired difference.
+    """Assert that the goodput of `winner` exceeds that of `loser` by more than the fraction
+    `margin`, at the lower end of the interval of the paired difference.
     """
     lead = paired(winner.samples, loser.samples, "goodput_bps")
     assert lead is not None
@@ -60,8 +60,8 @@ def test_pifs_beats_every_pair_of_windows(tuning):
 
 
 def test_pifs_with_txop_beats_pifs_without_and_is_among_the_best(tuning):
-    # PIFS access with TXOPs is the best setting in the paper. Here it is as good as the best
-    # setting, within 0.5 %.
+    # PIFS access with TXOPs is the best setting in the paper.
+    # Here it is as good as the best setting, within 0.5 %.
     both = best(tuning, pifs=True, bursts=True, equal=False)
     assert_beats(both, best(tuning, pifs=True, bursts=False, equal=False), 0.05)
     goodputs = [sum(trial.samples["goodput_bps"]) / 5 for trial in (both, tuning.confirmed[0])]
@@ -69,8 +69,8 @@ def test_pifs_with_txop_beats_pifs_without_and_is_among_the_best(tuning):
 
 
 def test_model_is_near_the_simulation_where_it_should_be(tuning):
-    # The model is within one per cent for CWmin 31, and within two and a half per cent for PIFS
-    # access with CWmin 63 of the stations.
+    # The model is within 1 % for the present setting, CWmin 31.
+    # It is within 2.5 % for PIFS access with CWmin 63 of the stations.
     for trial, tolerance in (
         (tuning.present, 0.01),
         (best(tuning, pifs=True, bursts=False, equal=False), 0.025),

@@ -76,12 +76,12 @@ def test_without_errors_classes_are_equal_and_the_queue_loses_as_much_in_both() 
     result = simulated(0.0, (5.0, 30.0), replications=10)
     runs = [simulate(Cell(error=0.0), ENGINE, seed, 5.0, 30.0) for seed in range(1, 3)]
     assert {run[f"given up % {own}"] for run in runs for own in "12"} == {0.0}
-    # With five flows per class and 25 s, the goodput ratio of a run has a standard deviation of
-    # 0.1.
+    # In 25 s with five flows per class, the goodput ratio has a standard deviation of 0.1.
     assert fmean(run["ratio"] for run in runs) == pytest.approx(1.0, abs=0.2)
     total = fmean(run["goodput 1"] + run["goodput 2"] for run in runs)
-    # The medium is always busy, so that the total goodput depends almost only on the durations of
-    # the frames. Runs differ by 0.3 %.
+    # The medium is always busy.
+    # Therefore the total goodput depends almost only on the durations of the frames.
+    # Runs differ by 0.3 %.
     assert result.cells["goodput_bps"].iloc[0] / 1e6 == pytest.approx(total, rel=0.01)
     lost = fmean(run[f"buffer % {own}"] for run in runs for own in "12")
     engines = 100 * fmean(result.flows["loss_probability"])
@@ -122,8 +122,9 @@ def test_ratio_of_the_classes_is_the_monte_carlos(
 def test_losses_at_the_queue_and_on_the_air_are_the_monte_carlos(
     engine: lh.Result, monte_carlo: list[dict[str, float]], own: str, prefix: str
 ) -> None:
-    # Sixteen runs have an uncertainty of 2 % in either program. A difference of 3 % in the ratio
-    # corresponds to 5 % in the losses, which depend on the square of a window.
+    # The mean loss over sixteen runs is uncertain by 2 %.
+    # The loss is inversely proportional to the square of the window.
+    # Therefore the allowed difference of 3 % in the ratio is a difference of 5 % in the losses.
     given_up = fmean(of_class(engine, prefix, "downlink_discard_probability", "stations"))
     buffer = fmean(of_class(engine, prefix, "loss_probability")) - given_up
     assert 100 * buffer == pytest.approx(mean_of(monte_carlo, f"buffer % {own}"), rel=0.05)

@@ -71,8 +71,8 @@ def test_without_shares_the_queue_is_long_and_the_gap_grows() -> None:
 def test_shares_hold_the_ratio_and_the_occupancy(error: float, attempts: int, law: str) -> None:
     run = means(error, attempts, law)
     assert run["high"] / run["low"] == pytest.approx(1.0, abs=0.06)
-    # With Algorithm 1, which truncates bursts, the mean queue is a little below the target of 60
-    # packets. The regulator keeps the mean at the target.
+    # Algorithm 1 truncates bursts, so that the mean queue is a little below the target.
+    # The regulator keeps the mean at the target of 60 packets.
     assert run["occupancy"] == pytest.approx(60.0, abs=6.0 if law == "corrected" else 2.0)
     assert run["empty"] == 0.0
 
@@ -81,18 +81,17 @@ def test_shares_hold_the_ratio_and_the_occupancy(error: float, attempts: int, la
 @pytest.mark.parametrize("attempts", ATTEMPTS)
 @pytest.mark.parametrize("error", ERRORS)
 def test_shares_cost_no_more_than_equal_shares(error: float, attempts: int, law: str) -> None:
-    """The aggregate goodput is within 3 % of the aggregate that a drop-tail queue has with the same
-    mixture of frames.
+    """The total goodput is within 3 % of the total of a drop-tail queue with the same fractions of
+    frames of both classes.
 
-    A drop-tail queue that gives class 1 more goodput has a larger aggregate, because frames of
-    class 2 take longer. If each class has half of the frames, the mean duration of a frame is the
-    mean of both classes.
+    Frames of class 2 take longer. Therefore the total goodput is larger if class 1 has more than
+    half of the frames, as with a plain drop-tail queue. The test corrects for this effect.
     """
     plain, run = means(error, attempts, None), means(error, attempts, law)
     fast = aggregate(means(0.0, attempts, None))
     part = plain["high"] / aggregate(plain)
-    # The aggregate follows from the part of class 1: 1 / aggregate = part / fast + (1 - part) /
-    # slow.
+    # The goodput of class 1 is a fraction `part` of the total goodput, called aggregate.
+    # The equation is 1 / aggregate = part / fast + (1 - part) / slow.
     slow = (1.0 - part) / (1.0 / aggregate(plain) - part / fast)
     own = run["high"] / aggregate(run)
     same_mixture = 1.0 / (own / fast + (1.0 - own) / slow)
@@ -186,7 +185,9 @@ def test_the_example_holds_halves_in_rain_and_with_guests() -> None:
 
 
 UNEQUAL = [((5, 5), 0.2), ((8, 2), 0.5)]
-"""Numbers of users of both classes, with the target share of the first class."""
+"""Cases for unequal targets: the numbers of users of both classes, and the target share of the
+first class. The targets differ from the shares of the users.
+"""
 
 
 def first_share(users: tuple[int, int], share: float, law: str, **tcp: object) -> float:
@@ -213,8 +214,9 @@ def test_the_regulator_holds_unequal_targets(users: tuple[int, int], share: floa
 def test_algorithm_1_leaves_unequal_targets_nearer_to_the_connections(
     users: tuple[int, int], share: float
 ) -> None:
-    """The drift is a tenth to a quarter of the distance between the target and the share of the
-    connections. `DRIFT` in `lasthop.warnings` is the upper end of this range, from 20 such runs.
+    """With Algorithm 1, the share of a class differs from its target: it is nearer to the fraction
+    of connections that the class has. The drift is a tenth to a quarter of the way from the target
+    to this fraction. `DRIFT` in `lasthop.warnings` is the upper limit, from 20 such runs.
     """
     way = users[0] / sum(users) - share
     drift = (first_share(users, share, "corrected") - share) / way
@@ -222,8 +224,8 @@ def test_algorithm_1_leaves_unequal_targets_nearer_to_the_connections(
 
 
 def test_the_drift_is_of_the_time_below_the_target_occupancy() -> None:
-    """UDP datagrams keep the queue at its target occupancy. Algorithm 1 then keeps the target
-    shares.
+    """Shares differ from their targets only while the queue is below its target occupancy. UDP
+    datagrams always keep the queue at the target occupancy, so that the shares are exact.
     """
     source = {"count": 5, "udp_down": {"rate": "4 Mbps", "arrivals": "poisson"}}
     stations = {"high": source, "low": source}

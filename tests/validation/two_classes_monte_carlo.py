@@ -105,7 +105,7 @@ class Run:
         self.senders = [Sender(flow, rules, self.counts[flow]) for flow in range(count)]
         self.receivers = [Receiver(flow, rules) for flow in range(count)]
         self.timers: list[tuple[float, int]] = []
-        """Times at which a retransmission timer may expire, each with its flow."""
+        """Times at which a retransmission timer may expire, each with the number of its flow."""
         self.armed = [NEVER] * count
         self.queue_time = 0.0
         self.collisions = 0
@@ -199,8 +199,8 @@ class Run:
             if not warm and now_s >= warmup_s:
                 warm = True
                 self.forget()
-            # Smallest backoff counter of the nodes with a frame, and the time at which a node with
-            # this counter sends.
+            # `least` is the smallest backoff counter of all nodes with a frame.
+            # `begin_s` is the time at which a node with this counter sends.
             least = min(
                 (node.counter for node in self.nodes if node.queue and node.counter is not None),
                 default=None,
@@ -212,7 +212,7 @@ class Run:
                 self.run_timers(due_s, out)
                 for node, had in zip(self.nodes, before, strict=True):
                     if had is None and node.counter is not None and due_s > ready_s:
-                        # The node found the medium idle and sends at the next slot boundary.
+                        # The new frame found the medium idle and is sent at the next slot boundary.
                         node.counter = math.ceil((due_s - ready_s) / cell.slot_s)
                 continue
             assert least is not None

@@ -13,21 +13,23 @@ from typing import Literal, NamedTuple
 
 NEVER = math.inf
 THRESHOLD = 3
-"""Number of duplicate ACKs, or of SACKed segments above a segment, after which the segment is
-considered lost.
+"""A segment is considered lost after this number of duplicate ACKs. With SACK, it is also
+considered lost if this number of later segments has been SACKed.
 """
 
 
 @dataclass(frozen=True)
 class Rules:
-    """Rules of TCP. The first choice of each rule follows the RFCs if they specify the rule."""
+    """Rules of TCP. If the RFCs specify a rule, its default follows the RFCs."""
 
     congestion: Literal["newreno", "compound"] = "newreno"
     window: int = 45
     """Receive window. [packets]"""
     initial_window: int = 2
     sack: bool = False
-    """Whether all known lost segments are retransmitted within a round trip, as RFC 6675 does."""
+    """Whether SACK is used. All segments that are known as lost are then retransmitted within one
+    round trip (RFC 6675).
+    """
     rack: bool = False
     """Whether, with SACK, a retransmitted segment is considered lost when a later segment has
     arrived (RFC 8985). The segment is then sent once more, without waiting for the timer.
@@ -41,9 +43,9 @@ class Rules:
     Impatient and Slow-but-Steady of RFC 6582.
     """
     whole_segments: bool = False
-    """Whether windows are whole segments, as in Linux. Such windows grow by one after as many ACKs
-    as they have segments, and halves are rounded down. Real-valued windows grow by their inverse
-    with each ACK (RFC 5681, eq. 3).
+    """Whether windows are whole numbers of segments, as in Linux. A window of w segments then grows
+    by one after w ACKs, and half a window is rounded down. If False, the window grows by 1 / w with
+    each ACK (RFC 5681, eq. 3).
     """
     limited_transmit: bool = False
     """Whether limited transmit is used (RFC 3042)."""
@@ -63,10 +65,10 @@ class Rules:
     ("variance", Linux).
     """
     samples: Literal["each", "half", "round"] = "each"
-    """Samples of the round-trip time. With timestamps, every ACK gives a sample. The gains are then
-    divided by the number of ACKs in a round, or by half of this number, as RFC 7323, appendix G,
-    does for delayed ACKs. Without timestamps, one segment at a time is timed, never a
-    retransmission (RFC 6298).
+    """Samples of the round-trip time. With "each" and "half", every ACK gives a sample, by its
+    timestamp. The gains of the mean are then divided by the number of ACKs in a round ("each"), or
+    by half of this number ("half", RFC 7323, appendix G, for delayed ACKs). With "round", one
+    segment at a time is timed, never a retransmission (RFC 6298).
     """
     granularity_s: float = 0.0
     """Granularity of the clock, to which samples are rounded up."""
@@ -102,7 +104,7 @@ class Counts:
     timeouts: int = 0
     timeouts_in_recovery: int = 0
     spurious: int = 0
-    """Number of timeouts whose segment had already arrived, or was still in flight."""
+    """Number of timeouts whose segment was not lost: it had arrived, or was still queued."""
     windows: float = 0.0
     """Sum of the windows over all samples, for the mean."""
     samples: int = 0
@@ -161,7 +163,7 @@ class Sender:
         """With RACK, the time at which each outstanding segment was last sent."""
         self.newest_s = 0.0
         """Latest send time of all segments that have arrived."""
-        # state of the retransmission timer
+        # The following attributes are the state of the retransmission timer.
         self.srtt_s = 0.0
         self.rttvar_s = 0.0
         self.rto_s = 1.0
@@ -391,8 +393,8 @@ class Sender:
                 self.cwnd += 1.0
             self.fill(now_s, out)
         elif self.duplicates == THRESHOLD:
-            # Below `recover`, duplicate ACKs may be caused by segments that a timeout has
-            # retransmitted.
+            # A timeout may have retransmitted segments that had arrived.
+            # These segments cause duplicate ACKs up to `recover`, which do not show a new loss.
             if self.una > self.recover:
                 self.begin_recovery(now_s, out)
         elif (

@@ -33,7 +33,7 @@ FLAGS = (
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
-    # optimising the engine takes longer than the short runs of these tests
+    # Use only the fast compiler of WebAssembly: optimising takes longer than these short runs.
     "--js-flags=--liftoff-only",
 )
 

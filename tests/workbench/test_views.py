@@ -69,7 +69,7 @@ def test_a_described_frame_is_in_view(page: Page, static: str) -> None:
     frames = air.locator("[aria-live]").filter(has_text=" sends ")
     air.get_by_role("button", name="next frame").click()
     first = float(frames.inner_text().split(" s:")[0])
-    # selects the middle of the overview, which shows the complete recording
+    # The click selects the middle of the overview, which shows the complete recording.
     air.locator("canvas").first.click()
     expect(frames).not_to_contain_text(f"{first:.6f}")
     view = re.search(r"From ([\d.]+) s for", air.inner_text())

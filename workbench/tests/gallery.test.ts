@@ -66,7 +66,11 @@ test("an entry belongs to its text and to those of its trials", () => {
   }
 });
 
-/** Expected value of an entry: trial (or null), list, item, quantity or "mbps", value, relative tolerance. */
+/**
+ * An expected value of an entry. The list and the name identify an item of the result. The quantity "mbps" is the sum
+ * of the goodputs of all items whose names begin with `name`. `trial` is null without a change. `part` is the relative
+ * tolerance.
+ */
 type Fact = [trial: number | null, list: string, name: string, quantity: string, expected: number, part?: number];
 const UP_P99 = ["flows", "phone/audio-up/1", "one_way_delay_p99_s"] as const;
 const FACTS: Record<string, Fact[]> = {

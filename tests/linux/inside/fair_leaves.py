@@ -1,4 +1,4 @@
-"""Let packets wait in a leaf of HTB with a fair queue, and print the counters of HTB's classes."""
+"""Let packets wait in a class of HTB whose queue is fair, and print the counters of the class."""
 
 import json
 import socket
@@ -13,7 +13,9 @@ PACKETS, PORT = 20, 9
 
 
 def main(discipline: str) -> dict[str, int]:
-    """Fill a leaf with this queueing discipline, and return the counters of the only HTB class."""
+    """Set up HTB with one class whose queue is `discipline`. Fill the queue, and return the packet
+    counters of the class.
+    """
     commands = [
         "ip link add slow type dummy",
         "ip link set slow up",

@@ -15,7 +15,9 @@ from test_crash import LISTED, Countdown, a_life, kill_myself
 
 
 def main(discipline: str, every: str) -> dict[str, object]:
-    """Kill the gateway after every few steps, undo its changes, and set it up again."""
+    """Run the gateway many times, and kill it `every` steps later in each run. After each kill,
+    undo its changes and set it up again.
+    """
     sh("ip link add wan type veth peer name wan1; ip link add lan type veth peer name lan1")
     sh("for each in wan wan1 lan lan1; do ip link set $each up; done")
     directory = Path(tempfile.mkdtemp())

@@ -49,9 +49,9 @@ def wrong_with(queue: str, directory: Path) -> list[str]:
 
 
 def state(*after: str) -> str:
-    """Return the state of the kernel as `tc` shows it, without its arbitrary numbers and counters.
+    """Return the state of the kernel as `tc` shows it, without arbitrary handles and counters.
 
-    `after` contains further commands for the same process of `tc`, whose output is also returned.
+    `after` contains further commands for `tc`, whose output is also returned.
 
     FQ-CoDel shows a class for each flow with a queued packet, and the kernel itself sends some IPv6
     packets. Therefore only classes of the shaper are returned.

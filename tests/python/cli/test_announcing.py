@@ -34,7 +34,7 @@ BY_MODEL = {
     "tcp": {"window": 2, "delayed_ack": False},
     "station": {"sta": {"count": 3, "download": 1}},
 }
-"""Settings of a search in which the model ranks the settings."""
+"""Scenario for `tune` in which a model ranks the candidate settings."""
 
 
 class Clock:
@@ -87,29 +87,30 @@ AGAIN = "note: simulating takes longer than estimated: at least "
 def test_an_estimate_is_repeated_when_the_remaining_time_doubles(
     clock: Clock, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    # During the first second the progress is ten times faster than later. This happens while TCP
-    # windows grow.
+    # During the first second the progress is ten times faster than later.
+    # This happens while TCP windows grow.
     run(clock, 91.0, lambda at_s: min(10.0 * at_s, 9.0 + at_s) / 100.0)
     first, *again = capsys.readouterr().err.splitlines()
     assert first == "note: simulating: about 9.5 s"
     left_s = [float(line.removeprefix(AGAIN).removesuffix(" s")) for line in again]
     assert 2 <= len(left_s) <= 3
     assert left_s == sorted(left_s)
-    # The last estimate of the first three seconds is at least half of the true duration.
+    # The last estimate is printed within 3 s, and is at least half of the true duration of 91 s.
     assert 2.0 * (left_s[-1] + 3.0) >= 91.0 >= left_s[-1]
 
 
 def test_an_estimate_is_repeated_when_the_remaining_time_falls_to_a_quarter(
     clock: Clock, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    # During the first two seconds the progress is fifty times slower than later, because the
-    # scenarios of a study differ.
+    # During the first two seconds the progress is fifty times slower than later.
+    # This happens in studies, because their scenarios differ.
     run(clock, 102.0, lambda at_s: max(at_s / 50.0, at_s - 1.96) / 100.0)
     first, *again = capsys.readouterr().err.splitlines()
     assert first == "note: simulating: about 83 min"
     assert 1 <= len(again) <= 4
     assert all("takes less than estimated: about" in line for line in again)
-    # The run takes 1.7 min. The next estimate would be printed at a quarter of 3.5 min.
+    # The next estimate would be printed when the remaining time is a quarter of 3.5 min.
+    # The run takes only 1.7 min, and ends before.
     assert again[-1].endswith("about 3.5 min")
 
 
@@ -198,7 +199,7 @@ def test_first_findings_are_printed_if_the_rest_takes_long(
     tell = announcing.note
     monkeypatch.setattr(announcing, "note", lambda line: (tell(line), has_printed.set()))
     with watched_by(Announced().watch), step("edges") as edges:
-        # The step ends within a second, so that nothing is printed.
+        # The step ends before `SOON_S` is over, so that nothing is printed.
         edges.report_early("half is stable")
     monkeypatch.setattr(announcing, "SOON_S", 0.0)
     with watched_by(Announced().watch), step("edges") as edges:

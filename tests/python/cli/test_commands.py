@@ -494,7 +494,9 @@ def test_classes_that_share_a_queue_name_the_base_of_their_shares(lasthop: Lasth
 
 @pytest.mark.usefixtures("blank")
 def test_rows_are_not_counted_if_there_is_room_for_them(lasthop: Lasthop) -> None:
-    """The scenario has two classes and eleven stations. The last station is the meter."""
+    """All eleven stations of the scenario have a row, so that no line counts further rows. The last
+    row is the station `meter`.
+    """
     options = ["--set", "duration=4 s", "--replications", "1", "--out", "here"]
     text = lasthop("compare", EXAMPLES / "vbs.toml", *options).stdout
     shares = text[text.index("goodput share") : text.index("share of the queue")]

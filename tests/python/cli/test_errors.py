@@ -333,8 +333,8 @@ def test_only_similar_names_are_suggested(lasthop: Lasthop, small: Path, word: s
     assert "did you mean" not in lasthop("check", small, "--set", "foo=1").stderr
 
 
-# Command prefix that removes the capability CAP_DAC_OVERRIDE. Without this capability, root may
-# write only where other users may.
+# Command prefix that removes the capability CAP_DAC_OVERRIDE.
+# Without this capability, root may write only where other users may.
 WITHOUT_OVERRIDE = ["setpriv", "--bounding-set", "-dac_override", "--inh-caps", "-dac_override"]
 
 

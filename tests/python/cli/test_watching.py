@@ -47,8 +47,7 @@ def shown(code: str, *arguments: str) -> str:
 def test_points_of_a_sweep_are_counted_while_they_are_checked(small: Path) -> None:
     over = ["--over", "seed=1..400:1", "--set", "duration=2 ms", "--set", "warmup=1 ms"]
     arguments = ["sweep", str(small), *over, "--replications", "1", "--out", str(small.parent)]
-    # The program redraws the bar at each count, so that the test does not wait for the thread that
-    # redraws it.
+    # The program redraws the bar at each count, without a thread for which a test has to wait.
     code = """
 update = watching.Shown._update
 watching.Shown._update = lambda self: (update(self), draw())
@@ -111,7 +110,7 @@ with watched_by(watching.watch), step("checking", 5) as current:
 
 
 class Recorder:
-    """Names of the steps, and what they report."""
+    """List of the names of the steps that were watched, and of their reports."""
 
     def __init__(self) -> None:
         self.lines: list[str] = []

@@ -110,7 +110,7 @@ def test_looking_whether_the_lock_is_held_writes_nothing(tmp_path: Path) -> None
 def test_a_namespace_is_identified_by_number_cookie_and_start() -> None:
     own = Identity(5, 7, "a")
     assert own.whose(own) == "ours"
-    # The cookie 0 means that the kernel has no cookies of namespaces.
+    # The cookie 0 means that the kernel does not support cookies of namespaces.
     assert Identity(5, 0, "a").whose(own) == "ours"
     # Another cookie means that the namespace has ended, and that its number was reused.
     assert Identity(5, 8, "a").whose(own) == "gone"
@@ -149,7 +149,7 @@ def test_another_namespace_has_another_directory(
     assert state_of("eth1", None).directory == run / "eth1"
     monkeypatch.setattr(state, "is_first", lambda: False)
     assert state_of("eth1", None).directory == run / f"eth1@{number}"
-    # The state of a process that runs in this namespace is found under any directory name.
+    # If the state of this namespace is in a directory of another name, this directory is used.
     killed(run / "eth1")
     assert state_of("eth1", None).directory == run / "eth1"
 

@@ -126,7 +126,7 @@ def test_a_machine_that_is_ignored_passes_with_its_mac_and_ip_address_only() -> 
     entries = {mac: STATION.unpack(table["macs", mac_key(mac)]) for mac in (MAC, OTHER)}
     assert entries[MAC][:4] == (0, 0, 0, HAS_IGNORED)
     assert entries[MAC][4] != entries[OTHER][4] == shaped.numbers["a"]
-    # This machine is also a station: its other IP addresses belong to that station.
+    # The ignored machine is also station `a`: its other IP addresses belong to the station.
     assert entries[OTHER][:4] == (leaf, leaf, 0, HAS_IGNORED)
     entry = STATION.unpack(table["prefixes", prefix_key(printer)])
     # Packets with the printer's IP address pass only if they also have the printer's MAC address.

@@ -70,7 +70,9 @@ def test_requested_settings_are_not_a_difference(fairness: str) -> None:
 
 @pytest.mark.parametrize("fairness", ["station", "flow"])
 def test_every_kind_of_request_of_a_gateway_is_expected(fairness: str) -> None:
-    """Requests for stations that have left are not expected in the kernel."""
+    """A guest adds requests when it joins. After the guest has left, the expected requests are
+    those from before it joined.
+    """
     made = layout(fairness)
     before = {request.command for request in wanted(made)}
     made.join(KnownStation("guest", made.gateway.aps[0].name, (ip_address("10.0.0.9"),)))

@@ -97,8 +97,8 @@ def test_a_station_that_lowers_c_by_itself_is_reported() -> None:
     assert fault.startswith(
         "access point wlan: s1, the only station with traffic, answers 300 ms late and holds"
     )
-    # The reported fault does not affect the rate C. With two prompt stations, C returns to its
-    # first value.
+    # The reported fault does not affect the rate C.
+    # With two prompt stations, C returns to its first value.
     prompt = {"10.0.0.1": 0.3, "10.0.0.2": 0.002, "10.0.0.3": 0.002}
     for _ in range(20):
         bench.rounds([station(k) for k in (1, 2, 3)], prompt)
@@ -165,7 +165,7 @@ def test_a_station_that_never_answers_is_measured_by_its_flows() -> None:
             heard += 1
     assert heard > 50
     assert [estimator.heard(name) for name in ("s1", "s2", "s3")] == ["flows", "flows", None]
-    # The rate C falls until it is minimal, because 150 ms is taken for a queueing delay.
+    # The rate C falls to its minimum, because the estimator takes 150 ms for a queueing delay.
     assert min(rates) < AP.first_rate_bps / 10
     assert estimator.is_silent("s1", bench.now_s)
     assert estimator.faults(bench.now_s) == []

@@ -30,8 +30,8 @@ def queue(more: str) -> Queue:
 @pytest.mark.parametrize(
     ("more", "target_ms"),
     [
-        # The target is the time of 1.5 packets of 1514 bytes at a tenth of the rate C, which is 15
-        # * 12112 bits / C.
+        # CoDel's target is the transmission time of 1.5 packets of 1514 bytes at a rate of C / 10.
+        # The time is 15 * 12112 bits / C.
         ('rate = "6 Mbps"', 31),
         ('rate = "1 Mbps"', 182),
         ('rate = "20 Mbps"', 10),
@@ -51,7 +51,8 @@ def test_the_target_is_a_packet_and_a_half_at_the_share_of_ten(more: str, target
 @pytest.mark.parametrize(
     ("more", "target_ms"),
     [
-        # The target is 3/7 of (threshold + 30 ms). At a tenth of C, 1.5 packets take 10 ms.
+        # With FQ-CoDel, the target is at least 3/7 of the sum of the threshold and 30 ms.
+        # Every target is at least the time of 1.5 packets at a tenth of the largest C: 10 ms.
         ("", 30),
         ("wce.threshold = '75 ms'", 45),
         ("wce.threshold = '6 ms'", 16),

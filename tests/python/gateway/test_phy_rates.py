@@ -70,7 +70,7 @@ def test_the_lower_median_of_three_is_used(readings: list[float], weighed: list[
 
 
 def test_a_station_without_traffic_keeps_its_rate() -> None:
-    # The rate of 1 Mbit/s comes from null frames.
+    # A station without traffic sends only null frames, for which a rate of 1 Mbit/s is reported.
     readings = [54, 54, 54, 1, 1, 1, 1]
     assert weighed_after(readings, had_traffic=[True] * 3 + [False] * 4) == [54] * 7
 
@@ -84,8 +84,8 @@ def test_stations_that_have_left_are_forgotten() -> None:
     rates = PhyRates()
     present: set[Key] = {("hall", MACS[0])}
     rates.add([reading(54), reading(6, MACS[1])], set(), present)
-    # The source no longer reports the first station. Its history remains, because the station has a
-    # leaf.
+    # The source no longer reports the first station.
+    # Its history remains, because the station has a leaf.
     rates.add([reading(6, MACS[2])], set(), present)
     assert set(rates.histories) == {("hall", MACS[0]), ("hall", MACS[2])}
 
@@ -130,8 +130,8 @@ def test_turns_follow_the_rates_that_are_read() -> None:
     assert turns(layout) == {"a": 1, "b": 9, "c": 9}
     layout.weigh(read(a=54, b=6, c=12))
     assert turns(layout) == {"a": 9, "b": 1, "c": 2}
-    # A station without a reading has the rate in the file, or the highest rate if the file has
-    # none.
+    # A station without a reading has the rate in the file.
+    # Without a rate in the file, it has the highest rate of all stations.
     layout.weigh(read(b=18))
     assert turns(layout) == {"a": 1, "b": 3, "c": 3}
     layout.weigh({})
@@ -157,7 +157,7 @@ def test_only_turns_that_change_are_sent() -> None:
         "burst 1600b cburst 1600b quantum 6813"
     )
     assert layout.weigh(read(c=27)) == []
-    # The slowest station has a quantum of one packet both before and after the change.
+    # No change is sent for the slowest station: its quantum is one packet before and after.
     assert len(layout.weigh(read(a=27, c=27))) == 2
 
 

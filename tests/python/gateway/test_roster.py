@@ -154,8 +154,8 @@ def test_a_guest_that_claims_the_addresses_of_others_first_takes_no_leaf_from_th
     addresses = names(known.stations())
     assert addresses[LAPTOP] == ["10.0.0.50"]
     assert "10.0.0.50" not in addresses[PHONE]
-    # The other machine has claimed the address again. The laptop is still listed, but without the
-    # address.
+    # The other machine has claimed the address again.
+    # The laptop is still listed, but without the address.
     known.see([seen(PHONE, "10.0.0.50")], 20)
     assert names(known.stations())[LAPTOP] == []
 
@@ -297,8 +297,8 @@ discover.neighbours = true
     known.see(
         [
             seen(PHONE, "10.2.0.1", interface="eth1"),
-            # The address belongs to an access point at another interface. It does not move the
-            # station to that access point.
+            # The address belongs to an access point at another interface.
+            # It does not move the station to that access point.
             seen(LAPTOP, "10.3.0.1", interface="eth1"),
             seen(LAPTOP, "10.1.0.1", interface="eth1"),
         ],

@@ -118,8 +118,8 @@ def test_a_retransmission_is_not_a_sample() -> None:
     wire.down(1.3, 100)
     assert wire.probe.is_over
     assert wire.up(1.31, 1100) is None
-    # No segment is recorded after the first `TAKEN` segments. A retransmission still ends the
-    # observation.
+    # No segment is recorded after the first `TAKEN` segments.
+    # A retransmission still ends the observation.
     wire = Wire()
     for k in range(TAKEN):
         wire.down(1.0, 100 + 1000 * k)

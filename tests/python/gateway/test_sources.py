@@ -131,8 +131,8 @@ lease 10.0.0.4 {
     ids=["begun", "ends", "lines", "blanks", "both", "quotes", "digits", "dnsmasq"],
 )
 def test_a_file_takes_time_in_proportion_to_its_size(repeated: str) -> None:
-    """If the file is 8 times as long, reading it takes 8 times as long, or 64 times as long if all
-    other lines are read for each line.
+    """Reading a file that is 8 times as long takes 8 times as long. It would take 64 times as long
+    if the parser searched the remaining file for each line.
     """
 
     def spent_s(size: int) -> float:
@@ -285,8 +285,9 @@ RATE_COLUMN = "1.3.6.1.4.1.9.9.273.1.3.1.1.1"
 @pytest.mark.parametrize(
     ("kind", "value", "unit_bps", "rate_bps"),
     [
-        # cDot11ClientCurrentTxRateSet has octets in units of 500 kbit/s. The first value is 11
-        # Mbit/s as a basic rate. The second value is a set, of which the largest rate is used.
+        # cDot11ClientCurrentTxRateSet has octets in units of 500 kbit/s.
+        # The first value is 11 Mbit/s, which is marked as a basic rate.
+        # The second value is a set of rates, of which the largest rate is used.
         (snmp.OCTETS, bytes((0x96,)), 500_000, 11_000_000),
         (snmp.OCTETS, bytes((2, 4, 11, 22, 108)), 500_000, 54_000_000),
         (snmp.INTEGER, (5500).to_bytes(2, "big"), 1_000, 5_500_000),
@@ -390,7 +391,7 @@ class Chatter:
 @pytest.mark.parametrize(
     ("rows", "message", "ends_s"),
     [
-        # There are three attempts of one second, with three messages each.
+        # In each of three attempts of one second, three unrelated messages arrive.
         (False, "SNMP agent 127.0.0.1: no answer among 9 other datagrams", 103.0),
         (True, "SNMP agent 127.0.0.1: its table has no end within 10 s", 110.0),
     ],

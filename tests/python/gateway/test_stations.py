@@ -98,7 +98,7 @@ def test_a_reading_without_news_wakes_no_thread(some: Stations) -> None:
     for _ in range(3):
         looking(some, workers, lambda: ended.append(1)).set_result(result)
     assert ended == [1]
-    # Results that wake no thread are still used, together with the next result.
+    # Equal later results do not wake the main thread, but they are processed.
     assert some.faults == [SILENT]
     assert ADDRESS in some.roster.machines["02:00:00:00:00:01"].seen_s
 
@@ -156,7 +156,9 @@ def test_a_new_mac_address_has_no_leaf_until_its_quarantine_is_over(some: Statio
 def test_requests_for_all_leaves_do_not_affect_present_stations(
     some: Stations, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """At first there are more machines than leaves, each with an address. Later there are fewer."""
+    """At first, more machines request a leaf than there are leaves. When a machine leaves, one of
+    the refused machines gets its leaf.
+    """
     shaping = some.shaping
     monkeypatch.setattr(admission, "MAX_KNOWN", 2 * MAX_LEAVES)
     discovery = replace(shaping.gateway.discovery, new_per_minute=2 * MAX_LEAVES)

@@ -311,7 +311,7 @@ def test_faults_of_openwrt_settings_are_reported(text: str, message: str, tmp_pa
         openwrt.network(file(tmp_path, text), 2)
 
 
-# -- all of them -------------------------------------------------------------------------------
+# -- all readers -------------------------------------------------------------------------------
 
 READERS = {
     "iw": iw.network,
@@ -349,8 +349,8 @@ def test_a_text_that_is_too_long_is_refused(kind: str, tmp_path: Path) -> None:
 
 
 def test_rates_are_those_of_the_engine() -> None:
-    """The rates are compared with the schema. If a preset gets a new rate, it must be added to this
-    test.
+    """Compare the rates of the importer with those in the schema of the engine. If a preset of the
+    engine gets a new rate, this test fails until the importer also supports the rate.
     """
     description = lh.schema()["$defs"]["station"]["properties"]["rate"]["description"]
     for preset, rates in phy.RATES.items():

@@ -61,7 +61,9 @@ def test_the_imported_scenario_carries_the_measured_rate(tmp_path: Path) -> None
 
 
 def test_a_burst_of_a_window_per_round_trip_is_greedy(tmp_path: Path) -> None:
-    """The receive window is 41 segments. They arrive 0.1 ms apart, every 30 ms."""
+    """The receive window is 41 segments. Every 30 ms, the segments of a window arrive as a burst,
+    0.1 ms apart.
+    """
     talk = Conversation(path_s=0.03)
     station = imported(tmp_path, talk.packets(bursts(30, 41, 0.03)))
     assert station.download is not None

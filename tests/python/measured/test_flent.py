@@ -136,7 +136,9 @@ def test_encodings_of_windows_are_read(tmp_path: Path) -> None:
 
 
 def test_series_that_flent_computes_are_not_streams(tmp_path: Path) -> None:
-    """In files of flent, the unit of fairness is that of the compared series."""
+    """Series that flent computes from other series, such as sums, are ignored. They are recognised
+    by the runner or by the name, because even a fairness index has the unit of a rate.
+    """
     tree: dict[str, Any] = {"results": {}, "x_values": [0], "metadata": {"SERIES_META": {}}}
     names = {
         "TCP upload 1": None,

@@ -133,7 +133,9 @@ def udp_at(
 
 
 def test_an_upload_of_datagrams_is_counted_by_the_server(tmp_path: Path) -> None:
-    """For an upload, iperf3 reports the sender's bytes and loss as 0."""
+    """For an upload, the client of iperf3 reports the sender's bytes, and a loss of 0. The importer
+    uses the counts in the server's output instead.
+    """
     tree = output([udp_at(sends=False)], server=True)
     tree["start"]["test_start"]["blksize"] = 1448
     [old] = read(written(tmp_path, tree)).streams

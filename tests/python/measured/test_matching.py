@@ -222,8 +222,8 @@ def test_measurements_are_in_rows_table_json_and_picture(tmp_path: Path) -> None
 
 
 def test_several_streams_of_a_direction_and_of_a_group_are_drawn(tmp_path: Path) -> None:
-    """The measured streams do not have the names of flows, and the picture is drawn without these
-    names.
+    """Draw measured streams that cannot be matched to single flows by name. They are compared with
+    all flows of a direction and of a group of stations.
     """
     scenario = SMALL.replace("download = 1", "upload = 2\ndownload = 1").replace(
         "upload = 1\n", "count = 2\nupload = 1\n"

@@ -32,7 +32,7 @@ def router(**settings: object) -> Case:
 
 
 def test_more_flows_share_the_same_link() -> None:
-    """The verdicts along the axis `flows` equal those of scenarios with this number of flows."""
+    """The verdict at each point of the axis `flows` equals that of a scenario with these flows."""
     points = edges(router(), "flows", 15, 300)
     assert [type(each) for each in points] == [HopfPoint, Jump, HopfPoint]
     for n in (20, 30, 60, 120, 200):
@@ -51,8 +51,9 @@ def test_flows_of_a_small_buffer_share_the_link() -> None:
     ("name", "decides"), [("gamma", "queue_weight"), ("capacity", "link_capacity")]
 )
 def test_the_varied_value_is_used(name: str, decides: str) -> None:
-    """If `queue_weight` is set, `gamma` has no effect. If the capacity of the link is set,
-    `capacity` has no effect. A value of the axis therefore replaces the setting.
+    """Some parameters are computed from a setting that takes precedence: `gamma` from
+    `queue_weight`, and `capacity` from the capacity of the link. If such a parameter is varied, its
+    value is used, and the setting is removed.
     """
     case = router(dumbbell__rtt="100 ms")
     assert case.values[decides] > 0.0

@@ -108,8 +108,8 @@ def test_range_must_hold_the_hopf_point() -> None:
 
 @pytest.mark.slow
 def test_mesh_is_refined_until_the_trivial_multiplier_is_1() -> None:
-    """The values are compared with a direct integration of the linearised equations, which gives
-    0.560, 0.444 and 0.24 to 0.27.
+    """Compare multipliers at three round-trip times with a direct integration of the linearised
+    equations. The integration gives 0.560, 0.444 and 0.24 to 0.27.
     """
     [point] = hopf_points(Case.of("red-instant"), "rtt", 0.1, 5.0)
     result = branch(point, 0.1, 5.0, cycles=40)
@@ -139,7 +139,9 @@ def test_stability_is_not_known_where_the_mesh_is_too_coarse(
 
 @pytest.mark.slow
 def test_small_amplitudes_are_within_their_error_bounds() -> None:
-    """The uniform mesh of 24 intervals has an error of 1.1 % in this amplitude."""
+    """With a uniform mesh of 24 intervals, the amplitude of the first cycle would have an error of
+    1.1 %. Therefore the mesh is refined.
+    """
     [point] = hopf_points(Case.of("red", gamma=0.03), "rtt", 0.01, 1.0)
     [cycle] = branch(point, 0.01, 1.0, cycles=1).cycles
     assert cycle.accurate

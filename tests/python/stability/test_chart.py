@@ -149,7 +149,9 @@ curve.
 
 
 def is_edge(case: Case, x: Axis, y: Axis, ends: np.ndarray) -> bool:
-    """Return whether stability differs between two points on both sides of the middle of a line."""
+    """Return whether a segment of a curve separates stable from unstable points. The function tests
+    two points, one on each side of the middle of the segment.
+    """
     middle, along = ends.mean(axis=0), np.diff(ends, axis=0)[0]
     across = np.array([-along[1], along[0]]) / np.linalg.norm(along)
     for distance in (1e-3, 1e-4, 1e-5, 1e-6, 4e-3):  # Distances as fractions of the axes.

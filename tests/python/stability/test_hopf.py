@@ -171,8 +171,8 @@ CORNER = {"tcp": "compound-reno", "queue_weight": 1.0, "max_p": 0.07}
 
 @pytest.mark.slow
 def test_a_corner_of_the_drop_function_is_a_jump_and_not_a_hopf_point() -> None:
-    """Above `max_th` the drop probability of RED is steeper. At a short round-trip time it exceeds
-    max_p.
+    """At the corner `max_th` of RED's drop function, the slope of the drop probability jumps. As
+    the round-trip time falls, the equilibrium passes this corner and becomes unstable.
     """
     case = named("red-dumbbell", CORNER)
     points = edges(case, "rtt", 0.005, 0.5)
@@ -224,8 +224,8 @@ def test_edges_closer_than_the_steps_of_a_scan_are_found() -> None:
 def test_crossing_searches_for_the_rightmost_root_three_times(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """The solver searches for the rightmost root once on each side of the crossing, and once at the
-    crossing of the root that it follows.
+    """The solver searches for the rightmost root only three times: on each side of the Hopf point,
+    and at the Hopf point itself. Between these searches, it follows one root.
     """
     searched = []
     find = hopf.rightmost

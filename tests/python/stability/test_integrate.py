@@ -54,7 +54,9 @@ def leading(case: Case) -> complex:
 def test_small_disturbance_moves_like_the_rightmost_root(
     model: str, parameter: str, low: float, high: float, values: dict[str, object]
 ) -> None:
-    """Growth rate and frequency are within 1 % of the root's, on both sides of each Hopf point."""
+    """On both sides of each Hopf point, the growth rate and the frequency of a solution are within
+    1 % of the real and imaginary parts of the rightmost root.
+    """
     [point] = hopf_points(Case.of(model, values), parameter, low, high)
     signs = set()
     for side in (0.96, 1.04):
@@ -68,8 +70,8 @@ def test_small_disturbance_moves_like_the_rightmost_root(
 
 
 def measured(case: Case, root: complex) -> tuple[float, float]:
-    """Return, by a fit, growth rate and frequency of a solution that begins in the mode of a
-    root.
+    """Return the growth rate and the frequency of a solution that begins in the mode of a root. An
+    exponentially growing wave is fitted to the solution.
     """
     end = 10.0 * np.pi / root.imag
     start = mode(case, root, 1e-5 * case.equilibrium[0])
@@ -109,7 +111,8 @@ def test_the_method_of_steps_is_as_worked_by_hand() -> None:
     policy changes exponentially.
 
     For k = 1 the equation is w' = (alpha (1 - p) - beta p w) c, where p is the drop probability and
-    c the delayed rate. Both are constant, so that the solution is known.
+    c is the delayed rate. Both p and c are constant during the first delay, so that the solution is
+    an exponential function.
     """
     case = Case.of("threshold", k=1.0, q_th=2.0)
     [rest] = case.equilibrium

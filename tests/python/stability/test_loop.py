@@ -192,8 +192,8 @@ def test_no_margin_remains_at_a_hopf_point() -> None:
     assert result.phase_margin_degrees == pytest.approx(0.0, abs=1e-6)
     assert result.gain_margin == pytest.approx(1.0, abs=1e-7)
     assert result.crossover == pytest.approx(point.frequency, rel=1e-7)
-    # These settings differ from the stability edge by rounding errors only. Each margin may
-    # therefore be on either side of the edge.
+    # These settings differ from the stability edge by rounding errors only.
+    # Each margin may therefore be on either side of the edge.
     for step in range(-20, 21):
         moved = point.case.with_(rtt=point.case.values["rtt"] * (1.0 + step * 1e-15))
         assert loop(moved).gain_margin == pytest.approx(1.0, abs=1e-7)

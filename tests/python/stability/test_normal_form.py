@@ -16,8 +16,8 @@ def form_of(model: str, name: str, low: float, high: float, **values: object) ->
 
 @pytest.mark.equation("red", 67)
 def test_threshold_policy_is_as_worked_by_hand() -> None:
-    """With one delay and one state, the paper's coefficients g20, g11 and g21 follow from Taylor
-    coefficients.
+    """Compare the normal form of the threshold policy with a computation by hand. With one delay
+    and one state, the paper's coefficients g20, g11 and g21 follow from Taylor coefficients.
     """
     form = form_of("threshold", "q_th", 5.0, 100.0)
     case, omega = form.point.case, form.point.frequency
@@ -28,9 +28,10 @@ def test_threshold_policy_is_as_worked_by_hand() -> None:
     d = [beta * w, beta]
     p = [(w / pipe) ** m * c / w**n for n, c in enumerate((1, m, m * (m - 1)))]
     p.append((w / pipe) ** m * m * (m - 1) * (m - 2) / w**3)
-    # The rate of change is G(x, y) y / tau, where x is the present and y the delayed window. The
-    # derivatives are those of G = i (1 - p) - d p, with increase i, decrease d and drop probability
-    # p.
+    # The rate of change of the window is G(x, y) y / tau.
+    # Here x is the present window, and y is the delayed window.
+    # G = i (1 - p) - d p, with increase i, decrease d and drop probability p.
+    # `gx` and `gy` are the derivatives of G by x and by y.
     gx = [i[1] * (1 - p[0]) - d[1] * p[0], i[2] * (1 - p[0]), i[3] * (1 - p[0])]
     gy = [-(i[0] + d[0]) * q for q in p[1:]]
     gxy, gxxy, gxyy = -(i[1] + d[1]) * p[1], -i[2] * p[1], -(i[1] + d[1]) * p[2]
@@ -117,8 +118,8 @@ def test_amplitude_is_that_of_shrinking_cycles(
         sys.modules["lasthop.stability.branch"], "FINEST", 0
     )  # One mesh is used for all cycles.
     [point] = hopf_points(Case.of(model, values), name, low, high)
-    # The test uses differences between two cycles. The small error of the Hopf point, which is due
-    # to the mesh, then cancels.
+    # The test uses differences between two cycles.
+    # The small error of the Hopf point, which is due to the mesh, then cancels.
     pairs = [
         [branch(point, low, high, cycles=1, intervals=30, amplitude=s) for s in (part, 2.0 * part)]
         for part in (0.01, 0.005)

@@ -45,7 +45,7 @@ def test_the_square_root_is_that_of_the_normal_form_where_the_first_cycle_is_sma
     traced: Branch,
 ) -> None:
     theory = traced.form.amplitude(float(traced.values[0]))
-    # The next term of the expansion is 2 % at an amplitude of 1.7 packets.
+    # At this amplitude of 1.7 packets, the term that the normal form neglects is 2 %.
     assert traced.cycles[0].amplitude == pytest.approx(theory, rel=0.03)
 
 

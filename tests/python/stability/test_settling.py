@@ -1,5 +1,5 @@
-"""Limit cycles with constraints: the queue is within its range, or reaches the ends of its
-range.
+"""Limit cycles with constraints: the queue is never negative and never exceeds the buffer. Some
+cycles reach these limits, and others do not.
 """
 
 import numpy as np
@@ -35,7 +35,9 @@ from lasthop.stability.settling import (
     [(0.16, 40.0, DECAYING), (0.2, 40.0, GROWING), (0.2, 400.0, CYCLE)],
 )
 def test_motions_end_in_their_reported_way(rtt: float, until: float, how: str) -> None:
-    """The equilibrium becomes unstable at a round-trip time of 0.171 s."""
+    """The equilibrium is stable below a round-trip time of 0.171 s, so that a solution decays.
+    Above 0.171 s a solution first grows, and later becomes a limit cycle.
+    """
     trajectory = integrate(Case.of("red", gamma=0.03, rtt=rtt), until, start=None)
     assert manner(trajectory) == how
 
@@ -123,8 +125,8 @@ def test_motion_that_neither_rests_nor_repeats_is_not_returned(
 
 
 def test_cycle_is_followed_until_its_digits_hold() -> None:
-    """With an error of 1e-7 per step, the periods of a cycle differ by 1e-5, which is the fourth
-    digit of this period.
+    """The integration continues until the amplitude and the period of the cycle are accurate. With
+    an error of 1e-7 per step, consecutive periods of this cycle would differ by 1e-5.
     """
     ended = settled(named("red-dumbbell", {"rtt": 0.175}))
     assert 0.0 < ended.error <= ACCURATE

@@ -19,8 +19,8 @@ def scalar(a: float, b: float, delay: float) -> Linear:
 
 @pytest.mark.parametrize(("a", "b", "delay"), [(0.0, 1.0, 1.0), (0.3, 2.0, 0.5), (1.0, 0.2, 3.0)])
 def test_scalar_roots_are_those_of_lamberts_w(a: float, b: float, delay: float) -> None:
-    # The characteristic equation lambda + a + b exp(-lambda tau) = 0 has the roots W_k(-b tau exp(a
-    # tau)) / tau - a, with the branches W_k of Lambert's function.
+    # The characteristic equation is lambda + a + b exp(-lambda tau) = 0.
+    # Its roots are W_k(-b tau exp(a tau)) / tau - a, with the branches W_k of Lambert's function.
     argument = -b * delay * np.exp(a * delay)
     exact = np.array([lambertw(argument, k) for k in range(-6, 6)]) / delay - a
     exact = exact[np.argsort(-exact.real)][:4]
@@ -44,15 +44,14 @@ def test_spurious_eigenvalue_that_newton_moves_to_a_root_hides_none() -> None:
 
 
 def test_no_root_to_the_right_is_missed() -> None:
-    # The winding number of the determinant along a contour is the number of roots inside the
-    # contour.
+    # The number of roots inside a contour is the winding number of the determinant along it.
     case = Case.of("red", gamma=0.03, rtt=0.3)
     spectrum = roots(case, 6)
     right = -1e-3
     omega = np.linspace(-200.0, 200.0, 40001)
     line = np.linalg.det(case.linear.characteristic(right + 1j * omega))
-    # Far to the right, the determinant is like lambda^3. On a half circle there, its argument turns
-    # by 3 pi.
+    # Far to the right, the determinant is like lambda^3.
+    # On a half circle there, its argument turns by 3 pi.
     turned = np.diff(np.unwrap(np.angle(line)))
     count = round((3.0 * np.pi - turned.sum()) / (2.0 * np.pi))
     assert count == np.sum(spectrum.values.real > right) == 2

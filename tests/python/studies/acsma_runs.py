@@ -46,18 +46,16 @@ BEST = {
     "b": (140.108456, 260.006137, 260.006137, 260.006137),
     "c": (195.769843, 139.644368, 139.644368, 195.769843),
 }
-"""Rates at the optimum with entropy for beta = 200 and k = 10, by topology. A test checks them.
-[packets/s]
+"""Rates at the optimum with entropy for beta = 200 and k = 10, by topology. A test in
+`test_measures_acsma.py` checks these rates. [packets/s]
 """
 
 SETS = {
-    # From line 303 of the paper's text.
+    # The sets of topology a follow from line 303 of the paper's text.
     "a": ("", "1", "2", "3", "4", "13", "14"),
-    # Paper, line 694: "link 1 starves and links 2, 3 and 4 obtain the whole portion of channel
-    # access"
+    # Paper, line 694: "link 1 starves and links 2, 3 and 4 obtain the whole ... channel access"
     "b": ("", "1", "2", "3", "4", "23", "24", "34", "234"),
-    # Paper, line 694: "links 2 and 3 starve, link 1 and link 4 get the half of the channel
-    # bandwidth"
+    # Paper, line 694: "links 2 and 3 starve, link 1 and link 4 get the half of the ... bandwidth"
     "c": ("", "1", "2", "3", "4", "14"),
 }
 """Sets of links that can send simultaneously, by topology."""

@@ -91,8 +91,8 @@ def test_the_distance_is_that_of_the_farthest_flow_and_not_of_chance():
     noise = np.random.default_rng(1).normal(1.0, 0.1, (4, 400))
     alike = [Quantity(row) for row in noise]
     distance = network.distance(alike, [network.known(1.0)] * 4).measured()
-    # If the farthest flow were chosen separately in each replication, the distance would be the
-    # largest of four noises. Its mean would be far above 0.
+    # The four flows differ from their wanted rate only by noise, so that the distance is near 0.
+    # If the farthest flow were chosen in each replication, the mean would be far above 0.
     assert abs(distance.simulated) < 2.0 * distance.ci95
 
 
@@ -108,8 +108,8 @@ def test_growth_is_that_of_the_fastest_queue():
 @pytest.mark.parametrize("point", list(capacity.STUDY.points))
 def test_arrivals_are_inside_the_capacity_region_of_topology_a(point):
     tree = capacity.STUDY.points[point]
-    # Arrival rate of each user as a fraction of 600 packets/s, the rate at which a link sends
-    # without contention. A packet has 8000 bit.
+    # Arrival rate of each user, divided by the 600 packets/s of a link without contention.
+    # A packet has 8000 bit.
     y = {
         user: float(flow["udp"]["rate"].removesuffix(" bps")) / 8000 / 600
         for user, flow in tree["flow"].items()

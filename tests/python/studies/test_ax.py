@@ -124,8 +124,8 @@ def test_gains_are_relative_to_one_ppdu_per_access():
 
 
 def test_a_linux_queue_behind_a_bottleneck_of_short_queues_is_a_fifo():
-    """A station's packets for less than 5 ms of air time go to the device immediately. The results
-    of both queues are therefore equal.
+    """With short queues, a station's packets need less than 5 ms of air time, so that they go to
+    the device immediately. Therefore the queue of mac80211 and a FIFO give equal results.
     """
     times = {"warmup": "0.2 s", "duration": "0.8 s", "replications": 1}
     vsb = {"vsb": {"queue": 200, "rate": "300 Mbps"}}

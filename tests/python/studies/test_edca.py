@@ -96,7 +96,8 @@ def test_equal_settings_of_two_figures_share_a_run():
 
 def test_saturation_is_interpolated_between_the_windows():
     active = np.array([1.0, 2.0, 6.3, 7.0, 7.0, 7.0, 7.0])
-    # 95 % of seven stations is 6.65, in the middle between 6.3 at log2(16) and 7 at log2(32).
+    # A curve is saturated from 95 % of seven active stations on, which is 6.65.
+    # This value is in the middle between 6.3 at CWmin 15 and 7 at CWmin 31, on a log2 scale.
     assert fig06.saturation(active) == pytest.approx(2**4.5 - 1)
     assert np.isnan(fig06.saturation(np.ones(len(CWMINS))))
 
@@ -114,8 +115,8 @@ def test_counters_without_memory_equal_the_chain_and_802_11_counters_equal_the_e
     run = runs["edca-fig05"]["down-63-fixed"]
     counted = counters.simulate(63, memory=memory)
     chain = cell.active(run).predicted, cell.station_collisions(run).predicted
-    # In 30 runs of 200 s of study fig05, the engine has 1.0619 active stations and a collision rate
-    # of 0.0471.
+    # In 30 runs of 200 s of study fig05, the engine has 1.0619 active stations on average.
+    # Its collision rate is 0.0471.
     active, collisions = (1.0619, 0.0471) if memory else chain
     estimate = counted.active_from_receipt if memory else counted.active
     # 1.5 half widths of a 95 % interval are three standard errors.

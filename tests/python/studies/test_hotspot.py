@@ -16,8 +16,8 @@ CLAIMED = tuple(str(number) for number in range(1, 19))
 
 
 def short(study: Study) -> Study:
-    """Return the study with two runs of six seconds for each scenario. Runs with phases keep their
-    length.
+    """Return the study with two runs of six seconds for each scenario. The studies of figures 4 and
+    12 keep their length, because their stations start and stop at given times.
     """
     times = {"duration": "6 s", "warmup": "1 s", "stagger": "0.1 s"}
     if study in (fig04.STUDY, fig12.STUDY):
@@ -65,8 +65,8 @@ def test_a_model_predicts_every_scenario_with_tcp(runs):
     for study in STUDIES:
         for name, run in runs[study.key].items():
             shared = study.points[name].get("vsb")
-            # Cells with UDP are predicted by other models, and are not checked here. No model
-            # predicts a cell whose bottleneck has an estimated rate.
+            # Cells with UDP are predicted by other models, and are not checked here.
+            # No model predicts a cell whose bottleneck has an estimated rate.
             if study not in (beta.STUDY, udp.STUDY):
                 has_none = shared is not None and "rate" not in shared
                 has_none = has_none or name.startswith("random-")  # losses on the wire

@@ -159,7 +159,8 @@ def test_shape_needs_every_inequality_outside_its_intervals(a, b, verdict):
     ("a", "b", "verdict"),
     [
         ((3.0, 0.4), (2.0, 0.1), REPRODUCED),
-        # -3.8 is 0.2 above -2 * 2. The half widths are 0.05 and 2 * 0.1.
+        # The value a = -3.8 exceeds -2 b = -4 by 0.2.
+        # This is less than the sum of the half widths, which are 0.05 and 2 * 0.1.
         ((-3.8, 0.05), (2.0, 0.1), OPEN),
         ((-4.3, 0.05), (2.0, 0.1), DEVIATES),
     ],
@@ -200,7 +201,7 @@ def test_a_trend_names_its_values_or_the_missing_values(a, b, detail):
 def test_shape_shows_the_tightest_margin():
     check = SHAPE.replace('"fig.a < fig.b < 10", "2 * fig.a > 1"', '"fig.a < 5", "fig.b < 4.8"')
     book = book_of(check)
-    # 5 - a is at least 0.5, and 4.8 - b at least 1.7
+    # The margin 5 - a is at least 0.5, and the margin 4.8 - b is at least 1.7.
     values = {"fig.a": Measured(3.0, 1.5), "fig.b": Measured(3.0, 0.1)}
     [check] = book.claims[0].result(values, book.rules).checks
     assert (check.simulated, check.ci95) == (2.0, 1.5)
@@ -307,7 +308,7 @@ def test_a_quick_run_leaves_narrow_decisions_of_a_full_run_open():
 @pytest.mark.parametrize(
     ("mean", "half", "verdict"),
     [
-        # The interval with twice the half width begins at 95, the edge of the band.
+        # The interval of twice the half width begins at 95, the lower limit of the band.
         (97.0, 1.0, REPRODUCED),
         (96.9, 1.0, OPEN),
         (103.0, 1.0, REPRODUCED),

@@ -57,8 +57,8 @@ def test_the_optimum_of_wires_is_that_of_their_prices():
     to_g, to_c, other = E.values()
     # In the cell of access point d, one frame is sent at a time: from a, from b, or to c.
     assert to_g + 2 * to_c == pytest.approx(544)
-    # The wire f-g has 2 Mb/s. It carries 250 packets/s and loses the others. The entropy has a
-    # small effect.
+    # The wire f-g has 2 Mb/s. It carries 250 packets/s and loses the others.
+    # The entropy has a small effect.
     lost = 1 - 250 / (to_g + other)
     assert 200 / other**2 == pytest.approx(lost, rel=1e-4)
     air = 200 / to_c**2 / 2  # over two hops
@@ -77,24 +77,26 @@ def test_a_gap_is_the_loss_of_utility_from_the_optimum():
 def test_a_distance_is_that_of_the_farthest_mean_and_the_largest_is_per_run():
     ours = network.rates(a_net(((90, 130), (150, 170), (300, 300), (40, 60))))
     wanted = network.rates(a_net(((100, 100), (200, 200), (300, 340), (50, 50))))
-    # The means of users 1 to 4 are 110, 160, 300 and 50. The wanted values are 100, 200, 320 and
-    # 50. User 2 is farthest: 50 and 30 below its wanted value in the two replications.
+    # The means of users 1 to 4 are 110, 160, 300 and 50.
+    # The wanted values are 100, 200, 320 and 50.
+    # User 2 is farthest: 50 and 30 below its wanted value in the two replications.
     assert network.distance(ours, wanted).samples == pytest.approx([0.25, 0.15])
-    # The farthest users are user 2 (1 / 4) and user 1 (0.3). User 4 has 0.2 in both replications.
+    # In the first replication, user 2 is farthest from its wanted rate, by the fraction 1 / 4.
+    # In the second replication, user 1 is farthest, by 0.3. User 4 has 0.2 in both replications.
     assert network.largest_distance(ours, wanted).samples == pytest.approx([0.25, 0.3])
 
 
 def test_a_distance_is_relative_to_the_mean_and_the_largest_is_relative_to_each_run():
     ours, wanted = [Quantity(pair) for pair in network_pairs((90, 60), (60, 40))]
-    # The distances are 30 and 20, relative to the mean of 50. Per replication they would be 90 / 60
-    # and 60 / 40.
+    # `distance` divides the differences 30 and 20 by 50, the mean of the wanted rates.
+    # `largest_distance` divides them by the wanted rates of the replications, 60 and 40.
     assert network.distance([ours], [wanted]).samples == pytest.approx([0.6, 0.4])
     assert network.largest_distance([ours], [wanted]).samples == pytest.approx([0.5, 0.5])
 
 
 def test_the_widest_range_is_that_of_the_flow_with_the_largest_mean_range():
-    # The ranges are (10, 90), (40, 40) and (-5, 90). Divided by the means 125, 120 and 121.25, they
-    # are 0.4, 0.33 and 0.35 on average.
+    # Between the two settings, the flows differ by (10, 90), (40, 40) and (-5, 90).
+    # Divided by the means 125, 120 and 121.25, these ranges are 0.4, 0.33 and 0.35 on average.
     some = [Quantity(np.array([100.0, 100.0]))] * 3
     others = [Quantity(np.array(pair, dtype=float)) for pair in ((110, 190), (140, 140), (95, 190))]
     assert settings._widest([some, others]).samples == pytest.approx([0.08, 0.72])
@@ -116,7 +118,8 @@ def test_the_widest_range_is_that_of_a_single_flow_over_settings():
             setting((101, 99), (30, 30)),  # means of the two flows: 100 and 30
         ]
     )
-    # Flow two has means from 30 to 70, whose mean is 50. Its ranges are 60 - 30 and 80 - 30.
+    # The means of flow two in the four settings are 50, 50, 70 and 30, and their mean is 50.
+    # The ranges of flow two in the two replications are 60 - 30 and 80 - 30.
     assert widest.samples == pytest.approx([0.6, 1.0])
 
 
@@ -132,9 +135,9 @@ def test_growth_is_that_of_the_fastest_queue_in_each_run():
     runs = {}
     for k, vector in enumerate(vectors, 1):
         runs[f"acsma-{vector}-0_95-1"] = early
-        # Between 2000 s and 4000 s the queue of link 2 grows by 20 k packets in the first
-        # replication, and the queue of link 4 by 40 k in the second. Queues of other links grow
-        # less, or become shorter.
+        # In the first replication, the queue of link 2 grows by 20 k packets from 2000 to 4000 s.
+        # In the second replication, the queue of link 4 grows by 40 k packets.
+        # Queues of other links grow less, or become shorter.
         late = queues((1, 2), (5 + 20 * k, 6), (3, 9), (8, 7 + 40 * k))
         runs[f"acsma-{vector}-0_95-2"] = late
     runs["lcsma-even-0_95-1"] = runs["lcsma-even-0_3-1"] = early
@@ -192,8 +195,9 @@ def test_figure_4_3_has_r_at_the_end():
 def test_figure_b_1_has_r_over_that_of_appendix_b_and_throughputs_at_beta_800():
     equal = 1e3 * 1.8e-9 ** (1 / 3)  # (2 * 3e-5 * 3e-5)^(1/3), in thousandths
     runs = {name: a_net(times(2, RATES)) for name in ("100", "200", "400", "double", "theory")}
-    # With these round-trip times, r / 3e-5 packets are in flight. The throughputs are 136, 68, 272
-    # and 544 packets/s in the first replication, and 272, 34, 136 and 68 packets/s in the second.
+    # The round-trip times are chosen so that r / 3e-5 packets are in flight.
+    # The throughputs of the first replication are 136, 68, 272 and 544 packets/s.
+    # The throughputs of the second replication are 272, 34, 136 and 68 packets/s.
     waits: Four = ((1 / 136, 2 / 272), (0.5 / 68, 0.25 / 34), (3 / 272, 1 / 136), (1 / 544, 1 / 68))
     each = [(first * equal / 0.03, other * equal / 0.03) for first, other in waits]
     each[2] = (2 * each[2][0], each[2][1] / 4)

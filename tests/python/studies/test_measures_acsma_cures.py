@@ -46,7 +46,7 @@ def test_figure_6_2_has_gaps_totals_and_distances_from_the_optimum():
         best, worth = BEST[topology], BEST_WORTH[topology]
         worked |= users(f"lcsma_{topology}", times(factor, RATES))
         worked |= {
-            # The sums are 136 + 68 + 272 + 544 and 272 + 34 + 136 + 68.
+            # The total throughputs are 136 + 68 + 272 + 544 and 272 + 34 + 136 + 68 packets/s.
             f"total_lcsma_{topology}": (1020 * factor, 510 * factor),
             f"total_hack_{topology}": (680, 816),
             f"total_nack_{topology}": (612, 680),
@@ -63,10 +63,10 @@ def test_figure_6_2_has_gaps_totals_and_distances_from_the_optimum():
             off = [(first / rate - 1, other / rate - 1) for (first, other), rate in each]
             worked |= users(f"off_{scheme}_{topology}", off)
     worked |= {
-        # In topology a, user 3 is farthest in the first replication, below its wanted rate. In the
-        # second replication user 2 is farthest, above its wanted rate. In topology b, user 1 has
-        # nearly twice its wanted rate in both replications. In topology c, user 1 is farthest in
-        # one replication and user 2 in the other.
+        # In topology a, user 3 is farthest in the first replication, below its wanted rate.
+        # In the second replication user 2 is farthest, above its wanted rate.
+        # In topology b, user 1 has nearly twice its wanted rate in both replications.
+        # In topology c, user 1 is farthest in one replication and user 2 in the other.
         "largest_distance_a": (1 - 136 / BEST["a"][2], 272 / BEST["a"][1] - 1),
         "largest_distance_b": (272 / BEST["b"][0] - 1, 272 / BEST["b"][0] - 1),
         "largest_distance_c": (272 / BEST["c"][0] - 1, 272 / BEST["c"][1] - 1),
@@ -195,8 +195,8 @@ def test_figure_6_10_has_distances_from_k_14_losses_and_connections():
         largest_distance_20=(0.03, 0.05),
         largest_distance_10=(0.04, 0.08),
         largest_distance_5=(0.2, 0.6),
-        # User 1 has 100, 100, 100 and 94 packets/s for k of 28.3, 20, 14 and 10, with a mean of
-        # 98.5. User 3 has 402, 384, 400 and 400.
+        # For k of 28.3, 20, 14 and 10, user 1 has 100, 100, 100 and 94 packets/s: 98.5 on average.
+        # User 3 has 402, 384, 400 and 400 packets/s.
         distance_all=(4 / 98.5, 8 / 98.5),
         losses_44_7_1=(110, 30),  # as many losses as deliveries; 0.2 / 0.8 of 120 deliveries
         losses_44_7_2=(25, 80),
@@ -248,8 +248,8 @@ def test_figure_6_11_has_totals_gaps_and_silences():
     shown = [*seen, "xx....xx"]
     for seed, bins in enumerate(shown, 1):
         runs[f"silence-{seed}"] = silent_run(bins, *every_bin)
-    # In the last run, user 1 has an interval of two seconds, and another user has an interval of
-    # half a second.
+    # In the last run, user 1 has an interval of two seconds without throughput.
+    # Another user has an interval of half a second without throughput.
     runs["silence-10"] = silent_run("xx....xx", *every_bin[1:], "xxxxxx.x")
     measured = measure("fig6_11", runs)
     for beta, worth in ((200, (15, 30)), (1000, (7.5, 15)), (1800, (30, 60))):
@@ -290,8 +290,9 @@ def test_table_6_5_has_efficiency_and_overhead_of_each_user():
         "nack": a_net(
             # In 400 s, one packet/s takes 5.6 ms of CPU time at 14 us per packet.
             ((7.55, 22.65), (43, 86), (100, 100), (10, 20)),
-            # An opened connection takes 418 us and a closed connection 12 us. Therefore 100 opened
-            # and 40 closed connections take 42.28 ms, and 560 of each take 240.8 ms.
+            # Opening a connection takes 418 us of CPU time, and closing a connection takes 12 us.
+            # Therefore 100 opened and 40 closed connections take 42.28 ms.
+            # 560 opened and 560 closed connections take 240.8 ms.
             opened=((100, 100), (560, 560), (0, 1000), (0, 0)),
             closed=((40, 40), (560, 560), (0, 1000), (0, 0)),
         ),
@@ -317,9 +318,10 @@ def test_figure_6_14_has_the_middle_flow_the_others_and_the_optimum():
         "nack": a_net({"upper": (120, 130), "middle": (56.332, 112.665), "lower": (1, 2)}),
     }
     measured = measure("fig6_14", runs)
-    # The middle flow is active for a fraction t of the time, and the other flows for 1 - t, half
-    # each. The minimum of 2 / t + 4 / (1 - t) is at 1 / (1 + sqrt 2). There the middle flow gets
-    # half of t times 544 packets/s.
+    # The links of the middle flow are active for a fraction t of the time, half of t each.
+    # The links of the other flows are active for 1 - t.
+    # The optimum is the minimum of 2 / t + 4 / (1 - t), which is at t = 1 / (1 + sqrt 2).
+    # At the optimum, the middle flow gets half of t times 544 packets/s.
     best = 272 / (1 + sqrt(2))
     away = measured.pop("distance_middle").samples
     assert away == pytest.approx([1 - 56.332 / best, 1 - 112.665 / best], abs=1e-4)

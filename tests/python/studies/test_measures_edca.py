@@ -79,8 +79,8 @@ def test_figure_5_has_all_readings_by_window_and_the_fall_from_15_to_3():
         for cwmin, pair in goodputs[way].items()
     }
     worked: dict[str, Pair] = {"fall_down": (0.25, 0.6), "fall_up": (0.75, 0.25)}
-    # The values of `fall_down` are (4 - 3) / 4 and (5 - 2) / 5, those of `fall_up` (4 - 1) / 4 and
-    # (4 - 3) / 4.
+    # The values of `fall_down` are (4 - 3) / 4 and (5 - 2) / 5.
+    # The values of `fall_up` are (4 - 1) / 4 and (4 - 3) / 4.
     for cwmin in CWMINS:
         worked |= {
             f"down_{cwmin}": goodputs["down"][cwmin],
@@ -119,9 +119,9 @@ ACTIVE: dict[int, tuple[tuple[float, ...], tuple[float, ...]]] = {
     7: ((0.5, 1, 2, 6.3, 7, 7, 7), (0.4, 1, 2, 3, 6.3, 7, 7)),
     15: ((0.2, 0.5, 1, 2, 6.3, 7, 7), (0.1, 0.4, 1, 2, 3, 6.3, 7)),
 }
-"""Active stations by CWmin of the access point, as one tuple for each replication. A tuple has one
-value for each CWmin of the stations. 95 % of seven stations is 6.65, in the middle between 6.3 and
-7.
+"""Mean numbers of active stations. The key is the CWmin of the access point. Each replication has
+a tuple with one value for each CWmin of the stations. The limit of 95 % of seven stations is 6.65,
+in the middle between 6.3 and 7.
 """
 
 
@@ -149,7 +149,8 @@ def test_figure_6_has_all_readings_and_the_shape_of_the_curves(study, way, lead)
     expect(
         study.measure(runs),
         **worked,
-        # A curve has the CWmin of the stations on its abscissa and begins at the AP's CWmin.
+        # Each curve shows the throughput at one CWmin of the AP, which is the number in the key.
+        # On the horizontal axis is the CWmin of the stations, from the CWmin of the AP on.
         start_3=(5, 5.25),
         dip_3=(3, 3.25),
         peak_3=(6, 6.25),
@@ -162,15 +163,15 @@ def test_figure_6_has_all_readings_and_the_shape_of_the_curves(study, way, lead)
         dip_15=(3.5, 3.75),
         peak_15=(5, 5.25),
         end_15=(1, 1.25),
-        # largest value of the curve, except for its first and last values
+        # `collision_*_peak_*` is the largest value of a curve without its first and last values.
         collision_ap_peak_3=(0.4, 0.41),
         collision_station_peak_3=(0.5, 0.51),
         collision_ap_peak_7=(0.35, 0.36),
         collision_station_peak_7=(0.45, 0.46),
         collision_ap_peak_15=(0.25, 0.26),
         collision_station_peak_15=(0.25, 0.26),
-        # These values are in the middle between 15 and 31, 31 and 63, and so on, on the scale of
-        # log2(CWmin + 1).
+        # Each CWmin of saturation is in the middle between two simulated values of CWmin.
+        # The scale is log2(CWmin + 1): the middle between 15 and 31 is 2^4.5 - 1.
         saturation_3=(2**4.5 - 1, 2**5.5 - 1),
         saturation_7=(2**5.5 - 1, 2**6.5 - 1),
         saturation_15=(2**6.5 - 1, 2**7.5 - 1),
@@ -248,7 +249,8 @@ def test_figure_9_has_the_best_and_the_spread_over_the_access_points_limit():
         station_limit_4_up=(4.02, 12.1),
         best_down=(4.08, 8.8),  # at TXOP limits (8, 4)
         best_up=(4.16, 12.8),
-        # With a TXOP limit of 1 at the stations, values are from 1.01 to 1.08, and from 2.1 to 2.8.
+        # At a TXOP limit of 1 at the stations, throughputs depend on the TXOP limit of the AP.
+        # They are from 1.01 to 1.08 in the first replication, and from 2.1 to 2.8 in the second.
         spread_over_ap_limit_down=(0.07 / 1.01, 0.7 / 2.1),
         spread_over_ap_limit_up=(0.14 / 1.02, 0.7 / 3.1),
     )
@@ -313,10 +315,11 @@ def test_figure_12_has_start_flat_part_knee_and_end_of_every_curve():
                 f"start_{case}": (level, level),
                 f"end_{case}": (0.1 * level, 0.4 * level),  # at a delay of 200 ms
                 f"flat_{case}": (0.98, 0.97),  # at a delay of 20 ms
-                # The delay is 100 ms, or 200 ms with a window of 12.
+                # `retained` is read at a delay of 100 ms, or of 200 ms if the window is 12.
                 f"retained_{case}": (0.4, 0.7) if window == 4 else (0.1, 0.4),
-                # 0.95 is at 3/8 of the distance from 0.98 to 0.9, and at a third of the distance
-                # from 0.955 to 0.94.
+                # `knee_delay` is the interpolated delay at which the curve has fallen to 0.95.
+                # In the first replication, 0.95 is at 3/8 of the distance from 0.98 to 0.9.
+                # In the second, 0.95 is at a third of the distance from 0.955 to 0.94.
                 f"knee_delay_{case}": (23.75, 43 + 1 / 3),
             }
     expect(fig12.STUDY.measure(runs), **worked)
@@ -367,8 +370,8 @@ def test_other_windows_have_the_readings_and_curves_of_figures_5_to_9():
                     f"collision_station_{way}_{window}_{cwmin}": (k, 3),
                 }
             worked |= {
-                # Without the offset `lift`, the values are (3 - 1) / 3 and (4 - 2) / 4. The offset
-                # is added to all throughputs, so that it changes only the denominators.
+                # Without the offset `lift`, the values are (3 - 1) / 3 and (4 - 2) / 4.
+                # The offset is added to all throughputs, so that it changes only the denominators.
                 f"fall_{way}_{window}": (2 / (3 + lift), 2 / (4 + lift)),
                 f"active_most_{way}_{window}": (6 + off, 12),  # at CWmin 255
             }

@@ -176,8 +176,8 @@ def predicted(run: Run, eta: float) -> Run:
 
 
 def test_figure_8_has_levels_by_window_and_the_largest_error_of_the_model():
-    # The model predicts 2. The mean of the simulation is 1.6 for a window of 20, and 2.3 for a
-    # window of 36.
+    # The model predicts 2.
+    # The mean of the simulation is 1.6 for a window of 20, and 2.3 for a window of 36.
     special: dict[int, Pair] = {20: (1.4, 1.8), 36: (2.2, 2.4)}
     levels = {w: special.get(w, (1.9, 2.1)) for w in WINDOWS}
     expect(
@@ -238,8 +238,8 @@ def test_beta_is_uplink_over_downlink_goodput_and_the_recipe_has_window_29():
     measured = beta.STUDY.measure({str(cwmin): run(cwmin) for cwmin in range(24, 36)})
     worked = {f"cwmin_{cwmin}": (cwmin / 20, cwmin / 40) for cwmin in range(24, 36)}
     expect(measured, recipe=(1.45, 0.725), **worked)  # 2.9 Mb/s divided by 2 and by 4 Mb/s
-    # The Markov chain gives 1.199 with the CWmin of the recipe. It gives 1 if stations have the
-    # access point's CWmin, 34.
+    # The Markov chain gives 1.199 with the CWmin of the recipe.
+    # It gives 1 if stations have the access point's CWmin, 34.
     assert measured["recipe"].predicted == pytest.approx(1.199, abs=5e-4)
     assert measured["cwmin_34"].predicted == pytest.approx(1.0)
 
@@ -340,8 +340,9 @@ def test_figures_13_and_14_have_ratios_of_air_times_flows_and_directions():
         "flow": run((4e6, 8e6), (2e6, 1e6), (7, 8)),
         "direction": run((1e6, 1e6), (1e6, 1e6), (0.9, 1.1)),
     }
-    # The air time of an exchange is a preamble of 192 us, 1536 B, SIFS of 10 us and a MAC ACK of
-    # 192 + 56 us. Half of an exchange with a TCP ACK of 76 B is added. [us]
+    # The air times are in microseconds.
+    # A data exchange has a preamble of 192 us, 1536 B, SIFS of 10 us and a MAC ACK of 192 + 56 us.
+    # Half of the exchange of a TCP ACK of 76 B is added, because ACKs are delayed.
     slow = 192 + 8 * 1536 / 2 + 10 + 248 + (192 + 8 * 76 / 2 + 10 + 248) / 2
     fast = 192 + 8 * 1536 / 11 + 10 + 248 + (192 + 8 * 76 / 11 + 10 + 248) / 2
     expect(

@@ -69,7 +69,9 @@ class Points:
 
 
 def over_threshold(points: Points, model: str, rtt: float) -> dict[str, float]:
-    """Return the expected values for a critical alpha at lower thresholds from 50 to 150."""
+    """Add a critical alpha to `points` for each lower threshold of RED from 50 to 150. Return the
+    values that the study must compute from these points.
+    """
     along = {50: 0.125, 75: 0.14, 100: 0.15, 125: 0.16, 150: 0.175}
     for low, alpha in along.items():
         points.has(model, "alpha", alpha, rtt=rtt, min_th=low)
@@ -78,10 +80,11 @@ def over_threshold(points: Points, model: str, rtt: float) -> dict[str, float]:
         "alpha_threshold_low": 0.125,
         "alpha_threshold_high": 0.175,
         "alpha_change": 0.4,  # alpha grows from 0.125 to 0.175, which is 40 %
-        # At a threshold of 100, alpha is 5 % above and 5 % below the critical 0.15.
+        # The study evaluates the growth 5 % above and 5 % below the critical alpha of 0.15.
+        # In place of the growth rate, `grown` returns alpha.
         "growth_above": 0.1575,
         "growth_below": 0.1425,
-        # The default alpha at a threshold of 150, with a negative sign.
+        # At a threshold of 150, `grown` returns the default alpha with a negative sign.
         "growth_default_150": -0.125,
     }
 
@@ -165,8 +168,9 @@ def test_figure_14_is_read_at_20_40_and_60_and_cycles_beyond_37(monkeypatch):
     monkeypatch.setattr(fig14, "amplitude", fig14.amplitude.__wrapped__)
     enough, rest = {}, {}
     for q in (20, 40, 60):
-        # In equilibrium alpha w^(k - 1) (1 - p) = w p / 2, where p = (w / (C tau))^q and C tau =
-        # 100. Condition (43) is alpha q w^(k - 1) = pi / 2. The exponent k is 0.75.
+        # In equilibrium, the window w satisfies alpha w^(k - 1) (1 - p) = w p / 2 with k = 0.75.
+        # The loss is p = (w / (C tau))^q with C tau = 100.
+        # At the limit of condition (43), alpha q w^(k - 1) = pi / 2.
         w = between(lambda w, q=q: (w / 100) ** q * (w + pi / q) - pi / q)
         enough[q] = pi / (2 * q) * w**0.25
         rest[q] = between(
@@ -265,8 +269,8 @@ def test_section_6_compares_0_1_and_1_s_and_follows_settings_over_round_trips(mo
     for tcp, each in edges.items():
         for rtt, edge in zip(rtts, each, strict=True):
             points.has("threshold", "q_th", edge, tcp=tcp, rtt=rtt, capacity=100.0)
-        # 100 packets in flight are 1000 packets/s at 0.1 s. At 1 s they are the capacity of 100
-        # packets/s.
+        # At a round-trip time of 0.1 s, a capacity of 1000 packets/s has 100 packets in flight.
+        # At 1 s, the capacity of 100 packets/s has the same number of packets in flight.
         points.has("threshold", "q_th", each[4] * 3, tcp=tcp, rtt=0.1, capacity=1000.0)
     monkeypatch.setattr(threshold, "critical", points)
 
@@ -279,8 +283,9 @@ def test_section_6_compares_0_1_and_1_s_and_follows_settings_over_round_trips(mo
         {
             "hopf_ratio_compound": 3,
             "hopf_ratio_reno": 3,
-            # The setting is 9.9 at the shortest round-trip time. It is stable below the critical
-            # values 10, 20, 30, 9.95 and 50, and unstable above 9.895.
+            # The setting is 9.9, which is stable at the shortest round-trip time.
+            # At five round-trip times, 9.9 is stable: below 10, 20, 30, 9.95 and 50.
+            # At the other round-trip time, 9.9 is above the critical 9.895, and is unstable.
             "stable_part_compound": 5 / 6,
             "stable_part_reno": 1,
             # RED is stable above its critical value. The setting 0.101 is above 0.1, 0.05 and 0.1.
@@ -313,8 +318,9 @@ def test_the_appendix_is_read_with_k_1_at_every_rate_and_at_its_hopf_points(monk
         rates.append(case.values["capacity"])
         return SimpleNamespace(abscissa=-1 / case.values["capacity"])
 
-    # The equation x' = -a x(t) - b x(t - RTT) has a = 0 and b = 2. The inverse cosine of 0 is a
-    # quarter of a turn, so that the printed period is four round trips.
+    # The linear equation is x' = -a x(t) - b x(t - RTT) with a = 0 and b = 2.
+    # The paper's formula for the period contains the inverse cosine of a / b = 0.
+    # This angle is a quarter of a turn, so that the period by the formula is four round trips.
     linear = SimpleNamespace(now=np.array([[0.0]]), lagged=np.array([[[-2.0]]]))
     asked: list[str] = []
 
@@ -331,7 +337,7 @@ def test_the_appendix_is_read_with_k_1_at_every_rate_and_at_its_hopf_points(monk
         return [SimpleNamespace(case=changed, value=0.8)]
 
     def integrate(case: tuple[str, float], until: float) -> SimpleNamespace:
-        # alpha is 0.5 % above its critical value 0.8.
+        # The case is integrated at an alpha 0.5 % above its critical value 0.8.
         assert case == ("beyond", pytest.approx(0.804))
         assert until == pytest.approx(200)  # The end is after 2000 round trips.
         return SimpleNamespace(period={0.1: 0.5}.__getitem__)
@@ -341,8 +347,8 @@ def test_the_appendix_is_read_with_k_1_at_every_rate_and_at_its_hopf_points(monk
     monkeypatch.setattr(stability, "integrate", integrate)
     for name in ("smallest", "in_alpha"):
         monkeypatch.setattr(stability, name, getattr(stability, name).__wrapped__)
-    # The growth rate is largest at 1e5 packets/s. The printed period is 0.4 s, and the integrated
-    # period is 0.5 s.
+    # The growth rate is largest at 1e5 packets/s.
+    # The period by the paper's formula is 0.4 s, and the integrated period is 0.5 s.
     assert predicted("vbs-stability") == pytest.approx(
         {"rightmost_kappa_1": -1e-5, "smallest_window": 0.37, "period_ratio": 0.8}
     )

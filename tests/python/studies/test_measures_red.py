@@ -152,8 +152,8 @@ these products are equal. There are 60 pairs of samples with this lag. The autoc
 32 divided by 60 / 64, which is 14 / 15.
 """
 FALLEN = (10,) * 32 + (0,) * 32
-"""A step from 10 to 0. The longest lag is an eighth of the samples, which is 8. Then at most 7 of
-57 pairs differ, so that the autocorrelation has no zero.
+"""A step from 10 to 0. The lags are shorter than an eighth of the samples, which is 8. Therefore at
+most 7 of 57 pairs of samples differ, and the autocorrelation never falls to zero.
 """
 CONSTANT = (7,) * 64
 
@@ -219,8 +219,8 @@ def test_figure_15_has_utilisations_and_queues_at_10_or_200_ms():
     for policy, longest in (("red", (40, 60)), ("threshold", (15, 14))):
         for rtt in RTTS:
             mean, least = (rtt / 250, rtt / 500), (rtt / 400, rtt / 800)
-            # At intermediate round-trip times, whose longest queues the study does not read, the
-            # queues are longer.
+            # The study reads the longest queues only at round-trip times of 10 and 200 ms.
+            # At other round-trip times the test has longer queues, which must not be read.
             most = {10: (8, 9), 200: longest}.get(rtt, (70, 80))
             runs[f"{policy}-{rtt}"] = a_router(
                 utilisation=mean,
@@ -272,8 +272,8 @@ def test_the_average_of_red_weighs_the_queue_by_the_arrivals_of_each_interval():
     half = log(2) / 0.01 * 8333.333333333333  # arrivals per second that halve the average in 10 ms
     queue = np.array([9.0, 1.0, 0.0, 17.0])  # without the packet in service: 8, 0, 0 and 16
     assert average.average(queue, half) == pytest.approx([4, 2, 9])
-    # A fully used link has 8333 arrivals per second. Each arrival multiplies the average by 1 - w,
-    # where the weight is w = 1 - exp(-1 / 8333).
+    # A fully used link has 8333 arrivals per second.
+    # Each arrival multiplies the average by 1 - w, where the weight is w = 1 - exp(-1 / 8333).
     averages = average.average(np.array([101.0, 1.0]), 8333.333333333333)
     assert averages == pytest.approx([100 * exp(-1 / 8333.333333333333) ** 83.33333333333333])
 
@@ -294,9 +294,10 @@ def test_the_average_is_that_of_the_last_25_s():
 
     runs = {f"{rtt}-seed-{seed}": run(0, 60) for rtt in (10, 200) for seed in (1, 2, 3, 4, 5)}
     measured = measure("average", runs)
-    # The link is half used and half of the packets are dropped, so that C packets/s arrive.
-    # Therefore 10 ms multiply the average by exp(-0.01). The average of 999 decays during five
-    # intervals with an empty queue, and then approaches 60 during 196 intervals.
+    # The link is half used, and half of the packets are dropped, so that C packets/s arrive.
+    # Therefore RED's average is multiplied by exp(-0.01) in each interval without a queue.
+    # The average of 999 decays during five intervals with an empty queue.
+    # Then it approaches 60 during 196 intervals.
     decay = exp(-0.01)
     values = [999 * decay ** (k + 1) for k in range(5)]
     for _ in range(196):
@@ -355,8 +356,8 @@ def test_figure_17_has_the_longest_of_both_queues_at_both_ends_and_their_mean_at
         for rtt in RTTS:
             most = ((5, 6), (7, 8)) if rtt in (10, 200) else ((70, 80), (70, 80))
             runs[f"{policy}-{rtt}"] = a_router(LOT, occupancy_max_packets=most)
-        # The longest queue is that of the second link at 10 ms with RED, and that of the first link
-        # at 200 ms with the threshold policy.
+        # With RED, the longest queue is at the second link and at 10 ms.
+        # With the threshold policy, the longest queue is at the first link and at 200 ms.
         where = (10, ((5, 6), longest)) if policy == "red" else (200, (longest, (5, 6)))
         runs[f"{policy}-{where[0]}"] = a_router(LOT, occupancy_max_packets=where[1])
     runs["threshold-10"] = a_router(
@@ -408,8 +409,8 @@ def test_figure_18_has_delay_loss_and_completion_and_ratios_and_gain_of_the_thre
             f"throughput_ratio_{rtt}": (0.5, 2),  # by hand: 0.4 / 0.8, 1 / 0.5
             f"goodput_ratio_{rtt}": (0.75, 0.5),  # by hand: 60 / 80, (20 + rtt / 2) / (40 + rtt)
             f"loss_ratio_{rtt}": (2 / 3, 4),  # by hand: 0.02 / 0.03, 0.04 / 0.01
-            # The paper gains five minutes with transfers of 500 MB. Other sizes are not compared
-            # with it.
+            # The paper gains five minutes with transfers of 500 MB.
+            # Other sizes are not compared with it.
             f"completion_gain_{rtt}": (300 + rtt, 500 - rtt) if name == "fig18" else NONE,
         }
     expect(measure(name, runs), **worked)

@@ -154,8 +154,9 @@ def with_rates() -> dict[str, Run]:
 def test_figure_9_has_the_growth_of_failures_of_class_2_and_their_ratio_in_class_1():
     expect(
         measure("fig09", with_rates()),
-        # Without errors, the failure rate of all frames is 0.1. The ratios are 0.3 / 0.15 and 0.2 /
-        # 0.1.
+        # Without errors, the failure rates of all frames in the two replications are 0.1 and 0.2.
+        # From p_w = 0 to 0.15, the failure rates of class 2 grow by 0.15 and 0.1.
+        # From p_w = 0.15 to 0.3, they grow by 0.3 and 0.2.
         growth_ratio_2=(2, 2),
         ratio_1=(0.8, 0.5),  # by hand: 0.08 / 0.1, 0.1 / 0.2
     )
@@ -181,8 +182,8 @@ def test_figure_10_has_discards_of_both_classes_their_changes_and_the_stated_att
 
 
 def of_table_ii(error: float) -> dict:
-    """Return two classes of five downloads in the cell of table II, with 4 attempts. The settings
-    are typed again, as a check.
+    """Return a scenario with two classes of five downloads in the cell of table II, with 4
+    attempts. The settings do not come from the study, so that errors in the study are found.
     """
     return {
         "duration": "200 s",

@@ -51,8 +51,8 @@ def test_numbers_are_counted_within_bands_and_bounds_by_both_rules():
     closeness = messages.closeness(results)
     assert closeness.numbers == (Count(1, 3), Count(1, 3), Count(2, 3))
     assert (closeness.orders, closeness.orders_exact) == (Count(1, 2), Count(0, 2))
-    # The number m 1 has a band of 15 %, so that its value 12 also deviates. No cause explains the
-    # shape.
+    # The difference of the check `m 1` (12 with a band of 15 %) has the cause "unstated".
+    # The violated inequality has no cause.
     assert closeness.causes == {"unstated": 2, messages.UNKNOWN: 1}
 
 

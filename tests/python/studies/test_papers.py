@@ -1,7 +1,8 @@
 """The numbers in the rules agree with a table that was typed only from the papers.
 
-``papers.toml`` was typed from the texts and a list of questions, without ``claims.toml``. Each
-number has the line of its text. A note marks rows that were typed together with their rule.
+``papers.toml`` was typed from the texts and a list of questions, by somebody who did not see
+``claims.toml``. Each row has the line of the paper's text with the number. A note marks the rows
+that were typed together with their rule.
 """
 
 import tomllib
@@ -25,7 +26,9 @@ CHECKS = {
 
 
 def limits(row):
-    """Return the smallest and largest number of the paper, or None if there is no such bound."""
+    """Return the smallest and the largest number that the paper permits. None replaces a limit that
+    the paper does not state.
+    """
     if "number" in row:
         return row["number"], row["number"]
     return tuple(row.get("range", (row.get("at_least"), row.get("at_most"))))

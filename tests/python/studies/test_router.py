@@ -51,8 +51,8 @@ def test_a_study_measures_every_value_that_claims_read(study, runs):
 
 
 def seconds(studies: list[Study]) -> float:
-    """Return the total simulated time of the studies. A point in several studies is counted once.
-    [s]
+    """Return the total simulated time of the studies. A scenario in several studies is counted
+    once. [s]
     """
     distinct = {Scenario(tree).key: tree for study in studies for tree in study.points.values()}
     return sum(

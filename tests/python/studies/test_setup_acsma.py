@@ -58,8 +58,7 @@ def test_packets_are_of_1000_bytes_over_links_without_errors(name):
         # Paper, line 690: "zero channel losses"
         assert every(links, "error") == {0}
         assert every(links, "r") == {None}
-        # Quoted from the paper: "All topologies consist of four links, with each link carrying a
-        # single user data flow".
+        # Paper: "All topologies consist of four links, with each link carrying a single ... flow".
         if name not in ("fig6_14", "fig6_15"):
             assert [flow["route"] for flow in flows] == [["1"], ["2"], ["3"], ["4"]]
 
@@ -87,12 +86,13 @@ def test_k_is_10_unless_it_is_swept(name):
             # Paper, line 319: "Each link carries a single TCP Reno session"
             assert only(csma, "connections", "k_per_s") == {"connections": "one", "k_per_s": None}
             continue
-        # Paper, line 813: "By default, 1) k ... is 10" (line 690); "k = 10, k = 15, and k = 20"
+        # Paper, line 690: "By default, 1) k ... is 10". Line 813: "k = 10, k = 15, and k = 20".
         wanted = KS[point] if name == "fig6_10" else 10
         if name == "fig6_12":
             wanted = float(point.partition("-")[0])
         if point.startswith("larger"):
-            # The mean window of Reno is 1.31 / sqrt(p), and not sqrt(2 / p) as in the model.
+            # The model assumes a mean window of sqrt(2 / p), but Reno has 1.31 / sqrt(p).
+            # A larger k compensates for this difference.
             wanted = 10 * sqrt(2) / 1.31
         assert csma["k_per_s"] == pytest.approx(wanted), point
         # Paper, line 690: "we update the connection number every 5 seconds"
@@ -145,8 +145,8 @@ def stated_beta(name: str, point: str) -> float:
 def test_beta_is_200_and_800_in_chapter_4_unless_it_is_swept(name):
     for point, tree in scenarios(name).items():
         if not is_legacy(name, point):
-            # The stated values of beta are whole numbers. In runs of figure 6.10, k^2 beta is
-            # exactly 20000, so that beta differs slightly.
+            # The stated values of beta are whole numbers.
+            # In runs of figure 6.10, k^2 beta is exactly 20000, so that beta differs slightly.
             assert tree["csma"]["beta"] == pytest.approx(stated_beta(name, point), rel=2e-3), point
     if name == "fig6_10":
         for tree in scenarios(name).values():
@@ -155,8 +155,9 @@ def test_beta_is_200_and_800_in_chapter_4_unless_it_is_swept(name):
 
 @pytest.mark.parametrize("name", SIMULATED)
 def test_r_is_read_every_second_and_every_two_in_chapter_4(name):
-    """The product of step and update interval is 0.1 (line 690) or 0.05 * 2 (line 319), so that r
-    per packet is equal.
+    """In chapter 4, r is updated every 2 s with a step of 0.05 (line 319). In other chapters it is
+    updated every second with a step of 0.1 (line 690). Both products are 0.1, so that r per packet
+    is the same.
     """
     for point, tree in scenarios(name).items():
         csma = tree["csma"]
@@ -169,7 +170,7 @@ def test_r_is_read_every_second_and_every_two_in_chapter_4(name):
         assert csma["r_max"] == (0.01 if name in ("fig4_2", "fig4_3") else None), point
         # "Discards tail packet with probability min(r, 1)" (line 521) applies from chapter 5 on.
         assert csma["aqm"] is (name not in ("fig4_2", "fig4_3", "capacity")), point
-        # "the first queue length measurement methods" (line 596), which measures queues in packets.
+        # Paper, line 596: "the first queue length measurement methods", with queues in packets.
         assert csma["queue_unit"] == ("bytes" if point.startswith("bytes") else "packets"), point
         dummy = point.endswith(("dummy", "True"))
         assert csma["dummy"] is dummy, point
@@ -182,7 +183,7 @@ def test_legacy_links_are_of_802_11_or_of_idealised_backoff(name):
         if not is_legacy(name, point):
             continue
         csma = tree["csma"]
-        # Access by (4.1) has rho = 2.24 (line 309), unless the paper states another value.
+        # Idealised access by Eq. (4.1) has rho = 2.24 (line 309) where the paper states no value.
         ideal = point == "legacy" or name == "capacity"
         assert csma["access"] == ("legacy" if ideal else "dcf"), point
         assert only(csma, "aqm", "dummy") == {"aqm": False, "dummy": False}
@@ -202,8 +203,8 @@ def test_legacy_links_are_of_802_11_or_of_idealised_backoff(name):
 
 
 def is_hack(name: str, point: str) -> bool:
-    """Return whether TCP ACKs return immediately, as in chapter 4, for theorem 1 and at named
-    points.
+    """Return whether TCP ACKs are delivered immediately, without contention. This is so in chapter
+    4, for theorem 1, and at points whose name contains "hack" or begins with "larger".
     """
     if name in CHAPTER_4:
         return point not in ("lcsma", "plain")
@@ -283,8 +284,8 @@ def test_topology_d_has_six_links_and_three_flows_of_two_hops():
         assert [flow["name"] for flow in tree["csma"]["links"]] == ["1", "2", "3", "4", "5", "6"]
         routes = {link["name"]: link["route"] for link in tree["csma"]["flows"]}
         assert routes == {"upper": ["1", "2"], "middle": ["3", "4"], "lower": ["5", "6"]}
-        # The links of the middle flow conflict with all other links. The outer links conflict only
-        # with the middle flow.
+        # The links of the middle flow conflict with all other links.
+        # The outer links conflict only with the middle flow.
         unlike = conflicts_of(tree)
         assert all(frozenset((mine, outer)) in unlike for mine in "34" for outer in "1256")
         assert not any(frozenset((first, other)) in unlike for first in "12" for other in "56")

@@ -54,8 +54,8 @@ def test_every_scenario_is_of_table_2(name):
         assert tree["cell"]["ap"]["control_rate_bps"] == 2e6  # rate of MAC ACKs (line 391)
         assert every(tree["stations"], "rate_bps") == {11e6}
         assert every(tree["stations"], "control_rate_bps") == {2e6}
-        # Assumption A1: "large enough to avoid buffer overflow" (line 90). 28 stations have 4
-        # packets each.
+        # Assumption A1: "large enough to avoid buffer overflow" (line 90).
+        # 28 stations have 4 packets each.
         assert tree["cell"]["ap"]["queue_packets"] == 1000
         assert every(tree["stations"], "queue_packets") == {1000}
         assert (tree["duration_s"], tree["replications"], tree["seed"]) == (200, 30, 1), point

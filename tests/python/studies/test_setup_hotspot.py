@@ -48,9 +48,9 @@ BUFFERS = {
     "short-with": 5,
     **{f"random-{window}": 600 for window in (6, 12, 16, 20)},
 }
-"""Buffers of the access point, in runs that isolate a cause. [packets]"""
+"""Buffer of the access point in the runs that differ from the paper's 75 packets. [packets]"""
 PROMPT = {"prompt": 7}
-"""CWmin of the stations other than station 1, in runs that isolate a cause. [slots]"""
+"""CWmin of the stations other than station 1 in the runs that differ from the paper. [slots]"""
 
 
 @pytest.mark.parametrize("study", TESTBED, ids=lambda study: study.name)
@@ -60,11 +60,10 @@ def test_every_scenario_has_the_test_bed_of_the_paper(study):
         assert tree["cell"]["phy"] == "802.11b"
         # Paper, line 164: "a Cisco Aironet 1200 Access Point (having 75 packets of buffer space)"
         assert tree["cell"]["ap"]["queue_packets"] == BUFFERS.get(point, 75), point
-        # The AP's CWmin of 34 gives the paper's beta of 1.2 together with the CWmin of the
-        # stations.
+        # The AP's CWmin of 34 and the stations' CWmin of 29 give the paper's beta of 1.2.
         assert tree["cell"]["ap"]["cwmin"] == 34
-        # "Wired links are realized by means of 100 Mbit/s Ethernet cables" (line 164) is simulated
-        # without a rate limit.
+        # Paper, line 164: "Wired links are realized by means of 100 Mbit/s Ethernet cables".
+        # The wired links have no rate limit in the simulation.
         loss = 0.004 if point.startswith("random-") else 0.0
         assert only(tree["wire"], "rate_bps", "loss") == {"rate_bps": None, "loss": loss}
         # assumption a3 (line 321)
@@ -82,14 +81,13 @@ def test_every_connection_has_the_window_and_the_delayed_acks_of_the_paper(study
         for flow in tree["flows"]:
             if "tcp" not in flow:
                 continue
-            # Paper, lines 180, 198, 208: "the TCP receiver window of all connections is equal to 42
-            # packets"
+            # Paper, lines 180, 198, 208: "the TCP receiver window ... is equal to 42 packets"
             own = flow["station"] == "first" and window_of_station_1(study.name, point)
-            # "on STA n 2,3,4,5 with a receiver window of 6 packets" (footnote 9, line 225)
+            # Paper, footnote 9, line 225: "on STA n 2,3,4,5 with a receiver window of 6 packets".
             usual = 6 if study is footnote_9.STUDY else 42
             assert flow["tcp"]["window_packets"] == (own or usual), point
-            # Paper, assumption a3, line 321: "The TCP version is Reno with delayed ACK". Line 174:
-            # packets of 1500 bytes.
+            # Paper, assumption a3, line 321: "The TCP version is Reno with delayed ACK".
+            # Line 174: packets of 1500 bytes.
             each = flow["station"] == "first" and point == "still-each"
             each = each or point.startswith("each-")
             assert flow["tcp"]["delayed_ack"] is not each, point
@@ -97,8 +95,8 @@ def test_every_connection_has_the_window_and_the_delayed_acks_of_the_paper(study
 
 
 def window_of_station_1(study: str, point: str) -> int | None:
-    """Return the receive window of station 1. Figures 8 and 11 vary it "from 6 packets (i.e., about
-    8 kbytes) to 42 packets" (line 208).
+    """Return the receive window of station 1, or None if it equals the window of other stations.
+    Figures 8 and 11 vary the window of station 1 from 6 to 42 packets (line 208). [packets]
     """
     if point.startswith("still-"):
         return 6
@@ -362,8 +360,8 @@ def test_points_that_isolate_a_cause_differ_only_in_it():
     for point in ("lossless", "short-without", "short-with"):
         assert counts(trees[point]) == {("first", "down"): 6, ("others", "down"): 4}
         assert (trees[point]["vsb"] is not None) == (point == "short-with")
-    # Figure 11 has additional runs without lost ACKs, with a small CWmin of the stations, and
-    # without discarded frames.
+    # Figure 11 has three additional runs, each with one change.
+    # The changes are no lost ACKs, a small CWmin of the stations, and no discarded frames.
     trees = normalised(windows.FIG11)
     for point in ("lossless", "prompt", "patient"):
         assert counts(trees[point]) == {("first", "up"): 1, ("others", "up"): 4}
@@ -372,8 +370,9 @@ def test_points_that_isolate_a_cause_differ_only_in_it():
         nodes = [trees[point]["cell"]["ap"], *trees[point]["stations"]]
         assert every(nodes[1:], "cwmin") == {cwmin}
         assert every(nodes, "attempts_short") == {attempts}
-    # Footnote 9 has additional runs: at a fixed rate at which the access point has no queue, with a
-    # lower threshold of the estimator, and with the default estimator.
+    # The study of footnote 9 has additional runs.
+    # One run has a fixed rate at which the access point has no queue.
+    # Two runs have a lower threshold of the estimator, and the default threshold.
     trees = normalised(footnote_9.STUDY)
     assert trees["still"]["vsb"]["rate_bps"] == 4.5e6
     assert trees["prompt"]["vsb"]["wce"]["threshold_s"] == 0.01

@@ -19,7 +19,7 @@ def is_lot(name: str) -> bool:
 
 
 def users_of(name: str, point: str) -> int:
-    """Return the number of Compound flows at a single router that has no other flows."""
+    """Return the number of Compound flows, for points in which a single router has only these."""
     return int(point.removeprefix("held-").partition("-")[0]) if name == "users" else 60
 
 
@@ -36,8 +36,8 @@ def test_every_router_has_100_mbps_and_sources_with_2_mbps(name):
     for point, tree in scenarios(name).items():
         names = [link["name"] for link in bottlenecks(tree)]
         assert names == list(LOT if is_lot(name) else ONE)
-        # Line 485 of the paper states equal rates. The links of a parking lot differ by 0.3 %,
-        # unless the name of the point begins with "equal".
+        # Line 485 of the paper states equal rates.
+        # In a parking lot, rates differ by 0.3 % unless the name of the point begins with "equal".
         equal = not is_lot(name) or point.startswith("equal")
         rates_bps = {100e6 * users_of(name, point) / 60} if equal else {99.85e6, 100.15e6}
         assert every(bottlenecks(tree), "rate_bps") == rates_bps, point

@@ -16,7 +16,7 @@ def scenarios(name: str) -> dict[str, dict]:
 @pytest.mark.parametrize("name", SIMULATED)
 def test_every_scenario_is_of_table_ii(name):
     for point, tree in scenarios(name).items():
-        # The preamble is a PLCP preamble of 144 us and a header of 48 us.
+        # `preamble_s` is the sum of the PLCP preamble (144 us) and the PLCP header (48 us).
         cell = only(tree["cell"], "phy", "slot_s", "sifs_s", "preamble_s", "rts_threshold_bytes")
         assert cell == {
             "phy": "802.11g-long",
@@ -35,8 +35,8 @@ def test_every_scenario_is_of_table_ii(name):
         assert tree["cell"]["rate_control"] == ("arf" if "arf" in point else "fixed")
 
 
-# Studies with eight attempts, which are the paper's first attempt and seven retries. The figures of
-# the other studies require four attempts.
+# Studies with eight attempts, which are the paper's first attempt and seven retries.
+# The figures of the other studies require four attempts.
 EIGHT = {"fig17", "fig18", "contenders"}
 
 
@@ -81,7 +81,7 @@ def test_the_access_point_has_room_for_100_packets(name):
 
 
 def law(name: str, point: str) -> str:
-    """Return the queue of the access point that the name of a point denotes."""
+    """Return the policy of the access point's queue that follows from the name of a point."""
     words = point.replace("trace-", "").replace("stated-", "")
     if words.startswith("partition"):
         return "partition"
@@ -122,15 +122,15 @@ def test_tolerances_are_those_of_figure_7():
         point: tree["cell"]["ap"]["queue"]["tol_packets2"]
         for point, tree in scenarios("fig07").items()
     }
-    # Paper, line 375: "which implies tol = 1/B_ap^2"
+    # Paper, line 375: "which implies tol = 1/B_ap^2". With B_ap = 100, this is 1e-4.
     tols = {"printed": 1e-4, "small": 1, "medium": 25, "large": 225}
     tols |= {f"partition-{size}": tol for size, tol in tols.items()}
     assert tolerances == pytest.approx(tols)
 
 
 def groups(tree) -> dict[str, tuple[int, float, float]]:
-    """Return, for each group of stations, the number of stations and the error probabilities down
-    and up.
+    """Return three values by the name of a group of stations: the number of stations, the error
+    probability downlink, and the error probability uplink.
     """
     errors: dict[str, list] = {}
     for station in tree["stations"]:

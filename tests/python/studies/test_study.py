@@ -21,7 +21,8 @@ def quantity(*samples: float, predicted: float | None = None) -> Quantity:
 
 
 def test_interval_is_students_t_over_replications():
-    # The mean is 2, the standard deviation 1, and Student's t(0.975, 2) = 4.302653.
+    # The samples have the mean 2 and the standard deviation 1.
+    # The half width is Student's t(0.975, 2) = 4.302653 divided by the square root of three.
     measured = quantity(1.0, 2.0, 3.0, predicted=2.5).measured()
     assert measured.simulated == 2.0
     assert measured.ci95 == pytest.approx(4.302653 / 3**0.5, rel=1e-6)
@@ -119,8 +120,7 @@ def test_a_curve_of_which_the_prediction_has_no_number_has_no_prediction():
 
 
 def test_values_are_printed_with_their_intervals():
-    # The half width of the interval is Student's t(0.975, 2) = 4.302653, divided by the square root
-    # of three.
+    # The half width is Student's t(0.975, 2) = 4.302653, divided by the square root of three.
     quantities = [quantity(1.0, 2.0, 3.0), quantity(10.0)]
     assert [str(value) for value in quantities] == ["2.0 ± 2.5", "10.00"]
     assert listed(quantities) == "2.0 ± 2.5, 10.00"

@@ -11,9 +11,9 @@ from .brief import by_models_alone
 ANALYSIS = [*(f"red-{n}" for n in (1, 2, 3, 4, 5, 6, 7, 8, 18)), "vbs-16"]
 
 DEVIATES = {"vbs-16", "red-6", "red-8"}
-"""Claims that deviate. In vbs-16, 0.164 is the end of the sufficient condition, not of the exact
-condition. In red-6, 0.7751 s is not critical with the default parameters. In red-8, the product C
-tau at 10 ms is one packet.
+"""Claims with the verdict "deviates". In vbs-16, 0.164 is the limit of a sufficient condition for
+stability, not of the exact condition. In red-6, the delay 0.7751 s is not critical with the default
+parameters. In red-8, the product C tau is one packet at 10 ms.
 """
 
 

@@ -63,7 +63,7 @@ export class Api {
   }
 }
 
-/** Returns an error of the server, without the name of the temporary file. */
+/** Returns the error for a reply of the server. The name of the server's temporary file is left out of the message. */
 export function refusalFrom(body: unknown, status: number): Refused {
   const { error, hint } = (body ?? {}) as Record<string, unknown>;
   const message = typeof error === "string" ? error : `the server sent no answer (HTTP status ${status})`;

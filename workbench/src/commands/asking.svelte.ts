@@ -33,7 +33,7 @@ export class Asking<T> {
     this.#api = api;
   }
 
-  /** Runs the command. Cancels the command that is running. */
+  /** Runs the command on a scenario text, after cancelling its previous run if that is not finished. */
   async ask(source: Source, options: Options = {}): Promise<void> {
     this.#end();
     const api = this.#api();

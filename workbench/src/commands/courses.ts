@@ -7,7 +7,7 @@ import type { Course } from "./swept";
 
 export type Painter = (plot: uPlot) => void;
 
-/** Returns a function that draws points and confidence intervals of the visible lines. */
+/** Returns a function that draws the points and the confidence intervals of the visible lines on a plot. */
 export function painterOf(courses: readonly Course[], lines: readonly Line[], places: readonly number[], chosen: number): Painter {
   return (plot) => {
     const { ctx, bbox } = plot;

@@ -16,13 +16,14 @@ export interface Row {
   ci95: number | null;
 }
 
-/** Lists of the result, in the order of the table. A list whose items are sums, such as classes,
- * precedes the list of the parts, such as flows. */
+/** Lists of the result, in the order of the table. Lists of sums over flows, such as classes and stations, precede the
+ * list of flows. */
 const LISTS = ["cells", "aps", "classes", "links", "queues", "stations", "flows"];
 
 /**
- * Returns the quantities that prediction and simulation have in common. Flows are left out if there are stations or
- * classes, which have the sums of their flows. Repeated pairs of values and pairs of zeros are also left out.
+ * Returns the quantities that prediction and simulation have in common. Flows are left out if stations or classes have
+ * the sums over these flows. A row is also left out if both values are 0, or if another row of the item has the same
+ * two values.
  */
 export function rowsOf(predicted: Answer, simulated: Answer): Row[] {
   const isSummed = ["stations", "classes"].some((list) => itemsOf(predicted, list).length > 0);

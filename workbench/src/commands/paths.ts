@@ -35,7 +35,7 @@ export function offersOf(text: string): Offer[] {
   ].map(([path, values]) => ({ path, values }));
 }
 
-/** Returns all key paths of the schema, with the names that occur in the scenario text. */
+/** Returns all key paths of the schema. Where a path contains a free name, the names in the scenario text are used. */
 export function pathsOf(schema: Schema, text: string): string[] {
   const tree = treeOf(text) ?? {};
   const paths = new Set<string>();

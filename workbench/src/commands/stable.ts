@@ -24,7 +24,10 @@ export function sortOf(root: number | null | undefined): Sort {
   return root == null ? "none" : root < 0 ? "stable" : "unstable";
 }
 
-/** Returns the position of a value on an axis as a fractional index from 0, or null outside the axis. */
+/**
+ * Returns the position of a value among the `values` of an axis, as a fractional index from 0. For example, 1.5 is
+ * halfway between the second and the third value. Returns null for a value outside the axis.
+ */
 export function placeOf(value: number, values: readonly number[]): number | null {
   const above = values.findIndex((each) => each >= value * (1 - 1e-12));
   const high = values[above];

@@ -62,8 +62,8 @@ export function labelsOf({ points }: Sweep): string[] {
 }
 
 /**
- * Returns the horizontal positions of the points. The positions are the values if these are increasing numbers with one
- * unit. If not, the points have equal distances.
+ * Returns the horizontal positions of the points of a sweep. If the tried values are increasing numbers with one unit,
+ * the positions are these values. For all other values, the points have equal distances.
  */
 export function placesOf(labels: readonly string[]): { at: number[]; unit: string; isLog: boolean; areNumbers: boolean } {
   const quantities = labels.map((label) => quantityOf(label) ?? { number: label, unit: "" });

@@ -1,4 +1,4 @@
-/** Tabs for the commands of Python, with their keys in links. */
+/** Tabs for the commands of Python. `key` is the name of the tab in links to the page. */
 
 export const PYTHON_TABS = [
   { key: "predict", title: "Models" },

@@ -23,11 +23,11 @@ export interface Tuning {
   elsewhere: { text: string } | null;
   /** Delays of calls, one sentence per direction. */
   call_delays: { text: string }[];
-  /** Stations whose goodput is lower with the recommended candidate. [bit/s] */
+  /** Stations with a lower goodput under the recommended candidate than under the present settings. [bit/s] */
   losers: { station: string; now_bps: number; then_bps: number }[];
   costs: string[];
-  /** Candidates that are ruled out by a bound or by their cost. Each item is one reason, and `what`
-   * has the names of its candidates. */
+  /** Reasons for which candidates were ruled out: a bound, or the cost. `what` has the names of the candidates that
+   * were ruled out for this reason. */
   ruled_out: { what: string[] }[];
 }
 
@@ -38,7 +38,7 @@ export type Aim = (typeof AIMS)[number];
 const SHOWN = ["goodput_bps", "rtt_s", "jain"];
 const AIMED_AT: Record<string, string> = { delay: "sojourn_s", fairness: "jain_p05", calls: "calls" };
 
-/** Returns the confirmed candidates. The present settings are first, and the recommended candidate is second. */
+/** Returns the confirmed candidates: the present settings, then the recommended candidate, then other candidates. */
 export function confirmedOf({ candidates, chosen }: Tuning): Candidate[] {
   const rank = ({ name, settings }: Candidate) => (Object.keys(settings).length ? (name === chosen?.name ? 1 : 2) : 0);
   return candidates.filter(({ simulated }) => simulated).sort((candidate, other) => rank(candidate) - rank(other));

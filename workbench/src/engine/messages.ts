@@ -38,7 +38,7 @@ export type Order =
 /** Results of a replication. */
 export interface Yielded {
   values: Float64Array;
-  /** Number of the run at its worker, or 0 if the run is not kept. */
+  /** Number with which the page can ask this worker about the run, or 0 if the worker does not keep the run. */
   run: number;
 }
 

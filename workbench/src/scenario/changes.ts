@@ -33,7 +33,7 @@ function short(value: unknown): string {
   return text.length > MAX_CHARACTERS ? `${text.slice(0, MAX_CHARACTERS - 1)}…` : text;
 }
 
-/** Returns a value as TOML on one line. Of an empty inner table, only the key is shown. */
+/** Returns a value as TOML on one line. An empty table inside another table is shown as its key, without `= {}`. */
 function written(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(written).join(", ")}]`;
   if (!isTree(value)) return value === undefined ? "" : JSON.stringify(value);

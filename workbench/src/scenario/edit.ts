@@ -10,7 +10,7 @@ export type Tree = Record<string, unknown>;
 /** TOML text of a value, or null to remove the value so that the default applies. */
 export type Written = string | null;
 
-/** Parses a scenario text. Returns null if it has a syntax error. */
+/** Parses a scenario text. Returns null if the text has a syntax error. */
 export function treeOf(text: string): Tree | null {
   try {
     return (isJson(text) ? JSON.parse(text) : parse(text)) as Tree;
@@ -59,7 +59,7 @@ export function edited(text: string, path: readonly string[], value: Written): s
   return null;
 }
 
-/** Yields possible texts that contain the value. The text with the fewest changes is first. */
+/** Yields versions of the text in which the key at `path` has the value, the version with the fewest changes first. */
 function* writings(text: string, path: readonly string[], value: string): Generator<string> {
   const { entries, tables } = outline(text);
   const entry = entries.find((entry) => samePath(entry.path, path));
@@ -96,7 +96,7 @@ function* insertions(
   yield `${text.trimEnd()}\n\n${header}\n${line}\n`;
 }
 
-/** Yields possible texts in which a value replaces a table of several lines. */
+/** Yields versions of the text in which the value replaces a table of several lines. */
 function* replacements(text: string, path: readonly string[], value: string): Generator<string> {
   for (const without of removals(text, path)) yield* writings(without, path, value);
 }

@@ -9,11 +9,11 @@ interface Listed {
   /** Key path, in which `*` stands for each name in the scenario text. */
   path: string;
   label: string;
-  /** Key that must be present. The default is the table that contains the key path. */
+  /** Key without which the field is not shown. The default is the table that contains the key path. */
   needs?: string;
   /** Whether the field is shown only if the text contains its key. */
   present?: true;
-  /** Key and values that are a condition: the field is shown only if the key has one of the values or is missing. */
+  /** Condition: the field is shown only if the key at `path` is missing or has one of `values`. */
   only?: readonly [path: string, ...values: unknown[]];
   /** Default of the key, if the schema has it only in a sentence. */
   without?: string;
@@ -24,13 +24,13 @@ interface Listed {
 const WINDOWS = [0, 1, 3, 7, 15, 31, 63, 127, 255, 511, 1023] as const;
 const ROOT = "";
 const ADAPTIVE = ["csma.access", "adaptive"] as const;
-/** Conditions of fields: standards whose data rate follows from the SNR, and standards whose data rate is set. */
+/** Values of `only` for two sets of PHYs: the data rate follows from the SNR (`BY_SIGNAL`) or is set (`BY_RATE`). */
 const BY_SIGNAL = ["cell.phy", "802.11n", "802.11ac", "802.11ax"] as const;
 const BY_RATE = ["cell.phy", "802.11b", "802.11g", "802.11g-long", "802.11a"] as const;
 
 /** Pseudo-key for the discipline of a queue, which has no key of its own. */
 export const DISCIPLINE = "(discipline)";
-/** Value that the form writes for each queue discipline. */
+/** TOML table of settings that the form writes for each queue discipline. */
 const DISCIPLINES: Record<string, string> = {
   fq_codel: "{}",
   cake: "{}",
@@ -154,7 +154,7 @@ export type Widget =
   | { kind: "table" }
   /** A choice of the queue discipline. */
   | { kind: "discipline"; words: string[] }
-  /** A number of calls, or the word for calls without video. */
+  /** A number of calls, or one of `words`, which is for calls without video. */
   | { kind: "call"; words: string[] }
   | { kind: "number"; least?: number; most?: number; isWhole: boolean; steps?: readonly number[]; isSlider: boolean }
   | { kind: "quantity"; units: string[]; words: string[] };

@@ -3,7 +3,7 @@
 import type { Problem } from "../engine/answers";
 import { outline } from "./outline";
 
-/** Returns the range of text to mark for a problem: key and value, or else the line, or else the first line. */
+/** Returns the range of text to mark for a problem: its key and value, its line, or the first line without a line. */
 export function placeOf(text: string, problem: Problem): { from: number; to: number } {
   const [from, to] = lineOf(text, problem.line ?? 1);
   if (problem.line !== null && problem.path !== null) {

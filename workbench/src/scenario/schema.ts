@@ -25,7 +25,10 @@ export class Schema {
     this.#root = root as Node;
   }
 
-  /** Returns the node to which a node refers, with the description and default of the referring node. */
+  /**
+   * Follows the `$ref` of a node. Returns the target, in which the description and the default of `node` replace those
+   * of the target. A node without `$ref` is returned unchanged.
+   */
   resolved(node: Node): Node {
     const name = node.$ref?.split("/").at(-1);
     const target = name === undefined ? undefined : this.#root.$defs?.[name];

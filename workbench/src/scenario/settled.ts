@@ -4,10 +4,10 @@ import { parse } from "smol-toml";
 import { edited, treeOf, valueAt } from "./edit";
 
 /**
- * Returns a text that contains the overrides as far as possible, and the remaining overrides.
+ * Writes the overrides `more` into a text as far as possible. Returns the new text, and the overrides that remain.
  *
- * An override remains if the text cannot contain it with the same meaning. Such overrides are tables, keys below
- * another override, and values of a key that is a table in the text.
+ * An override remains if the text cannot contain it with the same meaning. This applies to an override whose value is a
+ * table, to a key inside the key of another override, and to a key that is a table in the text.
  */
 export function settled(
   text: string,

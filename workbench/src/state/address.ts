@@ -6,15 +6,15 @@ import { fromFragment, type Linked, LinkError, toFragment } from "./link";
 const WRITE_MS = 600;
 
 /**
- * Reads the address now and after each change. Calls `take` with the content of the address, or with null if the
- * address is empty.
+ * Reads the content of the address immediately, and again after each change of the address. Calls `take` with the
+ * content, or with null if the address has no content.
  */
 export function followAddress(
   take: (linked: Linked | null) => void | Promise<void>,
   fail: (message: string) => void,
 ): { write(linked: Linked | null): void; push(linked: Linked): Promise<void>; close(): void } {
   let timer: ReturnType<typeof setTimeout> | undefined;
-  /** Last address that this module has written, which is not read again. */
+  /** Content of the address that was last written or read. It is not read again. */
   let own = "";
 
   const read = async () => {

@@ -1,4 +1,4 @@
-/** Recording of the frames on the air in a time interval. For a recording, the first replication is run again. */
+/** Recording of the frames on the air in a time interval. For this, the first replication is simulated again. */
 
 import type { Answer, Scenario } from "../engine/answers";
 import type { Source } from "../engine/engine";
@@ -14,13 +14,13 @@ interface Listener {
 
 /** A recording that is in progress or finished. */
 export interface Recording {
-  /** Ends a recording in progress. A finished recording stays available. */
+  /** Cancels the recording if it is in progress. A finished recording stays available. */
   rest(): void;
-  /** Ends a recording in progress, or releases a finished recording. */
+  /** Cancels the recording if it is in progress, or releases its memory if it is finished. */
   stop(): void;
 }
 
-/** Records frames from a time on [s]. Starts again from another time when a view requests that time. */
+/** Records frames that begin at `from_s` or later. If a view requests another time, a new recording starts there. */
 export function recordAir(
   pool: Pool,
   source: Source,

@@ -29,8 +29,8 @@ export interface Listener {
 /**
  * Runs all replications of a scenario.
  *
- * A result combines the measurements of the first n replications, where n is the number of consecutive finished
- * replications. Therefore a result does not depend on the number of workers or on their order.
+ * Replications may finish in any order. A result combines only the first n replications, without a gap. Therefore the
+ * result over n replications does not depend on the number of workers or on their speed.
  */
 export async function experiment(
   pool: Pool,
@@ -58,8 +58,8 @@ export async function experiment(
     listener.progress({ done, replications, fraction });
   };
 
-  /** Combines the first consecutive finished replications, if there are more than in the last
-   * result. */
+  /** Combines the finished replications before the first unfinished replication, if there are more of them than in the
+   * last result. */
   const combine = async () => {
     const gap = values.findIndex((value) => value === undefined);
     const ready = values.slice(0, gap < 0 ? values.length : gap) as Float64Array[];

@@ -33,7 +33,7 @@ export async function toFragment(linked: Linked): Promise<string> {
   return fragment;
 }
 
-/** Decodes a fragment. Returns null if it is empty. */
+/** Decodes the fragment of an address (the part from # on). Returns null if the fragment is empty. */
 export async function fromFragment(fragment: string): Promise<Linked | null> {
   if (fragment === "" || fragment === "#") return null;
   if (!fragment.startsWith(PREFIX)) throw new LinkError("The link contains no scenario: expected #s= and the scenario.");

@@ -15,10 +15,10 @@ import { hasAir, warmupOf_s } from "./recording";
 
 /** Time after the last key press before the text is checked. [ms] */
 const DEBOUNCE_MS = 200;
-/** Estimated remaining time above which a run counts as long. [s] */
+/** Estimated remaining wall-clock time above which a run counts as long. [s] */
 const LONG_S = 120;
 
-/** All results of a scenario that are shown. */
+/** Data that the page shows about a run of a scenario. */
 interface Result {
   source: Source;
   scenario: Scenario;
@@ -124,7 +124,7 @@ export class Workbench {
     return text !== null;
   }
 
-  /** Stops the run. Its results so far stay visible. */
+  /** Stops the run. The results of its finished replications stay visible. */
   stop(): void {
     if (!this.#run) return;
     this.stopped = true;

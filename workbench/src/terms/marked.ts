@@ -29,8 +29,8 @@ const escaped = forms.map((form) => form.replace(/[.*+?^${}()|[\]\\/]/g, "\\$&")
 const PATTERN = new RegExp(`(?<![\\w-])(?:${escaped.join("|")})(?![\\w-])`, "gi");
 
 /**
- * Returns the key under which a spelling is looked up. RED and PIE must be in capitals to differ from common words.
- * Other terms may begin with a capital letter.
+ * Returns the key of a spelling in `byForm`. A spelling with two or more capital letters, such as RED or PIE, must
+ * match exactly, because "red" and "pie" are also common words. Other spellings match with any capital letters.
  */
 function keyOf(form: string): string {
   return /[A-Z].*[A-Z]/.test(form) ? form : form.toLowerCase();

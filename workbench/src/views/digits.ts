@@ -54,8 +54,8 @@ export function ticks(most: number, count: number, least = 0): number[] {
 }
 
 /**
- * Returns values for a logarithmic axis: 1, 2 and 5 times powers of ten. Only powers of ten are returned if there are
- * many values. Round values are returned if there are fewer than three.
+ * Returns the labelled values of a logarithmic axis: 1, 2 and 5 times powers of ten. A range of more than 2000 to 1 has
+ * only powers of ten. If this gives fewer than three values, values at equal distances are returned.
  */
 export function logTicks(least: number, most: number): number[] {
   if (!(least > 0) || !(most > least)) return [];

@@ -17,7 +17,7 @@ const LIMITS: Record<Explanation["limits"][number]["by"], string> = {
   losses: "losses in",
 };
 
-/** Types of limits that are shown with their location. */
+/** Types of limits of a flow that are shown with the link or queue that causes them. */
 const PLACED = ["line", "acks", "losses"];
 
 /** Returns sentences about bad calls, delays, the air, limits, and causes. */

@@ -2,17 +2,17 @@
 
 import type { Answer, Distribution, Explanation, Frames, Scenario, Series } from "../engine/answers";
 
-/** Results of a run so far. */
+/** Results of a run, which may not be finished. */
 export interface Shown {
   /** Scenario of the run. */
   scenario: Scenario;
-  /** Result over the finished replications, or null before the first has finished. */
+  /** Result over the finished replications, or null before the first replication has finished. */
   answer: Answer | null;
   /** Result object as text. */
   text?: string;
   /** Explanation of the result, or null before the first replication has finished. */
   explanation?: Explanation | null;
-  /** Number of finished replications, and number of all replications. */
+  /** Number of finished replications, of `replications` in total. */
   done: number;
   replications: number;
   /** Time series of the first replication, or null until it has finished. */

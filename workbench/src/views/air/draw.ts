@@ -9,7 +9,7 @@ import { BOX_PX, LANE_PX, colorOf, framesIn, heightOf, isDense, lanesTop, xOf, t
 import { shortKindOf } from "./words";
 
 const FONT = "system-ui, sans-serif";
-/** Number of frames after the visible interval whose countdowns are drawn, because a countdown precedes its frame. */
+/** Number of frames after the visible interval whose countdowns are drawn. Countdowns precede their frames. */
 const BEYOND = 80;
 
 export function draw(ctx: CanvasRenderingContext2D, scene: Scene): void {
@@ -168,7 +168,7 @@ function drawBackoffs(ctx: CanvasRenderingContext2D, scene: Scene): void {
   }
 }
 
-/** Writes the number of backoff slots at the start of the countdown, unless another frame of the sender is there. */
+/** Writes the number of backoff slots at the start of a countdown, if no frame of the sender is at this place. */
 function drawSlots(ctx: CanvasRenderingContext2D, scene: Scene, frame: Frame, start_s: number, base: number) {
   const text = String(frame.backoff_slots);
   const left = Math.max(xOf(scene, start_s), scene.gutter_px) + 1;

@@ -10,7 +10,7 @@ import { AXIS_PX, QUEUE_PX, xOf, type Scene } from "./scene";
 
 const FONT = "system-ui, sans-serif";
 
-/** Draws the time axis. Its labels have enough decimals to differ from each other. */
+/** Draws the time axis. The labels of the axis have so many decimals that all labels differ. */
 export function drawAxis(ctx: CanvasRenderingContext2D, scene: Scene, height_px: number): void {
   const { from_s, to_s, gutter_px, width_px } = scene;
   const marks = ticks(to_s, Math.max(2, (width_px - gutter_px) / 90), from_s);
@@ -81,8 +81,8 @@ export function drawQueues(ctx: CanvasRenderingContext2D, scene: Scene): void {
 const MAX_LOOKS = 15;
 
 /**
- * Returns the index of a queue's line style. The index does not change when other queues appear or disappear, unless
- * there are more than `MAX_LOOKS` queues.
+ * Returns the index of a queue's line style. With at most `MAX_LOOKS` queues, the index is that of the queue in the
+ * series, so that a queue keeps its style. With more queues, the index is `at`, the position among the drawn queues.
  */
 function placeOf({ tracks }: Series, queue: Track, at: number): number {
   const all = tracks.filter(({ quantity }) => quantity === queue.quantity);

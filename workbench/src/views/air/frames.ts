@@ -27,7 +27,7 @@ export interface Frame extends Omit<Row<Frames>, "duration_s"> {
   lost: number[];
 }
 
-/** Columns of the engine that `Frames` lacks: sequence numbers of all MPDUs and of the lost MPDUs. */
+/** Two columns of the engine's output that `Frames` lacks: the sequence numbers of all MPDUs, and of the lost MPDUs. */
 interface Numbered {
   sequence?: (number[] | null)[];
   lost?: (number[] | null)[];
@@ -61,7 +61,7 @@ export function firstFrom(frames: readonly Frame[], from_s: number): number {
   return firstIndex(frames, ({ start_s }) => start_s < from_s);
 }
 
-/** Sums over the frames of an interval. */
+/** Numbers of frames, senders and failures in an interval, and the fraction of the interval that is busy. */
 export interface Busy {
   frames: number;
   senders: number;
@@ -72,8 +72,8 @@ export interface Busy {
 }
 
 /**
- * Returns the sums over the frames of an interval. `longest_s` is the duration of the longest frame that may begin
- * before the interval.
+ * Returns the numbers for an interval. A frame that begins before the interval is included if it ends in the interval.
+ * `longest_s` is the duration of the longest frame, which limits how far the function looks back.
  */
 export function busyOf(
   frames: readonly Frame[],

@@ -23,7 +23,7 @@ export interface Access {
   slot_s: number;
   /** Returns the AIFS of a node for an access category. [s] */
   aifs_s: (node: string, flow: string | null) => number;
-  /** Returns the time that EIFS adds to AIFS for all nodes after a busy period that ends with the frames `last`. [s] */
+  /** Returns EIFS minus AIFS after the frames `last`, which end a busy period; 0 if nodes wait only for AIFS. [s] */
   lead_s: (last: readonly Frame[]) => number;
   /** Whether the backoff counter also decreases in a slot in which another node begins to send (EDCA). */
   countsBusy: boolean;
@@ -33,7 +33,7 @@ export interface Access {
 export interface Gap {
   start_s: number;
   end_s: number;
-  /** Time that EIFS adds to AIFS in this gap. [s] */
+  /** Time for which nodes wait in this gap in addition to AIFS, because of EIFS. [s] */
   lead_s: number;
   /** Whether the frames before the gap were fetched. */
   isKnown: boolean;
@@ -47,7 +47,7 @@ export interface Counted {
 }
 
 export interface Countdown {
-  /** Time intervals of the countdown; the last interval is first. */
+  /** Time intervals in which the node counted, from the last interval to the first. */
   stretches: Counted[];
   /** Number of slots that were counted before the recording began. */
   missing: number;
@@ -109,7 +109,8 @@ function expectedResponse_s({ mcs, rate_bps }: Frame): number {
 }
 
 /**
- * Returns the idle gaps between frames in order. `isFirst` returns whether the frames before a frame were not fetched.
+ * Returns the idle gaps between frames, in order of time. `isFirst(at)` returns whether frame number `at` is the first
+ * fetched frame after frames that were not fetched. The gap before such a frame is not known.
  */
 export function gapsOf(
   frames: readonly Frame[],

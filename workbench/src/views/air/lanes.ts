@@ -35,10 +35,10 @@ export function lanesOf(
 /** Largest number of queues drawn above the lanes. */
 export const MAX_QUEUES = 5;
 
-/** Fraction of the longest queue length below which a queue is not drawn, because its line would be flat. [-] */
+/** A queue is not drawn if its length is at most this fraction of the longest queue: its line would be flat. [-] */
 const MIN_SEEN = 0.02;
 
-/** Returns the queues with the longest lengths in an interval, in the order of the nodes. */
+/** Returns the queues that are longest in an interval, at most `MAX_QUEUES`, in the order of the series. */
 export function queuesOf(
   series: Series | null,
   nodes: readonly string[],
@@ -64,7 +64,7 @@ export function queuesOf(
   return tracks.filter((track) => chosen.includes(track));
 }
 
-/** Returns the index range of the samples in an interval, extended by one sample on each side: first index and end. */
+/** Returns the first index of the samples in an interval, and the index after the last, plus one sample at each end. */
 export function sampledIn(series: Series, from_s: number, to_s: number): [number, number] {
   const [first, end] = [from_s, to_s].map((limit_s) => firstIndex(series.time_s, (time_s) => time_s < limit_s)) as [number, number];
   return [Math.max(0, first - 1), Math.min(series.time_s.length, end + 1)];
@@ -72,7 +72,7 @@ export function sampledIn(series: Series, from_s: number, to_s: number): [number
 
 /** Load of each pixel column in each lane, for frames narrower than a pixel. */
 export interface Columns {
-  /** Time on the air per lane and pixel column, and part of this time in which frames failed. [fraction of a column] */
+  /** Fraction of a pixel column's time that is on the air, by lane and column. `failed` counts only failed frames. */
   busy: Float32Array;
   failed: Float32Array;
   count: number;

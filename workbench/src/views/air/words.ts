@@ -22,7 +22,7 @@ const PACKETS: Record<NonNullable<Frame["packet"]>, string> = {
   "syn-ack": "TCP SYN-ACK",
 };
 
-/** Short names of frame types whose short name is not their full name in capitals. */
+/** Short names of frame types. A type that is not listed has its name in capitals as its short name. */
 const SHORT: Record<string, string> = {
   data: "data",
   segment: "data",
@@ -66,7 +66,7 @@ export function backoffOf(frame: Frame, countdown: Countdown | null): string | n
   return parts > 1 ? `${slots} in ${parts} parts, because it froze while others sent` : slots;
 }
 
-/** Returns whether a frame has attempts. Responses are never retransmitted. */
+/** Returns whether a frame has a number of attempts. Responses have none, because they are not retransmitted. */
 function hasAttempts({ kind }: Frame): boolean {
   return kind === "data" || kind === "rts";
 }

@@ -36,7 +36,7 @@ export function strokeLines(ctx: CanvasRenderingContext2D, color: string, segmen
   ctx.stroke();
 }
 
-/** Returns a text. The middle of a text that is too long is removed. */
+/** Returns a text that fits into `room_px`. The middle of a longer text is removed. */
 export function fitted(ctx: CanvasRenderingContext2D, text: string, room_px: number): string {
   if (ctx.measureText(text).width <= room_px) return text;
   let most = [...text].length - 1;

@@ -16,7 +16,7 @@ if (typeof window !== "undefined") {
   });
 }
 
-/** Returns a number that increases when the theme changes. A Svelte effect that reads the number draws again. */
+/** Returns a number that increases when the theme changes. A Svelte effect that reads the number then runs again. */
 export function themeVersion(): number {
   return version;
 }

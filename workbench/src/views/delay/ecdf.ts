@@ -14,7 +14,7 @@ export function histogramOf({ name, edges_s, counts }: Distribution): Histogram 
   return { name, edges_s, counts, total: counts.reduce((sum, count) => sum + count, 0) };
 }
 
-/** Merges histograms. The values in a bucket are assumed to be uniform over the bucket. */
+/** Merges histograms with different edges. In each bucket, values are assumed to be distributed uniformly. */
 export function merged(name: string, parts: readonly Histogram[]): Histogram {
   const edges_s = unionOf(parts);
   const counts = new Array<number>(Math.max(0, edges_s.length - 1)).fill(0);
@@ -62,7 +62,7 @@ export function quantile_s({ edges_s, counts, total }: Histogram, part: number):
   return edges_s.at(-1) ?? null;
 }
 
-/** Returns the smallest and the largest value, which limit the axis. [s] */
+/** Returns the smallest and the largest value of all histograms, as the limits of an axis. [s] */
 export function extent_s(parts: readonly Histogram[]): [number, number] {
   const known = parts.filter(({ total }) => total > 0);
   const low = Math.min(...known.map((part) => quantile_s(part, 0)!));
@@ -70,7 +70,7 @@ export function extent_s(parts: readonly Histogram[]): [number, number] {
   return [low, high];
 }
 
-/** Returns the density: the fraction of the values in each of `count` steps of equal length on a logarithmic axis. */
+/** Returns a density: the fraction of the values in each step. The `count` steps have equal lengths on a log scale. */
 export function densityOf(
   part: Histogram,
   [low_s, high_s]: [number, number],

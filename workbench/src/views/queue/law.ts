@@ -46,7 +46,7 @@ export function redProbability(red: Scenario, average: number): number {
   return Math.min(1, max_p + ((1 - max_p) * (average - max_th)) / max_th);
 }
 
-/** Returns RED's drop probability p_a from p_b, for the packet `count` packets after the last drop. */
+/** Returns RED's drop probability p_a of a packet, from p_b and the number `count` of packets since the last drop. */
 function spread(p_b: number, wait: boolean, count: number): number {
   const expected = count * p_b;
   if (wait) return expected < 1 ? 0 : expected < 2 ? Math.min(1, p_b / (2 - expected)) : 1;
@@ -212,7 +212,10 @@ export function axisEnd(law: Law, longest: number): number {
   return limit <= 1.8 * needed ? Math.max(needed, limit * 1.08) : needed;
 }
 
-/** Returns the end of the probability axis: 1 for a curve that is a step, or else the largest visible probability. */
+/**
+ * Returns the end of the probability axis. It is 1 if the curve only steps from 0 to 1. For other curves, it is a
+ * little above the largest probability that is visible or measured.
+ */
 export function probabilityEnd(law: Law, end_packets: number, measured: number): number {
   const inView = law.curve.filter(
     ({ packets, probability }) => packets <= end_packets && probability < 1,

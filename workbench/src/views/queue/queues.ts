@@ -13,7 +13,7 @@ export interface Queue {
   rate_bps: number | null;
 }
 
-/** Returns the queues that have a limit. Queues with a discipline are first. */
+/** Returns the queues of a scenario that have a limit. Drop-tail queues are last. */
 export function queuesOf(scenario: Scenario): Queue[] {
   const queues: Queue[] = [];
   const add = (name: string | null, from: Scenario | null, rate_bps: number | null) => {
@@ -42,8 +42,8 @@ export function queuesOf(scenario: Scenario): Queue[] {
 const MOST = 60;
 
 /**
- * Returns the queues for which a result has measurements. Among drop-tail queues, queues with drops are first, then the
- * longest queues.
+ * Returns the queues for which a result has measurements. Drop-tail queues are last. Within both kinds, queues are
+ * sorted by their drop probability, and queues with equal drop probabilities by their length.
  */
 export function measuredQueues(queues: Queue[], answer: Answer | null): Queue[] {
   const weights = new Map(

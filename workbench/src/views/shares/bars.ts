@@ -22,8 +22,8 @@ export interface Bar {
   half_bps: number | null;
   /** Parts of the bar by direction. Their sum is the goodput. */
   parts: Part[];
-  /** Predicted goodput. If a model predicts only the item's share, this is the share of the run's
-   * total goodput. Null without a prediction. [bit/s] */
+  /** Predicted goodput. If a model predicts only the item's share, this is the predicted share multiplied by the total
+   * goodput of the run. Null without a prediction. [bit/s] */
   predicted_bps: number | null;
   /** Goodput of this item in the kept run, or null if the kept run lacks it. [bit/s] */
   kept_bps: number | null;
@@ -81,8 +81,7 @@ function reportersOf(scenario: Scenario, by: By): Set<string> {
   return new Set([...reporting].filter((name) => !others.has(name)));
 }
 
-/** Returns whether the prediction contains shares of the goodput, but no goodput, for the items of
- * the list `by`. */
+/** Returns whether the prediction has only the shares of the items in the list `by`, and not their goodputs. */
 export function saysSharesAlone(by: By, prediction: Answer | null): boolean {
   const items = itemsOf(prediction, by);
   const says = (quantity: string) => items.some((item) => meanOf(item, quantity) !== null);
@@ -142,7 +141,7 @@ function together(bars: Bar[]): Bar[] {
   return [...groups.values()].flat();
 }
 
-/** Returns `count` of many bars, at equal distances in the ranking from highest to lowest. */
+/** Sorts bars from the highest to the lowest, and returns `count` of them at equal distances in this order. */
 export function sampleOf(bars: Bar[], count: number): Bar[] {
   const ranked = [...bars].sort((a, b) => b.goodput_bps - a.goodput_bps);
   return thinned(ranked, count).map((bar) => ({ ...bar, group: null }));

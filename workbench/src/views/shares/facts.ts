@@ -7,7 +7,7 @@ import { estimate, plain } from "../digits";
 /** Largest number of classes that are listed. */
 const MAX_CLASSES = 3;
 
-/** Returns titles and texts for the cell. Without a cell, returns those for classes, or else for all flows. */
+/** Returns titles and values of the facts about the cell. Without a cell, the facts are about classes, or all flows. */
 export function factsOf(answer: Answer | null): [string, string][] {
   const facts: [string, string][] = [];
   const tell = (title: string, item: Item, quantity: string, scale = 1, unit = "") => {

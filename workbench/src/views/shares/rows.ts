@@ -15,13 +15,13 @@ export interface Row {
   /** Name of the group, at the first bar of a group; null at other bars. */
   heading: string | null;
   heading_y: number;
-  /** Vertical positions: top of the bar, base line of the name, end of the row. [px] */
+  /** Top of the bar. `text_y` is the base line of its name, and `bottom` is the end of the row. [px] */
   y: number;
   text_y: number;
   bottom: number;
 }
 
-/** Returns the rows of the bars. The flows of a station are below the station's name. */
+/** Returns the position of each bar. Bars of a group, such as a station's flows, follow a heading with its name. */
 export function rowsOf(bars: Bar[], isNarrow: boolean): Row[] {
   const groups = new Set(bars.map((bar) => bar.group));
   const isGrouped = groups.size > 1 && groups.size < bars.length;

@@ -67,7 +67,8 @@ export function sampledOf(series: Series, choice: Choice, pick: Pick, from_s: nu
 }
 
 /**
- * Returns lines of another run with these names, sampled at the given times. Samples outside the other run are null.
+ * Returns the lines of another run that have the same names as `lines`. The time series of the other run is read at the
+ * times `time_s`. The value is null at times that this time series does not include.
  */
 export function resampled(
   series: Series,
