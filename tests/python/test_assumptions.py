@@ -69,7 +69,9 @@ def test_a_doubt_ends_with_the_page_of_the_assumption() -> None:
 
 
 def test_the_text_of_vbs_names_every_congestion_control_of_the_model() -> None:
-    assert BY_MODEL["vbs"]["section III-A"] == f"that connections run {', '.join(GROWTH_ALGORITHMS)}"
+    assert (
+        BY_MODEL["vbs"]["section III-A"] == f"that connections run {', '.join(GROWTH_ALGORITHMS)}"
+    )
 
 
 def test_every_model_has_its_assumptions_in_the_common_table() -> None:

@@ -247,7 +247,7 @@ def test_pictures_name_the_changes_and_the_model() -> None:
     assert figure.get_suptitle().strip() == "x"
 
 
-def inside(figure: Figure) -> Sequence[str]:
+def clipped_texts(figure: Figure) -> Sequence[str]:
     """Return the texts that extend beyond the edge of the picture; empty if all are inside."""
     figure.draw_without_rendering()
     box = figure.bbox
@@ -264,7 +264,7 @@ def inside(figure: Figure) -> Sequence[str]:
 
 def test_no_text_is_cut_off(groups: lh.Result) -> None:
     for figure in (groups.plot(), lh.compare(GROUPS).plot(), lh.simulate(DUMBBELL).plot()):
-        assert inside(figure) == []
+        assert clipped_texts(figure) == []
 
 
 def test_names_of_groups_have_the_first_and_last_number() -> None:
