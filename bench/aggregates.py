@@ -61,7 +61,8 @@ def costs() -> Iterator[tuple[Case, Sequence[Cost], Sequence[Cost]]]:
 
 
 def write_costs() -> None:
-    """Add the costs to the file of runs: microseconds per segment of each round."""
+    """Measure the CPU time per TCP segment in both simulators, and add the results of every
+    repetition to the file of runs. [us]"""
     for case, mine, theirs in costs():
         seen = {
             "ours_us": [cost.us_per_segment for cost in mine],

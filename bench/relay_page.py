@@ -125,7 +125,7 @@ def cost_rows(cost: Mapping[str, Any]) -> Iterator[str]:
 
 
 def process(name: str) -> str:
-    """Return the description of a process of a transfer."""
+    """Return the text that tables print for a process: "sender's socat" for ``socat there``."""
     kind, _, side = name.partition(" ")
     return f"{'sender' if side == 'there' else 'receiver'}'s {kind}" if side else name
 

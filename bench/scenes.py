@@ -58,7 +58,7 @@ GOOD, BAD = "all good", "one at 1 Mbit/s"
 
 @dataclass(frozen=True)
 class Case:
-    """A run of a scene for a claim."""
+    """One run of a scene (an experiment with real TCP), which checks a claim about the gateway."""
 
     claim: str
     label: str

@@ -68,8 +68,8 @@ def _flow(station: str, direction: str, number: int) -> Scenario:
 
 @pytest.fixture
 def hotspot() -> Callable[..., Scenario]:
-    """Return a function that builds a normalised 802.11b hot-spot from (uploads, downloads) of each
-    station.
+    """Return a function that builds an 802.11b hot-spot scenario with all settings. The arguments
+    of the function are one pair per station: its number of uploads and its number of downloads.
     """
 
     def build(*connections: tuple[int, int]) -> Scenario:

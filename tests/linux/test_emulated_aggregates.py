@@ -148,7 +148,9 @@ with socket.socket(socket.AF_INET, socket.SOCK_DGRAM, socket.IPPROTO_ICMP) as pi
 
 @pytest.mark.parametrize("words", [(), ("--gro",)], ids=["", "gro"])
 def test_programs_talk_through_aggregates(tmp_path, words):
-    """Send a body up and receive it twice by HTTP, together with an upload and three pings."""
+    """A program at a station sends data to a web server, whose response contains the data twice.
+    The program then sends three pings. Meanwhile another station uploads.
+    """
     path, serves, asks = (tmp_path / name for name in ("x.toml", "serves.py", "asks.py"))
     text = CELL.replace("80 MHz", "20 MHz").replace('warmup = "1 s"', 'warmup = "200 ms"')
     path.write_text(f"{text}[station.laptop]\n[station.other]\nupload = 1\n")

@@ -1,4 +1,4 @@
-"""Packet numbers and messages of an emulation, tested without a clock and without the kernel."""
+"""Packet counts, losses and warnings of an emulation, without the kernel and without real time."""
 
 import random
 from math import inf

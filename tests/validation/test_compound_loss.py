@@ -58,7 +58,9 @@ def factor():
 
     The scaled process is sampled directly.
     """
-    # The variable y = x^(2-k) grows by (2-k) alpha ds.
+    # The docstring of this file defines the scaled window x and the scaled number of segments s.
+    # Compound's window grows by dx = alpha x^(k-1) ds. The variable y = x^(2-k) therefore grows
+    # linearly: dy = (2-k) alpha ds.
     # The distance in s between two losses is exponential with mean 1, and a loss halves x.
     # The duration of a cycle from x0 to x1 is the integral of ds / x.
     # This integral is (x1^(1-k) - x0^(1-k)) / ((1-k) alpha).

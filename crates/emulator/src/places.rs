@@ -30,8 +30,8 @@ pub(crate) struct Places {
     ends: Vec<(u32, u32, bool)>,
     stations: u32,
     has_wired: bool,
-    /// Flows between wired nodes whose source and sink are separate nodes, because programs run
-    /// there.
+    /// Indices of the flows between wired nodes whose hosts run programs. The source and the sink of
+    /// such a flow are two nodes of their own, instead of the nodes for all sources and all sinks.
     apart: Vec<u32>,
     /// Nodes that exchange packets with the outside directly, or `None` if there is no outside.
     neighbours: Option<Vec<u32>>,

@@ -40,8 +40,9 @@ impl Transactions {
     }
 }
 
-/// Number of TCP connections that a user of a conflict graph keeps open (paper 001, section 5). `flow` is the index of
-/// the user; an unknown index raises ValueError.
+/// Controller of the number of TCP connections that a user of a CSMA network keeps open (paper 001,
+/// section 5). `flow` is the index of the user among the network's flows. An index without a user
+/// raises ValueError.
 #[pyclass(module = "lasthop._core")]
 pub struct MultiConnection(multi_connection::MultiConnection);
 

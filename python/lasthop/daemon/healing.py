@@ -177,8 +177,9 @@ class Healing:
     # Inspections and repairs.
 
     def inspect(self) -> None:
-        """Inspect the parts of the kernel's state that have changed according to events, and repair
-        their differences."""
+        """Compare the kernel's state with the state that the service requires, and repair the
+        differences. Only the parts about which the kernel has sent events are compared, or all
+        parts if the present state has faults."""
         began_s = time.monotonic()
         self.loop.watch(self.events.socket, self.on_events)
         try:

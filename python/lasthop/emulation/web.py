@@ -1,12 +1,10 @@
-"""Web traffic over the kernel's TCP. The engine plans the start and sizes of all connections.
+"""Web traffic over the kernel's TCP. The engine plans the start of each connection, the lengths of
+its request and response, and the delay of the server.
 
-```text
-client   connect .. ask --request-->                      take --whole--> finished --end--> closed
-server                      accept .. hear --whole, delay--> answer --response, end-->
-```
-
-Each connection has one request and one response, as in HTTP/1.0. The server closes the connection
-first.
+Each connection has one request and one response, as in HTTP/1.0. The client connects and sends the
+request. After the last byte of the request, the server waits for the planned delay. It then sends
+the response, and closes its socket. With the last byte of the response the connection is finished.
+The client closes its socket after the server.
 """
 
 import resource

@@ -1,10 +1,11 @@
 """Measure the uplink UDP traffic of each station, from a sample of one packet in eight.
 
-Uplink UDP must not be redirected, so the counters of leaves do not include it. A filter that only
-counts packets would need an action that some kernels do not have. A sample is enough to detect
-stations that send much UDP. The kernel draws the sample, which reduces the load of this process to
-an eighth. The kernel also reports the number of packets that did not fit into the buffer. The
-totals are scaled up to include the dropped packets.
+With `udp = "down"`, uplink UDP bypasses the leaves (the queues of the stations). The counters of
+the leaves therefore do not include this traffic. A filter that only counts packets would need an
+action that some kernels do not have. A sample is enough to detect stations that send much UDP. The
+kernel draws the sample, which reduces the load of this process to an eighth. The kernel also
+reports the number of packets that did not fit into the buffer. The totals are scaled up to include
+the dropped packets.
 """
 
 import socket

@@ -46,8 +46,8 @@ BARE = re.compile(r"[A-Za-z0-9_-]+")
 
 Setting: TypeAlias = tuple[str, str]
 File: TypeAlias = tuple[str, bytes | None, str]
-"""A file that a scenario names: its name, its bytes, and an empty text. If the file cannot be read,
-None replaces the bytes, and the text is the reason.
+"""A file that a scenario names: its name, its content, and an error message. The message is empty
+if the file was read. Otherwise the content is None.
 """
 
 

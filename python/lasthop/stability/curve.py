@@ -276,8 +276,8 @@ class _Tracer:
         return at if self._beyond(at * (1.0 - 1e-12) + 1e-13) is None else None
 
     def curve(self, points: Vector) -> HopfCurve:
-        """Return the curve in values of the parameters, and whether it bounds the stable region at
-        each point.
+        """Return the Hopf curve with these points, which are converted to values of the two
+        parameters. The result also says for each point whether the curve bounds the stable region.
         """
         x, y = self.x.value(points[:, 1]), self.y.value(points[:, 2])
         frequency = np.exp(points[:, 0])

@@ -25,12 +25,14 @@ class Abscissa:
     label : str
         Quantity and unit.
     places : callable
-        Function from a value to its position on the axis.
+        Function that returns the position of a value on the axis.
     ticks : sequence or mapping
-        Labelled values, optionally with texts; by default round numbers.
+        Values that are labelled on the axis. A mapping also has the text of each label. By default
+        round numbers are labelled.
     offset : float
-        Horizontal distance between the points of different labels at one value of the abscissa, if
-        each label has its own colour; by default the points are on top of each other. [positions]
+        Horizontal shift between the points of successive labels, so that points at the same value
+        of the abscissa do not overlap. It is used only if each label has its own colour. By default
+        the points overlap. [positions]
     """
 
     label: str

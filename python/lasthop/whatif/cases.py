@@ -59,7 +59,7 @@ class Case:
     name: str
     settings: tuple[tuple[str, str], ...]
     where: str = ""
-    """Source of the case for messages, such as ``--case "fq"``."""
+    """Place where the user has defined the case, such as ``--case "fq"``, for error messages."""
 
     def has_setting(self, key: str) -> bool:
         """Return whether the case sets this key, or a key within the table of this name."""
@@ -180,8 +180,9 @@ def setting_of(value: Any, where: str) -> str:
 def statements(text: str) -> Iterator[tuple[int, list[str], Any]]:
     """Yield each statement of a valid TOML text: line number, keys, and value.
 
-    The keys include the keys of the table. The value of a table header is None. A statement is the
-    smallest number of lines that are valid TOML, so that an inline table is a single value.
+    A statement is a table header, or a key with its value. It can extend over several lines, for
+    example if the value is an array. The keys include the keys of the table. The value of a table
+    header is None. An inline table is one value, and is not split into its keys.
     """
     table: list[str] = []
     held, begins = "", 0

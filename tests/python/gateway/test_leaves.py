@@ -22,7 +22,9 @@ def gateway(more: str = "") -> Gateway:
 
 
 def queue(more: str) -> Queue:
-    """Return the queue of the leaves of a gateway's only access point."""
+    """Return the queue settings of the leaves of a gateway with one access point. The lines `more`
+    are added to the gateway's configuration.
+    """
     (result,) = Layout(gateway(more), IFB).queues.values()
     return result
 

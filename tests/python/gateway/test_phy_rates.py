@@ -57,7 +57,7 @@ def weighed_after(
         ([54, 54, 6, 54], [54, 54, 54, 54]),
         # A change takes effect at the second reading.
         ([54, 54, 54, 6, 6], [54, 54, 54, 54, 6]),
-        # Of two different readings, the lower one is used.
+        # As long as there are only two readings, the lower reading is used.
         ([54, 6], [54, 6]),
         # Changes of up to a tenth have no effect, even in many small steps.
         ([54, 58, 59, 59.4, 59.4], [54, 54, 54, 54, 54]),

@@ -288,7 +288,8 @@ def test_section_6_compares_0_1_and_1_s_and_follows_settings_over_round_trips(mo
             # At the other round-trip time, 9.9 is above the critical 9.895, and is unstable.
             "stable_part_compound": 5 / 6,
             "stable_part_reno": 1,
-            # RED is stable above its critical value. The setting 0.101 is above 0.1, 0.05 and 0.1.
+            # RED is stable if its alpha is above the critical alpha of the round-trip time. Here
+            # alpha is 0.101, above three of the six critical values in `alphas`: 0.1, 0.05 and 0.1.
             "stable_part_red": 0.5,
             "growth_0_01": -0.1,
             "growth_0_02": -0.2,

@@ -232,7 +232,9 @@ def test_acks_return_immediately_or_contend_in_exchanges_of_these_lengths(name):
 
 
 def test_rates_of_exchanges_are_those_of_1000_bytes_at_11_mbps():
-    """Exchanges at "data rate is 11Mbps" (line 690) with 1000 bytes have these durations. [us]"""
+    """The paper's "data rate is 11Mbps" (line 690) and packets of 1000 bytes lead to exchanges of
+    the durations below [us]. The rates of the study are the inverse of these durations.
+    """
     data, ack, difs = 476 + 8 * 1040 / 11, 476 + 8 * 40 / 11, 50
     assert 1e6 / data == pytest.approx(811, abs=1)
     assert 1e6 / (data + difs + ack) == pytest.approx(559, abs=1)

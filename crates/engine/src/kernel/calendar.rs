@@ -20,7 +20,8 @@ use super::time::{Span, Time};
 /// `marked`.
 const DAYS: usize = 1024;
 const WORD: usize = 64;
-/// Number of years after the present year, each of which has a list of events.
+/// Number of lists of events by year. An event after the next [`DAYS`] days is in the list of its
+/// year if this year is fewer than [`YEARS`] years after the present year.
 const YEARS: u64 = 64;
 /// Shortest width of a day. [ns]
 const SHORTEST_DAY: u64 = 1_000;

@@ -19,7 +19,7 @@ words! {
     pub enum ColliderWait {
         /// AIFS: a node that sends receives nothing, and so no frame in error (IEEE 802.11-2016, 10.3.2.3.7).
         Aifs = "aifs",
-        /// EIFS, as for nodes that did not send, even if the colliding frames end simultaneously (ns-2).
+        /// EIFS, which is also the wait of nodes that did not transmit. It applies even if the colliding frames end simultaneously (as in ns-2).
         Eifs = "eifs",
     }
 }

@@ -216,8 +216,9 @@ pub fn shorthand<T: FileTable, M>(main: KeyOf<M>) -> Spec<T> {
     inside::<T, T>(Some(main.name()), false)
 }
 
-/// Returns the specification of a key whose value is a table `W` that is converted to a `T`, or a
-/// bare value for the table's key `main`.
+/// Returns the specification of a key that can be set in two forms: by a table with the keys of `W`,
+/// or by a bare value, which sets the key `main` of this table. The settings of the table are
+/// converted to a `T`.
 pub fn shorthand_as<T, W: FileTable, M>(main: KeyOf<M>) -> Spec<T> {
     inside::<T, W>(Some(main.name()), false)
 }

@@ -51,8 +51,9 @@ pub(super) enum Place {
     Host(u32),
     /// A link of the network.
     Link(u32),
-    /// A link of the network with a gate: packets that arrive after the next halt of the simulation
-    /// wait in front of the link ([`super::lookahead`]).
+    /// A link of the network whose settings may change when the simulation halts. A gate in
+    /// front of the link holds packets that arrive after the next halt, until the simulation
+    /// continues ([`super::lookahead`]).
     Gate(u32),
     /// Pure delay: a link without a rate.
     Delay,

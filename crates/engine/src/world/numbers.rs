@@ -72,7 +72,7 @@ pub(super) enum Owner {
     Schedule,
     /// Samples of windows and queue lengths.
     Gauge,
-    /// ACKs with a processing time.
+    /// Delayed transmissions: ACKs with a processing time, and delayed replies to pings.
     Acks,
     /// Reports of sensors.
     Reports,
@@ -120,7 +120,8 @@ impl Slots {
         }
     }
 
-    /// Returns the owner of the agenda slot `slot`.
+    /// Returns the component of the simulation (such as a link or a timer) whose next event is in the
+    /// agenda slot `slot`.
     #[inline]
     pub(super) fn owner(self, slot: usize) -> Owner {
         let Some(rest) = slot.checked_sub(self.links) else {

@@ -189,7 +189,9 @@ pub struct Session {
     blocks: usize,
     /// Latest time for the acknowledgement of received messages, if there are any.
     ack_at: Option<Duration>,
-    /// Time of the last received message, or a later time since which messages are expected.
+    /// Start of the session's timeout: the time of the last received message, or a later time at
+    /// which a stream was opened while no other stream was open. Before both, the creation of the
+    /// session.
     heard: Duration,
     has_heard: bool,
     counted: Counted,

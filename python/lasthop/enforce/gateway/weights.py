@@ -3,9 +3,11 @@
 A station's rate is the rate read from its access point (`phy_rates`), else the rate in the
 configuration, else the highest rate of all stations. A station's quantum is its rate divided by the
 lowest rate, in packets per round. If rates are read, the lowest rate is that of the access point's
-present stations. Rates in the configuration may differ by a factor of `MAX_RATIO`. Rates that are
-read may differ by a factor of `queue`, the limit of a queue in packets. A queue cannot contain a
-larger quantum. A station with an even lower rate sends one packet per round.
+present stations. Rates in the configuration may differ at most by a factor of `MAX_RATIO`.
+
+If rates are read, a quantum is at most `queue` packets, the limit of a queue, because a queue
+cannot contain more packets. The lowest rate is therefore at least the highest rate divided by
+`queue`. A station with an even lower rate also sends one packet per round.
 """
 
 from collections.abc import Iterable, Mapping

@@ -254,8 +254,10 @@ def _next(
     mean = float(own.failure @ own.shares())
     rival = (1.0 - np.prod((1.0 - rivals) ** others)) / mean if mean > 0 else 0.0
     collides = np.full(kind.attempts_short, min(rival, 1.0))
-    # After a success no other contender may send immediately. However, the first backoff stage also
-    # follows a failure at the limit of attempts.
+    # An immediate attempt can collide only after a failed attempt, because no other contender sends
+    # immediately after a success. The first backoff stage follows either a success or a failure at
+    # the last stage. Its probability of a collision is therefore multiplied by the fraction of its
+    # backoffs that follow a failure.
     draws = own.draws()
     fails = (1 - own.at_once) * own.failure + own.at_once * own.failure_at_once
     collides[0] *= draws[-1] * fails[-1]

@@ -11,8 +11,9 @@ Therefore the number :math:`k` of MPDUs in a PPDU satisfies
           E\Bigl[\sum_{h \ge Y} P(G > h)\; z \prod_{i=1}^{W-1} f_{a_i}(z)\Bigr], \qquad
           f_a(z) = P(G \le a) + P(G > a)\, z
 
-The index :math:`i` counts back from the newest MPDU. The age :math:`a_i` is :math:`h - Y` plus the
-holds of the MPDUs between MPDU :math:`i` and the newest MPDU.
+The index :math:`i` counts back from the newest MPDU, which has :math:`i = 1` and the age :math:`h -
+Y`. The age :math:`a_i` of MPDU :math:`i` is :math:`h - Y` plus the :math:`i - 1` holds that precede
+the hold of the window's first MPDU.
 """
 
 from collections.abc import Sequence

@@ -24,8 +24,9 @@ LEAST = 1e-290
 
 @lru_cache(maxsize=4)
 def log_arrangements(stations: int, window: int, most: int) -> Floats:
-    r"""Return :math:`\log Z(\eta, K)` for all :math:`\eta` and :math:`K`; :math:`-\infty` if there
-    is no such arrangement.
+    r"""Return :math:`\log Z(\eta, K)` for all numbers :math:`\eta` of active stations and all
+    numbers :math:`K` of packets at these stations. The value is :math:`-\infty` if :math:`\eta`
+    active stations cannot have :math:`K` packets.
 
     Parameters
     ----------

@@ -40,8 +40,8 @@ stations). The second value is the additional time per level and per packet of a
 """
 
 STATE_TURNS, STATE_BURST_TURNS = 3.3, 0.16
-"""The first value is the time of a round per state. The second value is the additional time per
-state and per packet of a station's burst. [turns]
+"""Time of one round of the iteration, per state of the Markov chain: `STATE_TURNS` for each state,
+and in addition `STATE_BURST_TURNS` for each state and each packet of a station's burst. [turns]
 """
 
 SET_UP_LEVEL_TURNS, SET_UP_STATE_TURNS, SET_UP_BURST_TURNS = 6000.0, 45.0, 6.0

@@ -77,7 +77,7 @@ def burst_s(cell: Cell, packets: Floats, way: str) -> Floats:
 
 
 def _spoilt_s(cell: Cell, at: Contention, to_active: bool) -> Floats:
-    """Return the mean time per busy period that the longest frames of collisions take, by
+    """Return the duration of the longest frame of a collision, averaged over all busy periods, by
     situation. A busy period with a success counts as 0. [s]
     """
     tau = at.station_attempt_prob

@@ -309,7 +309,9 @@ def _shown_connections(runs: Runs) -> dict[str, Quantity]:
 
 
 def _of_nack(runs: Runs, reading: Callable[[Run, int], Quantity]) -> str:
-    """Return as text a quantity of all users of n-ACK in topology a, under each variant."""
+    """Return a text with the values of a quantity for all users, for each variant of n-ACK in
+    topology a. `reading` returns the quantity of one user in a run.
+    """
     each = zip(VARIANTS.values(), IN_A.runs(runs), strict=True)
     return "; ".join(f"{item.words}: {listed(network.of_all(reading, run))}" for item, run in each)
 

@@ -181,5 +181,6 @@ def lossless(runs: Runs) -> None:
 
 STANDING: Mapping[str, Read] = {"queue_{x}": station_queue, "loss_{x}": ap_loss}
 """Readings that tables show for every point of a sweep: the queue of station 1, and the loss at the
-access point. The keys are the names of the values.
+access point. The keys are the names of the results, in which ``{x}`` stands for the value of the
+swept setting.
 """

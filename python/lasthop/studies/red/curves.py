@@ -54,10 +54,13 @@ def delays(model: str, name: str, parameter: str, values: Sequence[int]) -> dict
 
 
 def over_threshold(model: str, rtt: float) -> dict[str, Quantity]:
-    """Return alpha at the Hopf condition for several lower thresholds, and its relative change. [-]
+    """Return the critical alpha, at which the Hopf condition holds, for several lower thresholds of
+    RED. [-]
 
-    The result also has growth rates of disturbances [1/s]: on both sides of the curve, and at the
-    largest threshold with the default alpha.
+    The result also has the relative change of the critical alpha from the smallest to the largest
+    threshold. [-] Three further results are growth rates of disturbances. [1/s] Two of these rates
+    are for an alpha slightly above and slightly below the critical alpha at the middle threshold.
+    The third rate is for the default alpha at the largest threshold.
     """
     low, high = (critical_alpha(model, rtt=rtt, min_th=b) for b in (LOW_TH, HIGH_TH))
     middle = critical_alpha(model, rtt=rtt, min_th=MIDDLE_TH)

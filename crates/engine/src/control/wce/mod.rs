@@ -31,7 +31,7 @@
 //! A reply is near the base if its round-trip time is at most [`Thresholds::near_base`] (9 ms) above the base. A rise
 //! of the base is accepted after 64 samples, (`max` - `min`) / `decrease` further samples, the draining, and 8 samples.
 //! With the defaults this takes at most 6.4 s + 14.5 s + 0.8 s and two round trips. C is low during the last 15 s. The
-//! advantage is that the bottleneck never loses its queue permanently.
+//! advantage is that a queue cannot stay in the WLAN permanently: it returns to the virtual bottleneck.
 //!
 //! Differs from the paper in four points. The paper does not give the sizes of the steps (see
 //! [`WceSettings`]). `decrease` is above `increase`, which halves the overshoot. There is at most

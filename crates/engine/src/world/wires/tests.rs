@@ -188,7 +188,8 @@ fn endpoints_ahead_of_time_change_nothing_and_count_as_the_events_they_would_be(
 #[test]
 fn endpoints_have_lookahead_only_if_the_order_of_their_packets_is_known() {
     let cases = [
-        // (settings of flows, [receiver has lookahead, sender has lookahead])
+        // Each case: settings of the flows, and whether the receiver and the sender of the first flow
+        // have lookahead.
         ("access = \"2 Mbps\"\ndelayed_ack = false", [true, true]),
         // a receiver with delayed ACKs has a timer, and therefore no lookahead
         ("access = \"2 Mbps\"", [false, true]),
