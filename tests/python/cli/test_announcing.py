@@ -95,8 +95,8 @@ def test_an_estimate_is_repeated_when_the_remaining_time_doubles(
     left_s = [float(line.removeprefix(AGAIN).removesuffix(" s")) for line in again]
     assert 2 <= len(left_s) <= 3
     assert left_s == sorted(left_s)
-    # The last estimate is printed within 3 s after the start, and reports the remaining time. With
-    # these 3 s, the estimate is at least half of the true duration of 91 s.
+    # The last estimate is printed within 3 s after the start, and reports the remaining time. The
+    # sum of this time and 3 s must be at least half of the true duration of 91 s.
     assert 2.0 * (left_s[-1] + 3.0) >= 91.0 >= left_s[-1]
 
 

@@ -190,8 +190,8 @@ pub struct Session {
     /// Latest time for the acknowledgement of received messages, if there are any.
     ack_at: Option<Duration>,
     /// Start of the session's timeout: the time of the last received message, or a later time at
-    /// which a stream was opened while no other stream was open. Before both, the creation of the
-    /// session.
+    /// which a stream was opened while no other stream was open. Initially the time at which the
+    /// session was created.
     heard: Duration,
     has_heard: bool,
     counted: Counted,

@@ -58,9 +58,9 @@ def over_threshold(model: str, rtt: float) -> dict[str, Quantity]:
     RED. [-]
 
     The result also has the relative change of the critical alpha from the smallest to the largest
-    threshold. [-] Three further results are growth rates of disturbances. [1/s] Two of these rates
-    are for an alpha slightly above and slightly below the critical alpha at the middle threshold.
-    The third rate is for the default alpha at the largest threshold.
+    threshold, and three growth rates of disturbances [1/s]. Two of these rates are for an alpha
+    slightly above and slightly below the critical alpha at the middle threshold. The third rate is
+    for the default alpha at the largest threshold.
     """
     low, high = (critical_alpha(model, rtt=rtt, min_th=b) for b in (LOW_TH, HIGH_TH))
     middle = critical_alpha(model, rtt=rtt, min_th=MIDDLE_TH)
