@@ -97,8 +97,8 @@ def due() -> int:
             continue
         parts.append(part)
     if parts:
-        # The command is printed on standard error, so that standard output has one part per line.
-        # In a pipe, the flush makes the command the last line.
+        # Standard output has only the parts. The command is printed on standard error.
+        # Without the flush, the command could precede the parts if both streams go to one pipe.
         sys.stdout.flush()
         print(f"run: make test-long PART={shlex.quote(' '.join(parts))}", file=sys.stderr)
     return 0

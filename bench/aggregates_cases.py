@@ -161,7 +161,9 @@ RULE_TITLES = {
     SURVIVE: "ns-3's own receivers",
     NO_BAR: "no BlockAckReq in ns-3 and lasthop",
 }
-"""Text with which the pages describe each changed rule."""
+"""Description of each rule of the simulators that a case may change. The pages print it in the
+title of the case.
+"""
 #: Cases with one changed rule. The rule is changed only in ns-3, or in both simulators.
 RULES = (
     *(

@@ -94,8 +94,8 @@ class Usage:
 
 @dataclass(frozen=True)
 class Entry:
-    """Measurements of a run, made by the engine's example or from Python, and the bound of its
-    memory.
+    """CPU time and peak memory of a case, and the computed bound of its memory. `by` is the process
+    that ran the case: ``engine`` (its example program) or ``Python``.
     """
 
     name: str

@@ -35,8 +35,8 @@ napoleon_google_docstring = False
 autodoc_typehints = "description"
 autodoc_member_order = "bysource"
 
-# The menu and the screen reader support of MathJax are turned off, because MathJax would load them
-# from another site on first use.
+# The pages load MathJax from this site. `enableMenu` turns off the menu and the screen reader
+# support of MathJax, because MathJax would load the files of both from another site.
 mathjax_path = "mathjax/tex-chtml.js"
 mathjax3_config = {"options": {"enableMenu": False}}
 MATHJAX = ("tex-chtml.js", "output/chtml/fonts")

@@ -12,9 +12,10 @@ SERVER --- ISP --- wan GATEWAY lan --- AP (bridge, 20 Mbit/s per direction) --- 
 
 An honest guest downloads by TCP. The device next to it receives 18 Mbit/s from the server, or sends
 18 Mbit/s. The device uses any MAC addresses, IP addresses and protocols: this script makes all its
-frames, and answers ARP and neighbour solicitations for all its addresses. C is 12 Mbit/s, or
-estimated. The honest guest and the victim are listed with their MAC addresses. Before the attack,
-the gateway finds the device, and the quarantine of the device ends.
+frames, and answers ARP and neighbour solicitations for all its addresses. The rate C of the
+gateway's bottleneck is 12 Mbit/s. With `--estimated` the gateway estimates C. The honest guest and
+the victim are listed with their MAC addresses. Before the attack, the gateway finds the device, and
+the quarantine of the device ends.
 
 A row fails if an honest guest gets less than 90 % of its goodput in the control row. In that row
 the device uses plain UDP in the same direction and at the same rate. In rows with floods the

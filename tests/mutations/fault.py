@@ -370,7 +370,9 @@ class Operators:
     def _between(
         self, left: ast.AST, right: ast.AST, sign: re.Pattern[str], text: str
     ) -> Iterator[Edit]:
-        """Replace the operator between two expressions, if they end and begin in one line."""
+        """Yield the edit that replaces the operator between `left` and `right` by `text`. `sign`
+        finds the operator. Yield nothing if `right` begins in another line than `left` ends.
+        """
         line, begin = left.end_lineno, left.end_col_offset  # type: ignore[attr-defined]
         if line != right.lineno:  # type: ignore[attr-defined]
             return

@@ -54,7 +54,9 @@ SUBJECTS = ("hotspot", "edca", "vbs", "acsma", "red", "ax")
 CLOSE = "tests/python/studies"
 QUICK = ("tests/python", "tests/equations")
 NAMED = re.compile(r"studies|claims|reproduce|refresh|rglob|plot\.(family|points|study)")
-"""Pattern for words in test files that could notice a fault."""
+"""Pattern for the text of test files outside `CLOSE`. Only files that match it read studies or
+claims. Therefore only the tests in these files could notice a fault.
+"""
 LEFT_OUT = (".git", ".venv", ".peers", "target", "out", "site", ".*_cache", ".hypothesis")
 """Files and folders that a copy of the tree omits."""
 PATIENCE_S = 1800.0

@@ -6,13 +6,15 @@ fault prove that the fault changes nothing.
 The program prints a JSON object with fingerprints. They cover the parsed ledger and each study that
 FILE concerns: its scenarios (full and quick, normalised), its measurements and findings, and the
 verdicts. The object also has the numbers of the lines of FILE that ran while these outputs were
-computed. With ``--structures SUBJECT INTO`` the program writes the file STRUCTURES to INTO.
+computed. With ``--structures SUBJECT INTO`` the program prints nothing. It writes the file
+STRUCTURES for the studies of SUBJECT, under the name INTO.
 
-Measurements come from runs. The runs of the stored reproduction `KEPT` are used if they exist.
-Other runs are made up, with the names of the lists, items and quantities of real runs. The file
-STRUCTURES contains these names, which `structures` finds by short runs of the tree without a fault.
-The numbers of a made-up run are random. They have one of four distributions, called `WORLDS`. In
-two worlds all numbers differ, in the third many are equal or zero, in the fourth some are missing.
+Measurements are computed from made-up runs. If the stored reproduction `KEPT` has runs of a study,
+measurements are computed from these runs too. A made-up run has the names of the lists, items and
+quantities of a real run. The file STRUCTURES contains these names, which `structures` finds by
+short runs of the tree without a fault. The numbers of a made-up run are random. They have one of
+four distributions, called `WORLDS`. In two worlds all numbers differ, in the third many are equal
+or zero, in the fourth some are missing.
 
 The proof is complete for scenarios and for the ledger, which have no input: all their content is
 compared. For measures it is a proof by data. A fault counts as without effect only if its line ran
@@ -121,8 +123,9 @@ number of values, and the name of the quantity. In `generic` and `larger` all nu
 
 
 def made_up(key: str, structure: Structure, world: str, scenario: Any, replications: int) -> Any:
-    """Return a made-up run with the names of a structure. Each number depends only on its name, the
-    world and the scenario.
+    """Return a made-up run that has random numbers under the names of `structure`. `world` is the
+    distribution of the numbers (see `WORLDS`), and `key` identifies the scenario. The random
+    generator of a quantity is seeded by `world`, `key` and the name of the quantity.
     """
     from lasthop.studies.study import Run
 

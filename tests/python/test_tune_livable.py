@@ -158,8 +158,9 @@ def test_calls_are_those_of_the_file_or_of_g711() -> None:
     assert {(flow.udp.rate_bps, flow.udp.payload_bytes, flow.category) for flow in flows} == {
         (64_000, 160, "voice")
     }
-    # A station that only receives has no call.
-    # A station with downloads has other flows than the call.
+    # Only stations that send and receive datagrams, and have no other flow, are calls of the file.
+    # The station tv only receives datagrams, and the phones in `both` also have a TCP download.
+    # Therefore neither file has calls of its own.
     tv = '\n[station.tv]\nudp_down = "1 Mbps"\n'
     assert calls_of(lh.Scenario(LAPTOPS + tv)) == Calls("call", own=False)
     both = LAPTOPS + PHONES.replace("count = 2", "count = 2\ndownload = 1")

@@ -95,9 +95,12 @@ def test_the_papers_chain_is_within_eight_per_cent(attempts, error, within):
 def test_with_seventy_milliseconds_of_wire_the_poor_channel_loses_less_at_the_queue(
     attempts, error
 ):
-    """With a long wire, the class with channel errors loses fewer packets at the queue. Its next
-    packet reaches the queue one wire delay after a long transmission. Until then, the queue has
-    become shorter.
+    """With a long wire, the class with channel errors loses fewer packets at the queue.
+
+    A frame of this class that is repeated takes a long time. The ACK of the frame requests another
+    packet, which reaches the queue one wire delay later, after an equally long gap without
+    arrivals. During this gap the queue becomes shorter, so that the packet more
+    often finds room.
     """
     run = simulated(attempts, error, wire=True)
     model = lh.predict(EXAMPLE, model="vbs", settings=settings(attempts, error) | WIRE)

@@ -145,11 +145,11 @@ impl<'a> Network<'a> {
         self.live.frames_full()
     }
 
-    /// Adds one more node, the outside, which stands for the Internet.
+    /// Adds one more node, called the outside, which stands for the Internet.
     ///
-    /// Packets from a program to an unknown address cross the network and reach the outside. Packets from the outside
-    /// to a host where programs run also cross the network. Packets between the outside and its
-    /// `neighbours` bypass the network.
+    /// The outside has every address that no other node has. Packets between the outside and a host
+    /// where programs run cross the simulated network, in both directions. Packets between the
+    /// outside and the nodes `neighbours` are delivered immediately, without the network.
     pub fn open_outside(&mut self, neighbours: &[u32]) {
         self.places.open_outside(neighbours);
     }

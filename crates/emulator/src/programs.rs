@@ -73,9 +73,10 @@ impl Programs {
         }
     }
 
-    /// Returns a packet in the engine's representation, or `None` if it has no destination.
-    /// `scenario` does not contain the flows of programs. A packet from or to the outside crosses
-    /// the network between the program's host and its peer.
+    /// Returns the engine's representation of a packet that a program sends or receives. `None`: no
+    /// program's host is an end of the packet, or its other end is neither the host's peer nor the
+    /// outside (all unknown addresses). The network carries a packet from or to the outside on the
+    /// path between the host and its peer. Flows of programs are numbered after those of `scenario`.
     pub(crate) fn of(
         &mut self,
         scenario: &Scenario,

@@ -94,8 +94,8 @@ confirmation. A smaller gain may vanish with other seeds. [-]
 """
 
 MIN_GAIN_RATIO_ALL_SEEDS = 1.0
-"""Smallest ratio of a remedy's mean gain to the standard deviation of its gains in selection and
-confirmation together. [-]
+"""Smallest ratio of a remedy's mean gain to the standard deviation of its gains, over all seeds of
+the stages selection and confirmation. A remedy with a smaller ratio is not reported. [-]
 """
 
 MIN_HELPFUL_PART = 0.8

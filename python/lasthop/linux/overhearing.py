@@ -57,8 +57,8 @@ class Overhearing:
         """Probe of each observed station, by the station's name."""
         self.addresses: dict[str, Collection[Address]] = {}
         self.needed_s = time.monotonic()
-        """Time on the monotonic clock at which a probe was last active, so that the socket was
-        used. [s]"""
+        """Last time at which the socket was needed, because there was at least one probe. At first
+        the time of creation. Times are on the monotonic clock. [s]"""
         self.program: list[Instruction] = [REFUSE]
         self.most = MAX_INSTRUCTIONS
         """Largest number of instructions in the filter program. The kernel also limits the

@@ -49,12 +49,12 @@ def sharers(
     apart: Set[str] = frozenset(),
     groups: Mapping[str, str] | None = None,
 ) -> list[Sharer]:
-    """Return the rows for stations; all results have the same rows.
+    """Return the rows of a figure of stations. Each row has values of all results.
 
-    Stations of one table share a row. A station that sends and receives has one row per direction,
-    if all results that contain its goodput also contain the goodput of each direction. If `by_way`
-    is false, no row is limited to one direction. If the cell has flows in both directions, the
-    labels have arrows.
+    Stations that one table of the scenario file defines (``count = 5``) share a row. A station that
+    sends and receives has one row per direction, if all results that contain its goodput also
+    contain the goodput of each direction. If `by_way` is false, no row is limited to one direction.
+    If the cell has flows in both directions, the labels have arrows.
 
     Parameters
     ----------

@@ -140,8 +140,10 @@ def test_round_trips_are_those_of_the_points(name):
 
 
 def stated_queue(name: str, point: str) -> dict:
-    """Return the queue settings of section V (RED 50/100, line 508) or VI (RED 8/15 or threshold
-    15, line 653).
+    """Return the queue settings that the paper states for a figure and one of its points.
+
+    Section V uses RED with the thresholds 50 and 100 packets (line 508 of the paper). Section VI
+    uses RED with the thresholds 8 and 15 packets, or a single threshold of 15 packets (line 653).
     """
     red = {"discipline": "red", "weight": "auto", "gentle": True, "max_p": 0.1}
     red |= {"mean_packet_bytes": 500 if "red500" in point else 1500, "ecn": False, "bytes": False}

@@ -40,8 +40,9 @@ export function roundInterval_s(duration_s: number, samples: number): number {
 }
 
 /**
- * Returns the overrides for the first replication, which records time series for the page. The overrides replace the
- * recording settings of the scenario text, which are meant for runs that write files.
+ * Returns overrides of settings (`key=value`) for the first replication, which records time series for the page. The
+ * overrides replace the `record` settings of the scenario text, because these settings are meant for runs that write
+ * files.
  */
 export function seriesSettings(scenario: Scenario): string[] {
   const interval_s = roundInterval_s(durationOf_s(scenario), samplesOf(scenario, SAMPLES));

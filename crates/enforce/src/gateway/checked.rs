@@ -84,7 +84,8 @@ pub struct Discovery {
     pub leases: Option<String>,
     /// Addresses of devices that are not stations.
     pub ignore: Vec<IpAddr>,
-    /// Time between two readings of the sources of stations.
+    /// Time between two periodic searches for stations, for example in the neighbour table and in
+    /// the lease file.
     #[serde(rename = "interval_s", serialize_with = "seconds")]
     pub interval: Span,
     /// Time after which a discovered station is removed if no source has listed it.

@@ -49,7 +49,8 @@ words! {
     pub enum Fairness {
         /// Bytes of each station.
         Station = "station",
-        /// Bytes of each station divided by its data rate.
+        /// Bytes of each station divided by the station's data rate, which is about the air
+        /// time of the station.
         Rate = "rate",
         /// Bytes of each flow.
         Flow = "flow",

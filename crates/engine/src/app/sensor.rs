@@ -123,9 +123,9 @@ impl Tally {
         (!self.delays.is_empty()).then(|| sum as f64 / self.delays.len() as f64 / 1e9)
     }
 
-    /// Returns a quantile of the delays of those reports that arrived before their deadline. The
-    /// result is the smallest of these delays for which at least the fraction `part` of the delays
-    /// is equal or smaller. [s]
+    /// Returns the quantile `part` of the delays of the reports that arrived before their deadline;
+    /// for example, 0.99 gives the 99th percentile. The result is one of the delays, without
+    /// interpolation. `None`: no report arrived before its deadline. [s]
     pub fn quantile_s(&self, part: f64) -> Option<f64> {
         let rank = (part * self.delays.len() as f64).ceil() as usize;
         self.delays

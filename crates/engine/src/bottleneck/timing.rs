@@ -10,9 +10,11 @@
 use crate::control::RoundTrip;
 use crate::kernel::time::{Span, Time};
 
-/// Largest number of segments of a flow that are timed simultaneously.
+/// Largest number of segments of a flow whose round-trip times are measured for one result. The
+/// result is the smallest of these times.
 const TAKEN: usize = 4;
-/// Time after which a timed segment without an ACK is discarded.
+/// Longest time from the departure of the last timed segment of a flow to its ACK. After this time,
+/// all timed segments of the flow are discarded without a result.
 const PATIENCE: Span = Span(3_000_000_000);
 
 /// The timed segments in flight, of all flows.

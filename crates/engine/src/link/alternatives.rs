@@ -5,8 +5,9 @@ use crate::notation::layers::Layers;
 use crate::notation::problem::{Problems, Refused};
 use crate::notation::setting::{FileTable, KeyOf, Setting};
 
-/// Returns the setting of `key`, given as a table or as a single value. If several tables in
-/// `layers` set `key`, the first of these tables applies. `None`: no table sets `key`.
+/// Returns the setting of `key`, which a file sets by a table or by a single value. `key` is looked
+/// up in the sections of `layers`: first a table in any section, then a single value in any
+/// section. The first one found applies. `None`: no section sets `key`.
 ///
 /// # Errors
 /// The setting has been refused.
@@ -22,8 +23,8 @@ pub(super) fn nearest<T: FileTable + Setting>(
     layers.value(key)
 }
 
-/// Checks that the table `key` sets exactly one key, if the value of `key` is a table. `kind` is
-/// the noun for a key in messages.
+/// Checks the value of `key`, if it is a table: the table must set exactly one of its keys. The
+/// error message calls a second key "a second `kind`", for example "a second rate".
 pub(super) fn check<T: FileTable>(
     table: &Section,
     key: KeyOf<T>,

@@ -70,8 +70,9 @@ impl LinkRate {
         }
     }
 
-    /// Returns the rate that `key` sets, given as a table or as a single value. If several tables
-    /// in `layers` set `key`, the first of these tables applies. `None`: no table sets `key`.
+    /// Returns the rate of `key`, which a file sets by a table or by a single value. `key` is looked
+    /// up in the sections of `layers`: first a table in any section, then a single value in any
+    /// section. The first one found applies. `None`: no section sets `key`.
     ///
     /// # Errors
     /// The rate has been refused.

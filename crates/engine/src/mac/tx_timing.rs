@@ -43,9 +43,11 @@ pub struct TxTiming {
 /// several MPDUs.
 #[derive(Clone, Copy, Debug)]
 pub struct Room {
-    /// Length up to which the exchange of a PSDU always ends within the time left. [bytes]
+    /// PSDU length up to which the exchange always ends within the time left in the transmission
+    /// opportunity. For these lengths the air time is not computed. [bytes]
     sure_bytes: [u32; 2],
-    /// Length above which the exchange of a PSDU never ends within the time left. [bytes]
+    /// PSDU length above which the exchange never ends within the time left in the transmission
+    /// opportunity. [bytes]
     max_bytes: [u32; 2],
     /// Largest air time of a PPDU whose exchange ends within the time left. This limit decides
     /// about a PSDU whose length is between `sure_bytes` and `max_bytes`.

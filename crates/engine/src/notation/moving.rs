@@ -40,8 +40,9 @@ pub(crate) trait Movable {
     }
 }
 
-/// Implements [`Movable`] for several types. For each type, the caller gives the unit, and the
-/// expressions of the number and of the text.
+/// Implements [`Movable`] for several types. Each line of the macro's input has the type, its SI unit,
+/// a name for the value, and two expressions: the value as a number, and the value as text for a
+/// file.
 macro_rules! movable {
     ($( $type:ty, $unit:literal: |$value:ident| $number:expr, $text:expr; )+) => { $(
         impl Movable for $type {

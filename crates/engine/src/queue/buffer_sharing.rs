@@ -217,8 +217,8 @@ impl SharingSetting {
 /// Time without arrivals of a class after which the class counts as absent.
 const ABSENCE: Span = Span(1_000_000_000);
 
-/// Length of the moving averages that give the shares of the service, in data segments, divided by
-/// the target occupancy in packets. [-]
+/// Number of data segments on the air over which the share of a class is averaged, divided by the
+/// target occupancy of the queue in packets. Used only for [`ShareOf::Service`]. [-]
 const SERVICE_MEMORY: f64 = 4.0;
 
 /// Returns the weight of one data segment in the moving averages of the shares of the service.
@@ -249,7 +249,8 @@ pub struct SharedBuffer {
     /// Index of the class of each flow; [`NO_CLASS`] for a flow without a class.
     class_of: Vec<u16>,
     counters: Vec<QueueCounters>,
-    /// Current share of each class in the queue or in the service.
+    /// Current share of each class: its fraction of the packets in the queue, or of the most recent
+    /// data segments on the air (see [`ShareOf`]). [-]
     shares: Vec<f64>,
     present: Vec<bool>,
     last_arrival: Vec<Option<Time>>,

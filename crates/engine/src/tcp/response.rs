@@ -182,11 +182,12 @@ fn reno_with_periodic_loss() {
     check_periodic(&RENO, 1_000, 38.73);
 }
 
-/// Compound's window grows from W (1 - beta) to W in 1/p segments, where W is the window before a
-/// loss and p the loss probability: W^(2-k) (1 - (1-beta)^(2-k)) = (2-k) alpha / p. The time
-/// between two losses is W^(1-k) (1 - (1-beta)^(1-k)) / ((1-k) alpha) round trips. Tan et al. 2006
-/// conclude only that the window is proportional to p^(-1/(2-k)) = p^-0.8. This is valid above 16
-/// packets.
+/// Without a queue and above 16 packets, Compound's window w grows by alpha w^k packets per round
+/// trip. Let W be the window before a loss, and p the loss probability. In 1/p segments the window
+/// grows from W (1 - beta) to W, so that W^(2-k) (1 - (1-beta)^(2-k)) = (2-k) alpha / p. The time
+/// between two losses is W^(1-k) (1 - (1-beta)^(1-k)) / ((1-k) alpha) round trips. The expected mean
+/// window is 1/p segments divided by this time. Tan et al. 2006 publish only that the window is
+/// proportional to p^(-1/(2-k)) = p^-0.8.
 #[test]
 fn compound_with_periodic_loss() {
     let published = |p: f64| {

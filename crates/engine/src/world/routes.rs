@@ -30,7 +30,8 @@ struct Route {
     /// Links of the route: the range from `start` to `end` of [`Routes::links`].
     start: u32,
     end: u32,
-    /// Whether the endpoint of the route has lookahead ([`super::lookahead`]).
+    /// Whether arrivals of packets at the endpoint of the route are processed before the simulation
+    /// reaches their time ([`super::lookahead`]).
     lookahead: bool,
 }
 

@@ -13,8 +13,8 @@ from lasthop.scenario.queues import Mac80211, Threshold
 from lasthop.scenario.typed import CellScenario, UdpFlow
 
 WHOLE = 0.01
-"""Largest fraction of a station's PPDUs of which all MPDUs may be lost. Such a loss doubles the
-contention window, which the model neglects. [-]
+"""Largest accepted probability that all MPDUs of a PPDU to a station are lost. After such a loss
+the access point doubles its contention window. The model neglects this. [-]
 """
 
 

@@ -2,9 +2,9 @@
 value after a loss.
 
 The Markov chain of paper 000, Eq. (3), and its extension by loss recovery have this form. Window l
-is followed by l + 1 or by a loss event, after which the window is at most l. The probability flows
-from l to l + 1 and back are equal. Therefore the visits are computed from the largest window
-downwards, as sums of positive numbers.
+is followed by l + 1 or by a loss event, after which the window is at most l. In equilibrium, the
+window grows from l to l + 1 as often as a loss event reduces it from above l to at most l.
+Therefore the visits are computed from the largest window downwards, as sums of positive numbers.
 """
 
 from dataclasses import dataclass

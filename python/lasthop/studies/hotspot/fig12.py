@@ -41,8 +41,8 @@ def scenario(period: str) -> dict[str, Any]:
 
 SWEEP = Sweep("{period}", scenario, {"period": tuple(PERIODS)})
 AGREED = Point("agreed-after", cell.by_agreement(scenario("after")))
-"""Scenario after the start of the bottleneck with the default estimator. No claim uses its
-values.
+"""The run of the period ``after`` again, with lasthop's default estimator of the capacity in place
+of the paper's estimator. No claim is judged by the values of this run.
 """
 
 

@@ -103,15 +103,21 @@ classes according to the paper.
 
 
 def failure(prefix: str) -> Reading:
-    """Return the reading of the failure probability of the access point's transmissions to a class.
-    [-]
+    """Return the function that reads from a run the probability that a transmission from the access
+    point to a station of a class fails. [-]
+
+    The names of the stations begin with `prefix`. In runs without channel errors, the value is that
+    of all stations.
     """
     return _per_class(prefix, "downlink_failure_rate", "frame_failure_rate")
 
 
 def discard(prefix: str) -> Reading:
-    """Return the reading of the probability that the access point gives up a frame that it sends to
-    a class. [-]
+    """Return the function that reads from a run the probability that the access point discards a
+    frame to a station of a class, after the last attempt. [-]
+
+    The names of the stations begin with `prefix`. In runs without channel errors, the value is that
+    of all stations.
     """
     return _per_class(prefix, "downlink_discard_probability", "discard_probability")
 

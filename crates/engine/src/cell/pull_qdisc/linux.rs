@@ -19,10 +19,11 @@ use crate::queue::{Discipline, Lost, Mac80211, QueueSetting, TxQueues};
 pub(in crate::cell) struct Linux {
     roles: Roles,
     queue: Mac80211,
-    /// Contender of each access category at the access point.
+    /// Contenders (EDCAFs) of the access point, one for each of its access categories.
     pub(in crate::cell) contenders: Vec<u32>,
-    /// For each contender of the cell, the index of its access category in `contenders`. `None`:
-    /// the access point sends nothing in this category.
+    /// For each contender of the cell (of the access point or of a station), the index in
+    /// `contenders` of the access point's contender with the same access category. `None`: the
+    /// access point has no contender with this category.
     category: Vec<Option<u32>>,
     /// Lost packets that the caller has not counted yet.
     lost: Vec<Lost>,

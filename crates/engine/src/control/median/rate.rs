@@ -222,8 +222,10 @@ impl RateControl {
         step
     }
 
-    /// Sets C to the measured capacity, reduced so that the queue drains. Does nothing if the
-    /// request of the sample left before the last measurement changed C.
+    /// Measures the capacity from `sample` and an earlier sample, and sets C to this capacity,
+    /// reduced so that the queue drains. Does nothing if no earlier sample is suitable. The request
+    /// of a suitable sample left after the previous measurement had changed C, and long enough
+    /// before the request of `sample`.
     fn measure(&mut self, now: Time, sample: DelaySample) -> Step {
         let since_measured = self.since_measured();
         let apart = since_measured

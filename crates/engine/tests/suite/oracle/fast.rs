@@ -13,7 +13,8 @@ use super::contention::Who;
 use super::medium::{Arrival, Attempt, FIRST_REPLY, Outcome, Trace};
 use super::node::Packet;
 
-/// A contender's queue, without its first packet, which the driver has passed to the engine's cell.
+/// A contender's queue. The driver passes the frame of the first packet to the engine's cell. The
+/// packet stays in the queue until the frame is delivered or discarded.
 struct Queue {
     limit: usize,
     waiting: VecDeque<Packet>,
