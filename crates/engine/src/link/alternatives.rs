@@ -5,9 +5,8 @@ use crate::notation::layers::Layers;
 use crate::notation::problem::{Problems, Refused};
 use crate::notation::setting::{FileTable, KeyOf, Setting};
 
-/// Returns the setting of `key`, which a file sets by a table or by a single value. `key` is looked
-/// up in the sections of `layers`: first a table in any section, then a single value in any
-/// section. The first one found applies. `None`: no section sets `key`.
+/// Returns the setting of `key`, which a file sets by a table or by a single value. The first
+/// section in `layers` that sets `key` determines the setting. `None`: no section sets `key`.
 ///
 /// # Errors
 /// The setting has been refused.
@@ -15,12 +14,15 @@ pub(super) fn nearest<T: FileTable + Setting>(
     layers: &Layers,
     key: KeyOf<T>,
 ) -> Result<Option<T>, Refused> {
-    for table in layers.0 {
-        if let Some(own) = table.inside(key) {
+    for section in layers.0 {
+        if let Some(own) = section.inside(key) {
             return T::read(&Layers(&[own])).map(Some);
         }
+        if let Some(value) = Layers(&[section]).value(key)? {
+            return Ok(Some(value));
+        }
     }
-    layers.value(key)
+    Ok(None)
 }
 
 /// Checks the value of `key`, if it is a table: the table must set exactly one of its keys. The

@@ -70,9 +70,8 @@ impl LinkRate {
         }
     }
 
-    /// Returns the rate of `key`, which a file sets by a table or by a single value. `key` is looked
-    /// up in the sections of `layers`: first a table in any section, then a single value in any
-    /// section. The first one found applies. `None`: no section sets `key`.
+    /// Returns the rate of `key`, which a file sets by a table or by a single value. The first
+    /// section in `layers` that sets `key` determines the rate. `None`: no section sets `key`.
     ///
     /// # Errors
     /// The rate has been refused.
