@@ -13,7 +13,7 @@ import lasthop as lh
 from lasthop.plot.air import BACKOFF, FATES, KINDS
 
 from .test_network import DUMBBELL
-from .test_plot_answers import inside
+from .test_plot_answers import clipped_texts
 from .test_ppdus import busy
 
 CELL = {
@@ -145,7 +145,7 @@ def test_the_legend_has_only_the_kinds_that_are_drawn(result: lh.Result) -> None
     [legend] = figure.legends
     labels = [text.get_text() for text in legend.get_texts()]
     assert labels == ["data", "TCP ACK", "MAC ACK", "collided", "lost to channel errors", "backoff"]
-    assert inside(figure) == []
+    assert clipped_texts(figure) == []
     quiet = result.plot.air(FROM_S, FROM_S + 0.0005)
     [few] = quiet.legends
     assert len(few.get_texts()) < len(labels)
@@ -263,4 +263,4 @@ def test_the_legend_of_aggregates_has_their_frames(aggregating: lh.Result) -> No
     [legend] = figure.legends
     labels = [text.get_text() for text in legend.get_texts()]
     assert {"data, with number of MPDUs", "BlockAck", "BlockAckReq", "RTS, CTS"} <= set(labels)
-    assert inside(figure) == []
+    assert clipped_texts(figure) == []

@@ -15,7 +15,7 @@ from lasthop.sweep.columns import column
 from lasthop.sweep.grid import grid
 
 from .test_network import DUMBBELL
-from .test_plot_answers import GROUPS, inside
+from .test_plot_answers import GROUPS, clipped_texts
 
 QUICK = {"duration": "1 s", "warmup": "0.2 s", "replications": 2}
 
@@ -199,7 +199,7 @@ def test_ticks_of_combined_points_are_drawn_and_not_cut() -> None:
     ticks = [label.get_text() for label in axes.get_xticklabels()]
     assert ticks == ["10\n2", "20\n5.5", "40\n11"]
     assert axes.get_xlabel() == "cell.ap_queue\nstation.up.rate [Mb/s]"
-    assert inside(figure) == []
+    assert clipped_texts(figure) == []
 
 
 def test_queues_and_flows_of_a_group_are_its_mean_and_range(queues: lh.Sweep) -> None:
@@ -238,7 +238,7 @@ def test_shares_are_drawn_over_one_path_with_intervals_and_ranges(queues: lh.Swe
     highest = band.get_paths()[0].vertices[:, 1].max()
     assert highest == pytest.approx(max(each.max() for each in group))
     assert legend(queues.plot()) == ("a group: mean and range", ["up ↑", "down ↓"])
-    assert inside(queues.plot()) == []
+    assert clipped_texts(queues.plot()) == []
 
 
 def test_a_quantity_is_chosen_by_name_and_list(queues: lh.Sweep) -> None:
@@ -358,7 +358,7 @@ def test_a_legend_of_long_names_is_not_cut() -> None:
     }
     figure = lh.sweep(scenario, {"cell.cwmin": [15, 31]}).plot("flows.rtt_s")
     assert "b/up/1" in legend(figure)[1]
-    assert inside(figure) == []
+    assert clipped_texts(figure) == []
 
 
 def test_panels_of_a_quantity_begin_at_zero() -> None:
