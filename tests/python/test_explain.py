@@ -214,9 +214,11 @@ def test_bad_arguments_are_one_line(
 
 
 def test_users_of_a_conflict_graph_are_refused(lasthop: Lasthop) -> None:
-    done = lasthop("explain", str(ROOT / "examples" / "csma.toml"), "--list")
+    path = ROOT / "examples" / "csma.toml"
+    done = lasthop("explain", str(path), "--list")
     assert done.returncode == 2
-    assert done.stderr.startswith("error: [csma]: users of a conflict graph cannot be explained")
+    message = f"error: {path}: [csma]: users of a conflict graph cannot be explained"
+    assert done.stderr.startswith(message)
     assert done.stdout == ""
 
 

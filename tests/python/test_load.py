@@ -196,7 +196,10 @@ BAD: dict[str, tuple[str | bytes, str]] = {
     "no kind": ('{"a": 1}', "no answer of lasthop: it has no `kind`; expected one of predic"),
     "other kind": ('{"kind": "survey"}', "`kind` is 'survey'; expected one of"),
     "kind of no kind": ('{"kind": [1]}', "`kind` is [1]; expected one of"),
-    "a search": ('{"kind": "tuning"}', "a Tuning cannot be read from its JSON"),
+    "a search": (
+        '{"kind": "tuning"}',
+        "`kind` is 'tuning', which cannot be read from its JSON; expected one of",
+    ),
     "a record": ('{"kind": "record"}', "belongs to result.json in the same directory"),
     "no version": ('{"kind": "simulation"}', "it has no `version`"),
     "major version": (

@@ -97,7 +97,9 @@ def load(path: str | PathLike[str]) -> Loaded:
     if isinstance(kind, str) and kind in CLASSES:
         name = CLASSES[kind]
         raise UserError(
-            f"{file}: a {name} cannot be read from its JSON", f"save the {name} by pickle"
+            f"{file}: `kind` is {short(kind)}, which cannot be read from its JSON; expected one of "
+            f"{known}",
+            f"to read an object of the class {name} again in Python, save it by pickle",
         )
     what = "it has no `kind`" if kind is None else f"`kind` is {short(kind)}"
     raise UserError(f"{file}: no answer of lasthop: {what}; expected one of {known}")

@@ -563,8 +563,8 @@ def objective_for(
     """
     if isinstance(scenario.typed, CsmaScenario):
         raise UserError(
-            "[csma]: users of a conflict graph cannot be explained; expected a scenario of cells "
-            "or links",
+            f"{scenario.source}: [csma]: users of a conflict graph cannot be explained; expected a "
+            "scenario of cells or links",
             "run `lasthop compare FILE`, which compares users with the optimum",
         )
     if name is None:
