@@ -34,7 +34,7 @@ class Loop:
     Parameters
     ----------
     a, b : float
-        Coefficients of the controller. [-]
+        Coefficients of the controller. [1/packet]
     k_pi : float
         Gain K of :math:`K (s/z + 1)/s`. [1/(packet s)]
     z : float

@@ -23,8 +23,8 @@ QUEUE = "queue"
 SUBJECTS = {"004": "red", "000": "vbs"}
 """Topic of each paper with stability conditions, by the number of the paper."""
 LOOP = {
-    "a": ("a", "-"),
-    "b": ("b", "-"),
+    "a": ("a", "1/packet"),
+    "b": ("b", "1/packet"),
     "k_pi": ("K", "1/(packet s)"),
     "z": ("z", "rad/s"),
     "crossover": ("crossover", "rad/s"),
