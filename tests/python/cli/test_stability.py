@@ -219,7 +219,7 @@ def test_a_pi_queue_shows_its_loop_next_to_the_designed_loop(
 ) -> None:
     pi = ["--set", "queue={ limit = 300, pi = 50 }"]
     text = lasthop("stability", "equilibrium", router, *pi).stdout
-    assert re.search(r"\na +1\.822000e-05 +\d\.\d{6}e-0\d +-\n", text)
+    assert re.search(r"\na +1\.822000e-05 +\d\.\d{6}e-0\d +1/packet\n", text)
     assert re.search(r"\nphase margin +[\d.]+ +[\d.]+ +degrees\n", text)
     answer = json.loads(lasthop("stability", "equilibrium", router, *pi, "--json").stdout)
     assert answer["model"] == "pi"
