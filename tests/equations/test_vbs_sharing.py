@@ -22,8 +22,8 @@ def test_shares_by_hand():
 
 @pytest.mark.equation("vbs", 17)
 def test_shares_of_throughput_need_one_over_one_less_the_discards():
-    """Of 60 and 40 served packets, the MAC gives up 10 % of the second class, so that 60 and 36 are
-    delivered.
+    """The queue serves 60 packets of the first class and 40 of the second. The MAC gives up 10 % of
+    the second class, so that 60 and 36 packets are delivered.
     """
     discards = np.array([0.0, 0.1])
     delivered = np.array([60.0, 36.0])

@@ -180,7 +180,7 @@ def test_the_excess_of_a_greedy_source_is_no_loss_where_its_drops_are_known(
     table = {"duration": "1 s", "cell": {"phy": "802.11g"}, "station": stations}
     typed = lh.Scenario(table, settings=rest).typed
     greedy = next(flow.name for flow in typed.udp_flows if flow.udp.arrivals == "greedy")
-    # Of the datagrams 10 % are lost before the queue. The queue drops 40 % of the others.
+    # 10 % of the datagrams are lost before the queue. The queue drops 40 % of the others.
     lists = network_lists(greedy, 0.46, queue or "ap", 0.4)
     result = losses(typed, lists, {}, programs_run=False)
     assert result == {greedy: pytest.approx(0.1) if queue else None}
@@ -194,8 +194,8 @@ def test_the_excess_of_a_greedy_source_is_no_loss_where_its_drops_are_known(
 @pytest.mark.parametrize(
     ("sent", "arrived", "lost", "dropped", "expected"),
     [
-        # Of 1000 datagrams, 200 are dropped and 800 enter the queue.
-        # Of these, 500 have left the queue and 300 are in it.
+        # 200 of 1000 datagrams are dropped, and 800 enter the queue. 500 of the 800 have left the
+        # queue, and 300 are in it.
         (1000, 500, 200, 0.2, 0.0),
         # Of 1000 datagrams, 100 are lost before the queue. The queue drops 180 of the other 900.
         (1000, 400, 280, 0.2, 0.1),

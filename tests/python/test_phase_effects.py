@@ -200,7 +200,7 @@ def test_periodic_losses_of_four_sources_affect_two_of_them() -> None:
         f'[flow.{name}]\nfrom = "a"\nto = "b"\nudp = "5 Mbps"\n' for name in ("three", "four")
     )
     [warning] = locked(more, {"link.way.loss": {"every": 98}})
-    assert "repeat their order every 4 packets. All losses are at 2 of these 4 places" in warning
+    assert "repeat their order every 4 packets. All losses are at 2 of these 4 positions" in warning
     losses = lh.simulate(more, settings={"link.way.loss": {"every": 98}}).sample_tree["flows"]
     each = (losses[name]["loss_probability"] for name in ("one", "two", "three", "four"))
     for values in zip(*each, strict=True):

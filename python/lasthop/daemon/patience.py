@@ -68,8 +68,8 @@ class Patience:
         return min(self.tries[name].until_s for name in names if name in self.tries)
 
     def fights(self, name: Name) -> bool:
-        """Return whether a part of the kernel's state has had so many repairs that another program
-        seems to revert them."""
+        """Return whether a part of the kernel's state was repaired so often that another program
+        seems to revert the repairs."""
         return name in self.tries and self.tries[name].count >= MAX_AT_ONCE
 
     def forget(self, now_s: float) -> None:

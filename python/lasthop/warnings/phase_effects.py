@@ -379,7 +379,7 @@ def of_losses(meeting: Meeting, every: int) -> Iterator[str]:
         lossy = (
             "All losses are of the same flow"
             if common == cycle
-            else f"All losses are at {cycle // common} of these {cycle} places"
+            else f"All losses are at {cycle // common} of these {cycle} positions"
         )
         yield (
             f"link {meeting.hop.name}: phase lock: one of every {every} packets is lost, and "

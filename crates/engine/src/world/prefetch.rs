@@ -2,8 +2,8 @@
 //! is a short interval of simulated time, whose events are processed together.
 //!
 //! The state of thousands of flows does not fit into the caches. Each event reads its packet, its
-//! flow, the endpoint and the route. Each of these reads waits for memory. Reading the data of many
-//! events at once lets the memory accesses overlap. Prefetching changes no result.
+//! flow, the endpoint and the route. Each of these reads waits for memory. If the data of
+//! many events is read in one pass, the memory accesses overlap. Prefetching changes no result.
 
 use std::hint::black_box;
 

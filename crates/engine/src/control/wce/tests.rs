@@ -499,8 +499,8 @@ proptest! {
         prop_assert_eq!(first, second);
     }
 
-    /// Of two replies to pings sent at the same time, the slower reply never leads to a larger C,
-    /// whatever happened before.
+    /// Two pings are sent at the same time. The slower reply never leads to a larger C than the
+    /// faster reply, whatever happened before.
     #[test]
     fn a_longer_round_trip_never_gives_a_larger_c(
         seen in observations(),

@@ -97,7 +97,7 @@ pub struct Arrival {
     pub segments: u32,
 }
 
-/// Those properties of an ACK of new data that determine the growth of the window.
+/// Properties of an ACK of new data on which the growth of the window depends.
 #[derive(Clone, Copy)]
 pub struct NewAck<'a> {
     /// Arrival time of the ACK.
