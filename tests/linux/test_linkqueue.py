@@ -433,7 +433,7 @@ def test_a_check_reports_the_flows_that_it_hears(directory: Path) -> None:
         (["--listen", "2", "--flows", "3"], "--listen: cannot be combined with --flows or --rtt"),
         (["--listen", "2", "--congestion", "bogus"], '--congestion: "bogus"'),
         (["--congestion", "reno"], "--congestion: no flows: expected --flows and --rtt"),
-        (["--flows", "x", "--rtt", "1 s"], '"x" is not a number of flows from 1 to 100000'),
+        (["--flows", "x", "--rtt", "1 s"], '"x": expected a number of flows from 1 to 100000'),
     ):
         code, printed = lasthop("queue", "check", file, *words)
         assert (code, expected in printed) == (2, True), printed

@@ -184,7 +184,7 @@ def test_ctrl_c_lets_running_simulations_finish(tmp_path: Path) -> None:
         if len(seen) == 1:
             os.kill(os.getpid(), signal.SIGINT)
 
-    with pytest.raises(SweepInterrupted, match=r"2 of 40 points kept") as caught:
+    with pytest.raises(SweepInterrupted, match=r"2 of 40 points are finished") as caught:
         lh.sweep(LONG, {"seed": "1..40"}, directory=tmp_path, jobs=2, progress=press)
     assert len(caught.value.finished.points) == len(keys(tmp_path)) == 2
     assert seen[-1]["draining"]
@@ -205,7 +205,7 @@ def test_a_second_ctrl_c_ends_the_batch(tmp_path: Path) -> None:
     def press(progress: BatchProgress) -> None:
         os.kill(os.getpid(), signal.SIGINT)
 
-    with pytest.raises(SweepInterrupted, match=r"0 of 3 points kept"):
+    with pytest.raises(SweepInterrupted, match=r"0 of 3 points are finished"):
         lh.sweep(endless, {"seed": "1..3"}, directory=tmp_path, jobs=2, progress=press)
     assert keys(tmp_path) == set()
 

@@ -205,7 +205,7 @@ def test_threads_of_a_chart_have_the_limits(monkeypatch: pytest.MonkeyPatch) -> 
 def test_an_option_without_a_unit_is_refused(text: str) -> None:
     import typer
 
-    with pytest.raises(typer.BadParameter, match="is not a number above 0 with a unit"):
+    with pytest.raises(typer.BadParameter, match="expected a number above 0 with a unit"):
         cost_of_time(text)
 
 
@@ -256,7 +256,8 @@ def test_a_cost_without_unit_is_one_line(lasthop: Lasthop, small: Path) -> None:
     done = lasthop("predict", small, "--max-time", "10")
     assert done.returncode == 2
     assert done.stderr.startswith(
-        'error: --max-time: "10" is not a number above 0 with a unit (s, min, h, d), such as 10min'
+        'error: --max-time "10": expected a number above 0 with a unit (s, min, h, d), such as '
+        "10min"
     )
 
 

@@ -196,10 +196,10 @@ def test_each_rule_is_on_the_page() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--for", "speed"], "--for speed: there is no such objective; expected one of calls"),
+        (["--for", "speed"], "--for speed: expected one of calls"),
         (["--for", "calls"], "--for calls: there is no call; expected a station or host"),
         (["--target", "tv"], "--target tv: no station or flow has this name"),
-        (["--replications", "1"], '"1" is not a number of replications from 2 to 1000'),
+        (["--replications", "1"], '"1": expected a number of replications from 2 to 1000'),
     ],
 )
 def test_bad_arguments_are_one_line(

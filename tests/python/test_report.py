@@ -128,9 +128,9 @@ def test_a_large_report_loses_details_and_says_so(
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--report", "house.txt"), "--report house.txt: the name must end in .html"),
+        (("--report", "house.txt"), "--report house.txt: expected a name that ends in .html"),
         (("--report", "theirs.html"), "theirs.html: exists and is not a report of lasthop"),
-        (("--report", "nowhere/x.html"), "there is no directory nowhere"),
+        (("--report", "nowhere/x.html"), "the directory nowhere does not exist"),
         (("--anonymise",), "--anonymise: must be given with --report FILE.html"),
     ],
 )

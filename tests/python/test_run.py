@@ -75,7 +75,7 @@ def test_a_callback_that_returns_false_keeps_finished_replications() -> None:
     def stop_after_two(progress: Progress) -> bool:
         return progress["replications_done"] < 2
 
-    with pytest.warns(RuntimeWarning, match=r"interrupted: \d+ of 500 replications kept"):
+    with pytest.warns(RuntimeWarning, match=r"interrupted: the result has \d+ of 500 replications"):
         result = lh.simulate(LONG, replications=500, jobs=1, progress=stop_after_two)
     assert result.interrupted
     assert 2 <= result.replications < 500

@@ -146,7 +146,7 @@ def test_search_stopped_early_changes_nothing(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"objective": "fame"}, 'no objective "fame"'),
+        ({"objective": "fame"}, 'objective="fame": expected one of'),
         ({"give_up": 1.0}, "give_up=1.0: must be a fraction from 0"),
         ({"give_up": "5 %"}, "give_up='5 %': must be a fraction from 0"),
         ({"min_jain": 1.1}, "min_jain=1.1: must be a Jain's index from 0 to 1"),
@@ -207,13 +207,13 @@ def test_json_is_one_object_with_the_choice(lasthop: Lasthop, tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("options", "line"),
     [
-        (("--for", "fame"), 'error: --for: there is no objective "fame"'),
-        (("--for", "delay", "--give-up", "all"), 'error: --give-up: "all" is not a percentage'),
+        (("--for", "fame"), 'error: --for "fame": expected one of'),
+        (("--for", "delay", "--give-up", "all"), 'error: --give-up "all": expected a percentage'),
         (
             ("--for", "delay", "--min-jain", "2"),
-            'error: --min-jain: "2" is not a Jain\'s index from 0',
+            'error: --min-jain "2": expected Jain\'s index from 0',
         ),
-        (("--for", "delay", "--write", "wpa"), 'error: --write: "wpa" is no form of configuration'),
+        (("--for", "delay", "--write", "wpa"), 'error: --write "wpa": expected hostapd'),
         (("--for", "delay", "--out", ""), "error: --out: the name is empty"),
         (("--for", "delay", "--seed", "-1"), "error: --seed -1: `seed`"),
         (("--for", "delay", "--set", "cell.cwmin=-1"), "`cell.cwmin`"),

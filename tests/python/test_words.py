@@ -151,7 +151,7 @@ def test_other_arguments_become_options() -> None:
 
 def test_a_hint_is_a_note_below_the_traceback() -> None:
     with pytest.raises(lh.UserError) as caught:
-        lh.predict(CELL, model="crystal ball")
+        lh.sweep(CELL, {})
     assert caught.value.__notes__ == [f"hint: {caught.value.hint}"]
     with pytest.raises(lh.ScenarioError) as refused:
         lh.Scenario(SMALL.replace("upload = 2", "uplaod = 2"))

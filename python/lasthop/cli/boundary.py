@@ -37,7 +37,7 @@ CLOSE = 0.7
 WITH_SCENARIO = ("check", "predict", "simulate", "compare", "emulate", "sweep", "tune")
 """Commands whose argument FILE is a scenario."""
 
-REPORT_HINT = "please report it with the scenario; set LASTHOP_TRACEBACK=1 to see where it happened"
+REPORT_HINT = "report it with the scenario; set LASTHOP_TRACEBACK=1 to see where it happened"
 
 
 class Interrupted(UserError):
@@ -57,7 +57,7 @@ def simulating() -> "Iterator[ProgressCallback | None]":
             warnings.simplefilter("ignore", RuntimeWarning)
             yield progress
     except KeyboardInterrupt:
-        raise Interrupted("nothing kept") from None
+        raise Interrupted("no result is saved") from None
 
 
 def print_either(as_json: bool, json: Callable[[], str], tables: Callable[[], None]) -> None:
@@ -175,7 +175,7 @@ def report(error: Exception, command: Sequence[str]) -> int:
                     str(problem._replace(source=source)), hint_in_options(problem.hint, name)
                 )
             if len(problems) > MAX_PROBLEMS:
-                print_error(f"{len(problems) - MAX_PROBLEMS} more of the same scenario")
+                print_error(f"the scenario has {len(problems) - MAX_PROBLEMS} more errors")
         case UserError():
             print_error(message_in_options(str(error)), hint_in_options(error.hint, name))
         case typer.TyperException():
@@ -193,7 +193,8 @@ def report(error: Exception, command: Sequence[str]) -> int:
         case _:
             if os.environ.get("LASTHOP_TRACEBACK") == "1":
                 raise error
-            print_error(f"{type(error).__name__}: {error}", f"a defect of lasthop: {REPORT_HINT}")
+            message = f"defect of lasthop: {type(error).__name__}: {error}"
+            print_error(message, REPORT_HINT)
             return 1
     return USER_ERROR
 
@@ -202,14 +203,15 @@ MEASURING = ("iperf", "iperf3", "flent")
 """Programs whose files are measurements; `lasthop import` does not read these files."""
 
 MEASURED_HINT = (
-    "a file of {} is a measurement: compare it with a scenario by `lasthop compare SCENARIO "
-    "--measured FILE`; `lasthop init` writes a scenario"
+    "write a scenario by `lasthop init`, and compare it with the measurement of {} by "
+    "`lasthop compare SCENARIO --measured FILE`"
 )
 
 
 def usage_error(error: typer.TyperException, command: Sequence[str]) -> tuple[str, str]:
     """Return message and hint for a wrong command line, in the same form as other errors."""
     message = error.format_message().rstrip(".")
+    message = re.sub(r"^Invalid value for '?(.*?)'?: (?=\")", r"\1 ", message)
     message = re.sub(r"^Invalid value for '?(.*?)'?: ", r"\1: ", message)
     message = re.sub(r" \(Possible options: .*\)$", "", message)
     context: Any = getattr(error, "ctx", None)

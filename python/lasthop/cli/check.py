@@ -68,7 +68,7 @@ def check(file: File, settings: list[str] | None = SETTINGS, as_json: bool = JSO
     for line in tcp_defaults(*scenario.checked.tcp_defaults()):
         typer.echo(line)
     for name, connections in scenario.checked.web():
-        typer.echo(f"  flow {name} is web traffic: {connections:g} new connections a second")
+        typer.echo(f"  flow {name} is web traffic: {connections:g} new connections per second")
     if isinstance(known, CellScenario):
         for line in (*opportunities(known), *shared(known.cell)):
             typer.echo(line)

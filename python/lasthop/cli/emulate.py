@@ -168,15 +168,17 @@ def emulate(
         return 0
     if ways and shell is None and not command:
         option = TRACE if link is None else LINK
-        raise UserError(f"`{option}`: missing the command to run", f"{option} ... -- COMMAND ...")
+        raise UserError(
+            f"{option}: missing command to run", f"add the command: {option} ... -- COMMAND ..."
+        )
     if command and at is None:
         at = next((client for client, _ in ways.values()), None)
     if pcapng is not None:
         writable_file(pcapng, "--pcapng", file)
     if virtual and shell is not None:
-        raise UserError("`--shell` and `--virtual` cannot be combined: a shell needs real time")
+        raise UserError("--shell: cannot be combined with --virtual: a shell needs real time")
     if not virtual and max_time != MAX_PROCESSOR_S:
-        raise UserError("`--max-time` limits runs in simulated time", "add --virtual")
+        raise UserError("--max-time: limits only runs in simulated time", "add --virtual")
     more = (
         ("virtual", "yes" if virtual else None),
         ("link", link),
@@ -243,7 +245,9 @@ def of_file_or_link(
 
     if file:
         option = TRACE if words is None else LINK
-        raise UserError(f"`{option}` replaces FILE: {file}", "expected one of the two")
+        raise UserError(
+            f"{option}: replaces FILE, and cannot be combined with {file}: expected one of the two"
+        )
     replaced = pairs(settings or [], "--set", "PATH=VALUE", "tcp.mss=1000")
     replaced += [] if seed is None else [("seed", seed)]
     return link(words or "", replaced, traces), WAYS
@@ -258,17 +262,20 @@ def program_of(
     if shell is not None:
         if command or at:
             raise UserError(
-                "`--shell` and a command cannot be combined: both run in the foreground"
+                "--shell: cannot be combined with a command: both run in the foreground"
             )
         return Program(shell, shell_of_user())
     if command and not command[0]:
-        raise UserError("the command is empty", "-- COMMAND ...")
+        raise UserError("the command is empty", "give a command: -- COMMAND ...")
     if command and at is None:
         raise UserError(
-            f"{command[0]}: missing place for this command", "--at NAME; --places lists the places"
+            f"{command[0]}: missing place for this command",
+            "add --at NAME; run `lasthop emulate FILE --places` for the names",
         )
     if at is not None and not command:
-        raise UserError(f"`--at {at}`: missing the command to run", f"--at {at} -- COMMAND ...")
+        raise UserError(
+            f"--at {at}: missing command to run", f"add the command: --at {at} -- COMMAND ..."
+        )
     return Program(at, command) if at is not None and command else None
 
 
@@ -279,7 +286,8 @@ def program_beside(text: str) -> "Program":
     name, equals, command = text.partition("=")
     if not (name and equals and command.strip()):
         raise UserError(
-            f'`--with "{text}"`: expected a place and a command', "--with server 'iperf3 -s'"
+            f'--with "{text}": expected a place and a command',
+            "give both, such as --with server 'iperf3 -s'",
         )
     return Program.of_shell(name, command)
 

@@ -125,7 +125,7 @@ def explain_term(words: Sequence[str], *, terms: bool, as_json: bool) -> None:
         raise UserError(
             "missing argument FILE or TERM: expected a scenario, or a name such as Jain, TXOP or "
             "a1",
-            "`lasthop explain --terms` lists all names",
+            "run `lasthop explain --terms` for all names",
         )
     else:
         print_term(" ".join(words), as_json=as_json)

@@ -147,7 +147,7 @@ def openwrt(
 COMMANDS: dict[Callable[..., None], str] = {
     pcap: "Make a scenario from a capture of a radio or a wire.",
     iw: "Make a scenario from a station dump of iw.",
-    hostapd: "From hostapd.conf.",
+    hostapd: "Make a scenario from hostapd.conf.",
     openwrt: "Make a scenario from OpenWrt's wireless settings.",
 }
 """Functions of the group's commands, with one-line descriptions."""
@@ -169,7 +169,7 @@ def write(
     try:
         network = read()
     except KeyboardInterrupt:
-        raise Interrupted("nothing written") from None
+        raise Interrupted("no scenario was written") from None
     text = as_toml(network, addresses=addresses)
     check(file, text)
     warn(*(note.text for note in network.notes if note.warns))

@@ -86,7 +86,7 @@ def init(
             known = known.with_answer(question.key, value)
     except KeyboardInterrupt:
         print(file=sys.stderr)
-        raise Interrupted("nothing written") from None
+        raise Interrupted("no file was written") from None
     made = scenario(known, file.name)
     checked = Scenario(made)
     put(file, made)

@@ -58,7 +58,7 @@ def build(
             with step_bar("building") as progress:
                 built = carry_out(chosen, progress)
         except KeyboardInterrupt:
-            raise Interrupted("nothing kept") from None
+            raise Interrupted("no kernel was built") from None
         kernel = built.kernel
         if built.refused:
             note(

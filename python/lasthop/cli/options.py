@@ -2,7 +2,7 @@
 
 import errno
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import inf
 from pathlib import Path
 from typing import Annotated, Any
@@ -78,8 +78,13 @@ def whole_number(text: str, least: int, most: int, what: str) -> int:
     digits = text.lstrip("0") or "0"
     plain = text.isascii() and text.isdecimal() and len(digits) <= len(str(most))
     if not plain or not least <= int(digits) <= most:
-        raise typer.BadParameter(f'"{text}" is not {what} from {least} to {most}')
+        raise typer.BadParameter(f'"{text}": expected {what} from {least} to {most}')
     return int(digits)
+
+
+def number_from(least: int, most: int, what: str) -> Callable[[object], int]:
+    """Return a parser of an option's whole number; its default may be a number."""
+    return lambda text: whole_number(str(text), least, most, what)
 
 
 def cost(text: object, units: Sequence[tuple[float, str]], example: str) -> float:
@@ -95,7 +100,7 @@ def cost(text: object, units: Sequence[tuple[float, str]], example: str) -> floa
     if not 0.0 < value < inf:
         names = ", ".join(unit for _, unit in units)
         raise typer.BadParameter(
-            f'"{text}" is not a number above 0 with a unit ({names}), such as {example}'
+            f'"{text}": expected a number above 0 with a unit ({names}), such as {example}'
         )
     return value
 
@@ -144,8 +149,8 @@ SERIES_MEMORY = memory_limit("Refuse time series whose table would need more tha
 JOBS = unset("N", "Use this many threads; by default one per processor.", parser=thread_count)
 MODEL = unset(
     "NAME",
-    f"Analytical model: {' or '.join(sorted(MODELS))}; by default the model that suits the "
-    f"scenario.",
+    f"Use this analytical model: {', '.join(sorted(MODELS)[:-1])} or {max(MODELS)}; by default the "
+    f"model that suits the scenario.",
 )
 
 
@@ -217,7 +222,7 @@ def pairs(given: list[str], option: str, form: str, example: str) -> list[tuple[
     """
     for text in given:
         if "=" not in text or text.startswith("="):
-            raise UserError(f'{option} "{text}": expected {form}', f"{option} {example}")
+            raise UserError(f'{option} "{text}": expected {form}', f"write {option} {example}")
     return [(path.strip(), value.strip()) for path, _, value in (t.partition("=") for t in given)]
 
 
@@ -238,7 +243,7 @@ def writable(directory: Path, option: str = "--out") -> Path:
 
     nearest = next(path for path in (directory, *directory.absolute().parents) if path.exists())
     if not nearest.is_dir():
-        raise UserError(f"{option} {directory}: {nearest} is a file, not a directory")
+        raise UserError(f"{option} {directory}: {nearest} is a file: expected a directory")
     if not os.access(nearest, os.W_OK | os.X_OK):
         raise UserError(f"{option} {directory}: {nearest} is not writable")
     try:  # `os.access` is sometimes wrong, for example in /proc.
@@ -254,10 +259,12 @@ def writable(directory: Path, option: str = "--out") -> Path:
 def writable_file(path: Path, option: str, scenario: str = "") -> Path:
     """Return the path; raise an error if it is not writable, or if it is the scenario's file."""
     if path.is_file() and Path(scenario).is_file() and path.samefile(scenario):
-        raise UserError(f"{option} {path}: this is the scenario, which would be overwritten")
+        raise UserError(
+            f"{option} {path}: is the scenario, which would be overwritten: expected another name"
+        )
     if path.is_dir():
-        raise UserError(f"{option} {path}: is a directory, not a file")
+        raise UserError(f"{option} {path}: is a directory: expected a file")
     if not path.parent.is_dir():
-        raise UserError(f"{option} {path}: there is no directory {path.parent}")
+        raise UserError(f"{option} {path}: the directory {path.parent} does not exist")
     writable(path.parent, option)
     return path

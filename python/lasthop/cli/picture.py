@@ -38,7 +38,7 @@ def asked_picture(text: object) -> str:
     """Check the value of --plot: the file name of a picture, or empty for the default name."""
     name = str(text)
     if name and not is_picture(Path(name)):
-        raise typer.BadParameter(f"{name}: the name must end in {', '.join(PICTURES)}")
+        raise typer.BadParameter(f'"{name}": expected a name that ends in {", ".join(PICTURES)}')
     return name
 
 

@@ -125,7 +125,7 @@ def refused(scenario: Scenario, model: str, error: ModelError) -> UserError:
     *others, last = error.folded
     for reason in others:
         print_error(f"{scenario.source}: model {model}: {reason}")
-    hint = "`lasthop simulate` makes no such assumption"
+    hint = "run `lasthop simulate`, which makes no such assumption"
     return UserError(f"{scenario.source}: model {model}: {last}", hint)
 
 

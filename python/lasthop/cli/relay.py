@@ -43,7 +43,7 @@ def port(text: str, option: str) -> int:
     try:
         return whole_number(text, 0, MAX_PORT, "a port")
     except typer.BadParameter:
-        raise UserError(f'{option}: "{text}" is not a port from 0 to {MAX_PORT}') from None
+        raise UserError(f'{option} "{text}": expected a port from 0 to {MAX_PORT}') from None
 
 
 def address(text: str, option: str) -> "Address":
@@ -52,10 +52,12 @@ def address(text: str, option: str) -> "Address":
 
     match = re.fullmatch(r"(?:\[([^\]]+)\]|([^:\[\]]+)):(\d+)", text.strip())
     if not match:
-        raise UserError(f'{option}: "{text}" is not {FORMS}')
+        raise UserError(f'{option} "{text}": expected {FORMS}')
     host = match[1] or match[2]
     if len(host) > MAX_HOST:
-        raise UserError(f"{option}: {host[:20]}...: a host has at most {MAX_HOST} characters")
+        raise UserError(
+            f"{option} {host[:20]}...: expected a host of at most {MAX_HOST} characters"
+        )
     return Address(host, port(match[3], option))
 
 
@@ -74,7 +76,7 @@ def own_host(text: str, option: str) -> str:
         ipaddress.ip_address(host)
     except ValueError:
         raise UserError(
-            f'{option}: "{text}" is not an address',
+            f'{option} "{text}": expected an IP address',
             "give an address such as 127.0.0.1, or 0.0.0.0 for all",
         ) from None
     return host
@@ -88,7 +90,7 @@ def forward(text: str) -> "Forward":
     match = re.fullmatch(rf"(?:({host}):)?(\d+):({host}:\d+)", text.strip())
     if not match:
         raise UserError(
-            f'--forward: "{text}" is not [ADDRESS:]PORT:HOST:PORT',
+            f'--forward "{text}": expected [ADDRESS:]PORT:HOST:PORT',
             "give a forward such as 5432:db.example:5432",
         )
     listen = own_address(f"{match[1] or LOOPBACK}:{match[2]}", "--forward")
@@ -103,16 +105,16 @@ def target(text: str) -> "Target":
     host = host.removeprefix("[").removesuffix("]")
     if not colon or not host:
         raise UserError(
-            f'--to: "{text}" is not HOST:PORT',
+            f'--to "{text}": expected HOST:PORT',
             "give a target such as 10.0.0.0/8:22, db.example:* or *:443",
         )
     if "/" in host:
         try:
             ipaddress.ip_network(host)
         except ValueError as error:
-            raise UserError(f"--to: {error}", within(host)) from None
+            raise UserError(f'--to "{text}": {error}', within(host)) from None
     elif "%" in host or host.count(":") == 1 or (":" in host and not text.strip().startswith("[")):
-        raise UserError(f'--to: "{text}" is not {FORMS}')
+        raise UserError(f'--to "{text}": expected {FORMS}')
     any_port = number == "*"
     return Target(None if host == "*" else host, None if any_port else port(number, "--to"))
 
@@ -122,7 +124,7 @@ def within(host: str) -> str | None:
     else None.
     """
     try:
-        return f"{ipaddress.ip_interface(host).network} is its network"
+        return f"give the network {ipaddress.ip_interface(host).network}"
     except ValueError:
         return None
 
@@ -132,14 +134,14 @@ def count(text: str, option: str, most: int) -> int:
     try:
         return whole_number(text, 1, most, "a number")
     except typer.BadParameter:
-        raise UserError(f'{option}: "{text}" is not a number from 1 to {most}') from None
+        raise UserError(f'{option} "{text}": expected a number from 1 to {most}') from None
 
 
 def seconds(text: str, option: str, least: float, most: float) -> float:
     """Return the time from an option with a unit. [s]"""
     value = measured(text, TIMES, option, "1s")
     if not least <= value <= most:
-        raise UserError(f"{option}: {text}: must be from {least:g} s to {most:g} s")
+        raise UserError(f"{option} {text}: expected a time from {least:g} s to {most:g} s")
     return value
 
 
@@ -148,7 +150,7 @@ def measured(text: str, units: tuple[tuple[float, str], ...], option: str, examp
     try:
         return cost(text, units, example)
     except typer.BadParameter as error:
-        raise UserError(f"{option}: {error.message}") from None
+        raise UserError(f"{option} {error.message}") from None
 
 
 def patience_of(text: str) -> float:
@@ -163,7 +165,7 @@ def positive(text: str, option: str) -> float:
     except ValueError:
         value = 0.0
     if not 0.0 < value < float("inf"):
-        raise UserError(f'{option}: "{text}" is not a number above 0')
+        raise UserError(f'{option} "{text}": expected a number above 0')
     return value
 
 
@@ -173,13 +175,13 @@ def bounds_of(streams: str | None, memory: str) -> "Bounds":
 
     size = round(measured(memory, MEMORIES, "--memory", "48MiB"))
     if not MIN_MEMORY_BYTES <= size <= MAX_MEMORY_BYTES:
-        raise UserError(f"--memory: {memory}: must be from 1MiB to 16GiB")
+        raise UserError(f"--memory {memory}: expected a size from 1MiB to 16GiB")
     most = None if streams is None else count(streams, "--streams", MAX_STREAMS)
     if most is not None and most * STREAM_BYTES > size:
         raise UserError(
-            f"--streams: {most}: --memory {memory} is sufficient for at most "
-            f"{size // STREAM_BYTES} streams, {STREAM_BYTES >> 10} KiB each",
-            f"--memory {-(-most * STREAM_BYTES // MIB)}MiB",
+            f"--streams {most}: --memory {memory} is sufficient for at most "
+            f"{size // STREAM_BYTES} streams of {STREAM_BYTES >> 10} KiB each",
+            f"add --memory {-(-most * STREAM_BYTES // MIB)}MiB",
         )
     return Bounds(memory_bytes=size, streams=most)
 
@@ -194,7 +196,7 @@ def connections_of(text: str) -> tuple[int, int]:
         count(most if dots else least, "--connections", MAX_CONNECTIONS),
     )
     if numbers[0] > numbers[1]:
-        raise UserError(f"--connections: {text}: the first number must not be above the second")
+        raise UserError(f"--connections {text}: the first number must not be above the second")
     return numbers
 
 
@@ -260,8 +262,13 @@ def serve(
         patience_of(patience),
         bounds_of(streams, memory),
     )
-    where = ", ".join(to) if to else "all targets of this machine, including its own loopback"
-    doors, rest = ["waiting for clients at {}"], [f"they may connect to {where}"]
+    where = f"clients may connect to {', '.join(to or [])}"
+    if not to:
+        where = (
+            "clients may connect to every address that this machine can reach, including its "
+            "loopback; --to restricts them"
+        )
+    doors, rest = ["waiting for clients at {}"], [where]
     options = named("--listen", [settings.listen])
     become(settings, doors, rest, {"to": to or []}, options, metrics, as_json=as_json)
 
@@ -342,15 +349,21 @@ def connect(
 
     present = address(server, "HOST:PORT")
     if present.port == 0:
-        raise UserError(f"HOST:PORT: {server}: port 0 cannot be connected to")
+        raise UserError(f"HOST:PORT {server}: expected a port from 1 to {MAX_PORT}")
     least, most = connections_of(connections)
     if least == most and rule is not None:
-        raise UserError(f"--rule: {rule}: --connections {connections} already fixes the number")
+        raise UserError(
+            f"--rule {rule}: --connections {connections} sets a fixed number of connections: "
+            "expected only one of the two options"
+        )
     if least == most and probe:
-        raise UserError(f"--probe: --connections {connections} already fixes the number")
+        raise UserError(
+            f"--probe: --connections {connections} sets a fixed number of connections, for which "
+            "no round-trip time is needed: expected only one of the two options"
+        )
     for option, value in (("--fairness", fairness), ("--weight", weight)):
         if value is not None and rule != "utility":
-            raise UserError(f"{option}: {value}: expected --rule utility as well")
+            raise UserError(f"{option} {value}: expected --rule utility as well")
     terms = Terms(
         rule=FIXED if least == most else rule_of(RULES[0] if rule is None else rule),
         k_per_s=positive(k, "--k"),
@@ -393,13 +406,16 @@ def connect(
 
 def doubts(settings: "ClientSettings") -> Iterator[str]:
     """Yield warnings about settings that are valid but may be unintended."""
-    for door in settings.socks:
-        if not ipaddress.ip_address(door.host).is_loopback:
-            yield f"--socks {door}: anyone who reaches this port can connect like the other relay"
+    for at in settings.socks:
+        if not ipaddress.ip_address(at.host).is_loopback:
+            yield (
+                f"--socks {at}: every host that reaches this port can connect to the targets of "
+                "the other relay"
+            )
     if settings.terms.rule == "marks" and ECN.exists() and ECN.read_text().strip() != "1":
         yield (
-            "--rule marks: connections do not request ECN here (sysctl -w net.ipv4.tcp_ecn=1), so "
-            "that each loss counts as a channel error"
+            "--rule marks: the connections of this machine do not request ECN, so that each loss "
+            "counts as a channel error; run `sysctl -w net.ipv4.tcp_ecn=1`"
         )
 
 
@@ -408,7 +424,7 @@ def rule_of(text: str) -> str:
     from lasthop.relay.settings import RULES
 
     if text not in RULES:
-        raise UserError(f'--rule: "{text}" is not {", ".join(RULES[:-1])} or {RULES[-1]}')
+        raise UserError(f'--rule "{text}": expected {", ".join(RULES[:-1])} or {RULES[-1]}')
     return text
 
 
@@ -419,7 +435,7 @@ def part(text: str, option: str) -> float:
     except ValueError:
         value = 1.0
     if not 0.0 <= value < 1.0:
-        raise UserError(f'{option}: "{text}" is not a number from 0 to below 1')
+        raise UserError(f'{option} "{text}": expected a number from 0 to below 1')
     return value
 
 

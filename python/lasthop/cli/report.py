@@ -53,7 +53,7 @@ def report_path(asked: Path | None, anonymise: bool, scenario: str = "") -> Path
             raise UserError("--anonymise: must be given with --report FILE.html")
         return None
     if asked.suffix.lower() not in SUFFIXES:
-        raise UserError(f"{OPTION} {asked}: the name must end in .html")
+        raise UserError(f"{OPTION} {asked}: expected a name that ends in .html")
     from lasthop.report.template import template
 
     template()

@@ -22,10 +22,11 @@ def reproduce(
         show_default=False,
     ),
     quick: bool = flag(
-        "--quick", "Run fewer simulations; claims that these simulations cannot decide stay open."
+        "--quick",
+        "Run fewer simulations. A claim is reported as open if they do not decide it.",
     ),
     out: Path = out_option(
-        "The files are the report and figures; finished runs are kept and reused.",
+        "The files are the report and figures. Finished runs are saved there and reused.",
         Path("out/reproduce"),
     ),
     jobs: int | None = JOBS,
@@ -50,7 +51,7 @@ def reproduce(
             reproduction = chosen.run(directory, progress, jobs, executor)
     except KeyboardInterrupt:
         done, all_of_them = chosen.plan.finished(directory)
-        message = f"{done} of {all_of_them} runs are kept in {directory}"
+        message = f"{done} of {all_of_them} runs are saved in {directory}"
         raise Interrupted(message, "run the same command again to continue") from None
     try:
         report = reproduction.save(directory)

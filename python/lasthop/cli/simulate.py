@@ -41,7 +41,7 @@ from lasthop.simulation.simulate import simulate as run
 if TYPE_CHECKING:
     from lasthop.plot.figure import Figure
 
-EXAMPLE = "--air 1s..1.02s"
+EXAMPLE = "write --air 1s..1.02s"
 
 
 def simulate(
@@ -73,12 +73,12 @@ def simulate(
     ),
     max_time: float | None = options.RUN_TIME,
     max_memory: float = options.SERIES_MEMORY,
-    timing: bool = flag("--timing", "Print the time spent to standard error."),
+    timing: bool = flag("--timing", "Print the run time and the processor time on standard error."),
     as_json: bool = options.JSON,
 ) -> None:
     """Simulate a scenario packet by packet.
 
-    `lasthop explain TERM` explains a word of the answer, such as Jain or airtime_fraction.
+    `lasthop explain TERM` explains a term of the output, such as Jain or airtime_fraction.
     """
     scenario = read_scenario(file, settings, replications=replications, seed=seed, series=series)
     if out is not None:
@@ -88,12 +88,12 @@ def simulate(
         refuse_foreign(out, RESULT_FILES)
     elif series is not None and plot is None:
         raise UserError(
-            f"--series {series}: the series would be lost: expected --out DIR to save them, or "
-            "--plot to draw them"
+            f"--series {series}: no option saves or draws the time series: expected --out DIR or "
+            "--plot as well"
         )
     shown = None if air is None else stretch(air, scenario)
     if air is not None and series is not None:
-        raise UserError(f"--air {air}: --series is drawn as well; expected only one of the two")
+        raise UserError(f"--air {air}: cannot be combined with --series: only one picture is drawn")
     parts = changed(scenario, ("series", series), ("air", air))
     picture = picture_path("" if shown and plot is None else plot, scenario, "simulate", parts, out)
     reported = report_path(report, anonymise, file)
@@ -175,7 +175,9 @@ def stretch(text: str, scenario: Scenario) -> tuple[float, float]:
     )
     duration_s = scenario.typed.duration_s
     if not 0.0 <= from_s < duration_s:
-        raise UserError(f"{option}: the run lasts from 0 to {duration_s:g} s")
+        raise UserError(
+            f"{option}: begins outside the run: expected a time from 0 to below {duration_s:g} s"
+        )
     return from_s, to_s
 
 
@@ -189,14 +191,14 @@ def no_folders_for_tables(directory: Path) -> None:
     """Raise an error before the run if an output file has the name of an existing directory."""
     for path in (directory / name for name in RESULT_FILES):
         if path.is_dir():
-            raise UserError(f"--out {directory}: {path} is a directory, not a file")
+            raise UserError(f"--out {directory}: {path} is a directory: expected a file")
 
 
 def finish(result: Result) -> None:
     """After Ctrl-C, raise an error with the number of finished replications; else do nothing."""
     if result.interrupted:
         asked = result.scenario.typed.replications
-        raise Interrupted(f"{result.replications} of {asked} replications kept")
+        raise Interrupted(f"the result has {result.replications} of {asked} replications")
 
 
 def print_result(result: Result) -> None:

@@ -60,12 +60,13 @@ def sweep(
     file: File,
     over: list[str] | None = unset(
         "PATH=VALUES",
-        "Try these values, given as V1,V2,V3 or A..B:STEP or A..B log N. A table in braces is "
-        "one value. With several paths, try every combination.",
+        "Simulate with each of these values: V1,V2,V3 or A..B:STEP or A..B log N. A table in "
+        "braces is one value. If there are several paths, every combination is simulated.",
     ),
     points: Path | None = unset(
         "FILE.csv",
-        "Try these points: key paths in the first line, one point in each further line.",
+        "Simulate the points of this file: key paths in the first line, one point in each "
+        "further line.",
         parser=file_name,
     ),
     together: bool = flag(
@@ -93,9 +94,9 @@ def sweep(
     anonymise: bool = ANONYMISE,
     quantity: str | None = unset(
         "NAME",
-        "Draw this quantity, such as jain or queues.sojourn_s. By default delays and losses of "
-        "datagrams, sensors and pages, and the stations' shares of a cell or goodput and "
-        "losses of a router.",
+        "Draw this quantity, such as jain or queues.sojourn_s. By default the picture shows the "
+        "delays and losses of datagrams, sensors and web pages. It also shows the shares of the "
+        "stations of a cell, or goodput and losses of a router.",
     ),
     show: list[str] | None = unset(
         "NAME",
@@ -125,7 +126,7 @@ def sweep(
     if plot is not None:
         picture = sweep_picture(plot, quantity, scenario, asked, points, directory)
     elif quantity is not None:
-        raise UserError(f"--quantity {quantity}: no picture is drawn: expected --plot as well")
+        raise UserError(f"--quantity {quantity}: no picture was requested: expected --plot as well")
     interrupted = None
     with (
         workers(cluster, on_slurm, slurm_options, jobs, directory) as executor,
@@ -147,7 +148,9 @@ def sweep(
     try:
         result.save(directory)
     except KeyboardInterrupt:
-        raise Interrupted(f"{len(result.points)} points kept, not all tables", GO_ON) from None
+        raise Interrupted(
+            f"{len(result.points)} points are saved, but not all tables", GO_ON
+        ) from None
     finally:  # The result is printed even if the disk is full.
         if as_json:
             for piece in result.json_pieces():
@@ -196,7 +199,12 @@ def first_warning(result: Sweep) -> Iterator[str]:
     warnings = list(result.iter_warnings(MAX_LOOKED_AT))
     if warnings:
         more = len(warnings) - 1
-        rest = f" (and {more} more: `warnings` of the sweep in Python)" if more else ""
+        warnings_text = f"warning{'s' if more > 1 else ''}"
+        rest = (
+            f" (and {more} more {warnings_text}; in Python: `warnings` of the sweep)"
+            if more
+            else ""
+        )
         yield f"{warnings[0]}{rest}"
 
 
@@ -211,14 +219,16 @@ def asked_points(
             raise UserError(f"--points {points}: cannot be combined with --over or --zip")
         result = grid(points, named="--points")
     elif not over:
-        raise UserError("no values to try: expected --over or --points", f"--over {EXAMPLE}")
+        raise UserError(
+            "no values to simulate: expected --over or --points", f"add --over {EXAMPLE}"
+        )
     else:
         result = grid(swept(over, together), "zip" if together else "grid", "--over")
     for path in result.paths:
         if path in alone:
             where = f"--over {path}" if points is None else f"--points {points}: {path}"
             raise UserError(
-                f"{where}: {alone[path]} sets one value of this path; expected only one of the two"
+                f"{where}: {alone[path]} also sets this path: expected only one of the two options"
             )
     return result
 
@@ -229,7 +239,8 @@ def swept(over: list[str], together: bool = False) -> dict[str, list[str]]:
     for path, text in pairs(over, "--over", "PATH=V1,V2", EXAMPLE):
         if path in values:
             raise UserError(
-                f"--over {path}: given twice", f"give all values together: --over {path}=V1,V2"
+                f"--over {path}: the path is given twice",
+                f"give all values together: --over {path}=V1,V2",
             )
         values[path] = values_of(text, f"--over {path}", TABLES)
         if not together and (value := twice(values[path])) is not None:
@@ -271,12 +282,12 @@ def print_sweep(result: Sweep) -> None:
     if shown:
         print_table(headers, rows, names=len(paths))
     if len(groups) > len(shown):
-        typer.echo(f"... and {len(groups) - len(shown)} more stations: see the tables\n")
+        typer.echo(f"... and {len(groups) - len(shown)} more stations: see the saved tables\n")
 
     for list_name in ("cells", "classes", "links", "queues"):
         print_list(list_name, seen, paths)
     if len(result.points) > len(seen):
-        typer.echo(f"... and {len(result.points) - len(seen)} more points: see the tables\n")
+        typer.echo(f"... and {len(result.points) - len(seen)} more points: see the saved tables\n")
 
 
 def print_list(list_name: str, points: Sequence[Point], paths: list[str]) -> None:

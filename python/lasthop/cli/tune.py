@@ -82,18 +82,14 @@ to `LONG_TITLE`.
 def aim(text: str) -> str:
     """Check the value of --for, the aim of the search."""
     if text not in OBJECTIVES:
-        raise typer.BadParameter(
-            f'there is no objective "{text}"; expected one of {", ".join(OBJECTIVES)}'
-        )
+        raise typer.BadParameter(f'"{text}": expected one of {", ".join(OBJECTIVES)}')
     return text
 
 
 def access_category(text: str) -> str:
     """Check the value of --category, an access category."""
     if text not in CATEGORIES:
-        raise typer.BadParameter(
-            f'"{text}" is no access category; expected one of {", ".join(CATEGORIES)}'
-        )
+        raise typer.BadParameter(f'"{text}": expected one of {", ".join(CATEGORIES)}')
     return text
 
 
@@ -106,13 +102,13 @@ def number(text: str | float, most: float, what: str) -> float:
     except ValueError:
         value = -1.0
     if not 0.0 <= value <= most:
-        raise typer.BadParameter(f'"{text}" is not a {what}')
+        raise typer.BadParameter(f'"{text}": expected {what}')
     return value
 
 
 def per_cent(text: str | float) -> float:
     """Return the percentage from --give-up. [%]"""
-    return number(text, nextafter(100.0, 0.0), "percentage from 0 to below 100")
+    return number(text, nextafter(100.0, 0.0), "a percentage from 0 to below 100")
 
 
 def jain_index(text: str | float) -> float:
@@ -123,9 +119,7 @@ def jain_index(text: str | float) -> float:
 def configuration(text: str) -> str:
     """Check the value of --write."""
     if text not in CONFIGURATIONS:
-        raise typer.BadParameter(
-            f'"{text}" is no form of configuration; expected one of {", ".join(CONFIGURATIONS)}'
-        )
+        raise typer.BadParameter(f'"{text}": expected {", ".join(CONFIGURATIONS)}')
     return text
 
 

@@ -571,5 +571,5 @@ def objective_for(
         name = default_objective(scenario, target)
     if name not in OBJECTIVES:
         known = ", ".join(OBJECTIVES)
-        raise UserError(f'objective="{name}": there is no such objective; expected one of {known}')
+        raise UserError(f'objective="{name}": expected one of {known}')
     return OBJECTIVES[name](scenario, target)

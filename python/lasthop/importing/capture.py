@@ -163,7 +163,7 @@ def subnet(text: str | None) -> ipaddress.IPv4Network | ipaddress.IPv6Network | 
         return ipaddress.ip_network(text, strict=False)
     except ValueError:
         raise UserError(
-            f'--lan "{text}": is not a subnet such as 192.168.1.0/24 or fd00::/64'
+            f'--lan "{text}": expected a subnet such as 192.168.1.0/24 or fd00::/64'
         ) from None
 
 
@@ -373,7 +373,7 @@ def choose(path: Path, known: Capture, access_point: str | None) -> tuple[bytes,
     except ValueError:
         wanted = b""
     if len(wanted) != 6:
-        raise UserError(f'--ap "{access_point}": is not a MAC address such as 02:00:5e:10:00:01')
+        raise UserError(f'--ap "{access_point}": expected a MAC address such as 02:00:5e:10:00:01')
     if wanted not in known.cells:
         heard = ", ".join(frames.spelled(each) for each in by_size(known)[:4] if each)
         hint = f"heard are {heard}" if heard else None

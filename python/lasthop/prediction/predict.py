@@ -126,7 +126,7 @@ def predict(
 
     if model is not None and model not in models.MODELS:
         known = ", ".join(sorted(models.MODELS))
-        raise UserError(f'there is no model "{model}"', f"models: {known}")
+        raise UserError(f'model "{model}": expected one of {known}')
     checked = replaced(scenario, settings)
     with allowing(max_time_s, max_memory_bytes):
         chosen = models.choose(checked.typed) if model is None else model

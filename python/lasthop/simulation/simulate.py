@@ -148,7 +148,7 @@ def simulate(
     result = Result(output, checked)
     if output.interrupted:
         asked = checked.typed.replications
-        message = f"interrupted: {result.replications} of {asked} replications kept"
+        message = f"interrupted: the result has {result.replications} of {asked} replications"
         warnings.warn(message, RuntimeWarning, stacklevel=2)
     return result
 

@@ -201,7 +201,7 @@ class SweepInterrupted(KeyboardInterrupt):
 
 def finished_text(finished: Sweep, asked: int) -> str:
     """Return a message with the number of finished points."""
-    return f"{len(finished.points)} of {asked} points kept"
+    return f"{len(finished.points)} of {asked} points are finished"
 
 
 def sweep(

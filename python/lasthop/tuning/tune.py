@@ -139,9 +139,7 @@ def tune(
     True
     """
     if objective not in OBJECTIVES:
-        raise UserError(
-            f'there is no objective "{objective}"', f"objectives: {', '.join(OBJECTIVES)}"
-        )
+        raise UserError(f'objective="{objective}": expected one of {", ".join(OBJECTIVES)}')
     if not isinstance(give_up, int | float) or not 0.0 <= give_up < 1.0:
         raise UserError(f"give_up={give_up!r}: must be a fraction from 0 to below 1")
     if not isinstance(min_jain, int | float) or not 0.0 <= min_jain <= 1.0:

@@ -100,7 +100,7 @@ flow.site.web = { connections = 80, arrivals = "poisson" }
 """)
     done = lasthop("check", path)
     assert "6 flows" in done.stdout
-    assert "\n  flow site is web traffic: 80 new connections a second\n" in done.stdout
+    assert "\n  flow site is web traffic: 80 new connections per second\n" in done.stdout
     assert done.stdout.count("web traffic") == 1
 
 
@@ -163,7 +163,8 @@ def test_predict_prints_solver_active_stations_and_round_trips(lasthop: Lasthop)
 @pytest.mark.parametrize("command", ["predict", "compare"])
 def test_help_names_the_models_of_the_registry(lasthop: Lasthop, command: str) -> None:
     words = " ".join(lasthop(command, "--help").stdout.split())
-    assert f"Analytical model: {' or '.join(sorted(MODELS))};" in words
+    *most, last = sorted(MODELS)
+    assert f"Use this analytical model: {', '.join(most)} or {last};" in words
 
 
 @pytest.mark.usefixtures("blank")
@@ -449,10 +450,10 @@ def test_finite_class_has_a_rate_and_no_goodput(lasthop: Lasthop) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--series", "0.1 s"], "--series 0.1 s: the series would be lost"),
+        (["--series", "0.1 s"], "--series 0.1 s: no option saves or draws"),
         (["--pcapng", "a.pcapng"], "--pcapng a.pcapng: <stdin> has no cell"),
         (["--out", "/proc/x"], "--out /proc/x: /proc is not writable"),
-        (["--out", "OUT"], "flows.csv is a directory, not a file"),
+        (["--out", "OUT"], "flows.csv is a directory: expected a file"),
     ],
 )
 def test_an_output_that_cannot_be_written_is_refused_before_the_run(

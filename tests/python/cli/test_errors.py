@@ -185,7 +185,7 @@ USAGE = {
     "no file": (["simulate"], "missing argument", "run `lasthop init`"),
     "no value": (["simulate", "FILE", "--seed"], "--seed", "--help"),
     "extra argument": (["check", "FILE", "more"], "more", "--help"),
-    "zero threads": (["simulate", "FILE", "--jobs", "0"], '--jobs: "0"', "--help"),
+    "zero threads": (["simulate", "FILE", "--jobs", "0"], '--jobs "0"', "--help"),
     "words for a number": (["simulate", "FILE", "--seed", "x"], "`seed`", None),
     "negative replications": (["simulate", "FILE", "--replications", "-1"], "`replications`", None),
     "setting without value": (["check", "FILE", "--set", "seed"], "PATH=VALUE", "--set cell.ap"),
@@ -211,7 +211,7 @@ USAGE = {
     "sweep without values": (["sweep", "FILE", "--over", "foo"], "PATH=V1,V2", "=15,31"),
     "path swept twice": (
         ["sweep", "FILE", "--over", "seed=1", "--over", "seed=2"],
-        "--over seed: given twice",
+        "--over seed: the path is given twice",
         "--over seed=V1,V2",
     ),
     "value swept twice": (
@@ -231,32 +231,32 @@ USAGE = {
     ),
     "swept and set": (
         ["sweep", "FILE", "--over", "cell.ap_queue=20,30", "--set", "cell.ap_queue=40"],
-        "--over cell.ap_queue: --set cell.ap_queue sets one value of this path",
+        "--over cell.ap_queue: --set cell.ap_queue also sets this path",
         None,
     ),
     "seed swept and given": (
         ["sweep", "FILE", "--over", "seed=1,2", "--seed", "3"],
-        "--over seed: --seed sets one value of this path",
+        "--over seed: --seed also sets this path",
         None,
     ),
     "too many threads": (
         ["simulate", "FILE", "--jobs", "10240"],
-        '--jobs: "10240" is not a number of threads from 1 to 1024',
+        '--jobs "10240": expected a number of threads from 1 to 1024',
         "--help",
     ),
     "more threads than can be counted": (
         ["simulate", "FILE", "--jobs", "1" + 30 * "0"],
-        "is not a number of threads",
+        "expected a number of threads",
         "--help",
     ),
     "nothing to confirm": (
         ["tune", "FILE", "--for", "delay", "--confirm", "0"],
-        '--confirm: "0" is not a number of candidates from 1 to 1000',
+        '--confirm "0": expected a number of candidates from 1 to 1000',
         "--help",
     ),
     "words to confirm": (
         ["tune", "FILE", "--for", "delay", "--confirm", "all"],
-        '--confirm: "all" is not a number of candidates',
+        '--confirm "all": expected a number of candidates',
         "--help",
     ),
     "bytes that are no text": (
@@ -265,7 +265,7 @@ USAGE = {
         None,
     ),
     "no name": (["simulate", ""], "the name is empty", None),
-    "empty model": (["predict", "FILE", "--model", ""], 'no model ""', "hotspot"),
+    "empty model": (["predict", "FILE", "--model", ""], 'model "": expected one of acsma', None),
     "out without name": (["simulate", "FILE", "--out", ""], "--out: the name is empty", None),
     "capture without name": (["simulate", "FILE", "--pcapng", ""], "--pcapng: the name", None),
     "picture without name": (["compare", "FILE", "--out", ""], "--out: the name is empty", None),
@@ -302,14 +302,22 @@ USAGE = {
         'option "beta": model red has no options',
         None,
     ),
-    "unknown model": (["predict", "FILE", "--model", "oracle"], '"oracle"', "hotspot"),
+    "unknown model": (
+        ["predict", "FILE", "--model", "oracle"],
+        'model "oracle": expected one of',
+        None,
+    ),
     "empty sweep": (["sweep", "FILE", "--over", "seed="], "--over seed: an empty value", None),
     "no sweep": (["sweep", "FILE"], "expected --over or --points", "--over cell.ap"),
     "series of no time": (["simulate", "FILE", "--series", "0 s"], "record.series_interval", None),
-    "out is a file": (["simulate", "FILE", "--out", "FILE"], "is a file, not a directory", None),
+    "out is a file": (
+        ["simulate", "FILE", "--out", "FILE"],
+        "is a file: expected a directory",
+        None,
+    ),
     "capture nowhere": (
         ["simulate", "FILE", "--pcapng", "no/x.pcapng"],
-        "--pcapng no/x.pcapng: there is no directory no",
+        "--pcapng no/x.pcapng: the directory no does not exist",
         None,
     ),
 }
@@ -372,7 +380,7 @@ def test_model_refusal_names_the_assumption(lasthop: Lasthop, tmp_path: Path) ->
         "model hotspot: breaks the assumption of long-lived TCP connections in steady state: "
         "`station.a.udp_up` is UDP (section 3 of model hotspot)",
     )
-    assert "hint: `lasthop simulate` makes no such assumption" in done.stderr
+    assert "hint: run `lasthop simulate`, which makes no such assumption" in done.stderr
 
 
 def test_model_refusal_names_every_assumption(lasthop: Lasthop, small: Path) -> None:
@@ -442,4 +450,6 @@ def test_ctrl_c_after_the_last_point_reports_the_saved_points(
     monkeypatch.setattr(lh.Sweep, "save", stop)
     done = lasthop("sweep", small, "--over", "seed=1,2")
     assert done.returncode == 130
-    assert done.stderr.splitlines()[0] == "error: interrupted: 2 points kept, not all tables"
+    assert (
+        done.stderr.splitlines()[0] == "error: interrupted: 2 points are saved, but not all tables"
+    )

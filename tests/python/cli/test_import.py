@@ -74,14 +74,14 @@ def test_a_name_of_an_access_point_chooses_the_cell(lasthop: Lasthop) -> None:
     assert "has no data of this access point" in done.stderr
     heard = done.stderr.partition("heard are ")[2].partition(",")[0].strip()
     assert lasthop("import", "pcap", capture, "--ap", heard).returncode == 0
-    assert "is not a MAC address" in lasthop("import", "pcap", capture, "--ap", "x").stderr
+    assert "expected a MAC address" in lasthop("import", "pcap", capture, "--ap", "x").stderr
 
 
 def test_wired_stations_are_those_of_a_subnet(lasthop: Lasthop) -> None:
     capture = SAMPLES / "pcap" / "netperfmeter.pcapng.gz"
     done = lasthop("import", "pcap", capture, "--lan", "0.0.0.0/0", "--phy", "802.11b")
     assert 'phy = "802.11b"' in done.stdout
-    assert "is not a subnet" in lasthop("import", "pcap", capture, "--lan", "here").stderr
+    assert "expected a subnet" in lasthop("import", "pcap", capture, "--lan", "here").stderr
     assert (
         "expected one of 802.11b" in lasthop("import", "pcap", capture, "--phy", "802.11z").stderr
     )
@@ -119,7 +119,7 @@ def test_stations_of_settings_are_counted_by_an_option(lasthop: Lasthop) -> None
     assert "count = 7" in lasthop("import", "hostapd", conf, "--stations", "7").stdout
     done = lasthop("import", "hostapd", conf, "--stations", "0")
     assert done.returncode == 2
-    assert "is not a number of stations from 1 to 1000" in done.stderr
+    assert "expected a number of stations from 1 to 1000" in done.stderr
 
 
 def test_compare_adds_measurements_and_says_how_they_match(lasthop: Lasthop, small: Path) -> None:

@@ -255,7 +255,7 @@ def test_a_file_that_exists_is_never_replaced(lasthop: Lasthop) -> None:
 def test_a_file_in_no_folder_is_refused_before_anything_is_asked(lasthop: Lasthop) -> None:
     done = lasthop("init", "no/where.toml", stdin=b"\n" * 6)
     assert done.returncode == 2
-    assert "there is no directory no" in done.stderr
+    assert "the directory no does not exist" in done.stderr
     assert "1/6" not in done.stderr
 
 
@@ -273,7 +273,7 @@ def test_ctrl_c_writes_nothing(tmp_path: Path) -> None:
     _, errors = process.communicate(timeout=30)
     assert asked.startswith("1/6 What do you want to know?")
     assert process.returncode == 130
-    assert errors.endswith("error: interrupted: nothing written\n")
+    assert errors.endswith("error: interrupted: no file was written\n")
     assert list(tmp_path.iterdir()) == []
 
 

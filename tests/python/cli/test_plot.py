@@ -113,15 +113,18 @@ def test_a_foreign_picture_is_refused_before_the_run_and_our_picture_is_replaced
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--plot", "x.gif"], "--plot: x.gif: the name must end in .png, .pdf, .svg"),
-        (["--plot=x"], "--plot: x: the name must end in .png, .pdf, .svg"),
-        (["--plot", "no/x.png"], "--plot no/x.png: there is no directory no"),
+        (["--plot", "x.gif"], '--plot "x.gif": expected a name that ends in .png, .pdf, .svg'),
+        (["--plot=x"], '--plot "x": expected a name that ends in .png, .pdf, .svg'),
+        (["--plot", "no/x.png"], "--plot no/x.png: the directory no does not exist"),
         (["--air", "1..2"], "--air 1..2: the times must have a unit"),
         (["--air", "1kB..2kB"], "--air 1kB..2kB: the times must have a unit"),
         (["--air", "now"], "--air now: expected FROM..TO"),
-        (["--air", "9s..10s"], "--air 9s..10s: the run lasts from 0 to 4 s"),
-        (["--air", "1s..2s", "--series", "0.1 s", "--plot"], "--series is drawn as well"),
-        (["--series", "0.1 s"], "expected --out DIR to save them, or --plot"),
+        (
+            ["--air", "9s..10s"],
+            "--air 9s..10s: begins outside the run: expected a time from 0 to below 4 s",
+        ),
+        (["--air", "1s..2s", "--series", "0.1 s", "--plot"], "cannot be combined with --series"),
+        (["--series", "0.1 s"], "expected --out DIR or --plot as well"),
     ],
 )
 def test_an_impossible_picture_is_refused_before_the_run(
@@ -173,7 +176,10 @@ def test_sweep_draws_a_quantity_and_names_the_values(lasthop: Lasthop, small: Pa
     ("words", "message"),
     [
         (["--plot", "--quantity", "jam"], 'no quantity "jam"; the nearest are jain'),
-        (["--quantity", "jain"], "--quantity jain: no picture is drawn: expected --plot as well"),
+        (
+            ["--quantity", "jain"],
+            "--quantity jain: no picture was requested: expected --plot as well",
+        ),
         (["--plot", "--over", "seed=1..9", "--over", "replications=1..5"], "a picture of "),
     ],
 )

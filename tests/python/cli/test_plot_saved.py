@@ -40,7 +40,7 @@ def test_a_sweep_and_printed_json_are_drawn(lasthop: Lasthop, small: Path) -> No
         (("nothing",), "nothing: no such file or directory"),
         ((" ",), '" ": the name is empty'),
         (("printed.json", "--series"), "printed.json: has no series"),
-        (("printed.json", "--plot", "picture.gif"), "picture.gif: the name must end in"),
+        (("printed.json", "--plot", "picture.gif"), "expected a name that ends in"),
     ],
 )
 def test_a_picture_that_cannot_be_drawn_is_refused(

@@ -143,7 +143,7 @@ def test_ctrl_c_before_the_first_result_saves_nothing(tmp_path: Path) -> None:
     command.interrupt()
     assert command.rest() == ""
     assert command.process.returncode == 130
-    assert command.last_line() == "error: interrupted: nothing kept"
+    assert command.last_line() == "error: interrupted: no result is saved"
 
 
 def test_ctrl_c_prints_the_finished_results(tmp_path: Path) -> None:
@@ -156,7 +156,9 @@ def test_ctrl_c_prints_the_finished_results(tmp_path: Path) -> None:
     assert command.process.returncode == 130
     count = result["replications"]
     assert 1 <= count < 10000
-    assert command.last_line() == f"error: interrupted: {count} of 10000 replications kept"
+    assert (
+        command.last_line() == f"error: interrupted: the result has {count} of 10000 replications"
+    )
     assert json.loads((out / "result.json").read_text()) == result
 
 

@@ -69,7 +69,7 @@ def test_hopf_finds_the_point_of_the_paper(lasthop: Lasthop) -> None:
     assert point["unstable_above"] is True
     assert "0.0848341" in lasthop("stability", "hopf", "red", "--over", "rtt=10ms..1s").stdout
     none = lasthop("stability", "hopf", "red", "--over", "rtt=10ms..50ms").stdout
-    assert none.startswith("no Hopf point: stable")
+    assert none.startswith("no Hopf point: the equilibrium is stable")
 
 
 @pytest.mark.slow
@@ -102,7 +102,7 @@ def test_cycles_are_listed_and_drawn(lasthop: Lasthop, tmp_path: Path) -> None:
     words = ["stability", "cycle", "threshold", "--over", "q_th=30..60", "--count", "3"]
     picture = tmp_path / "cycles.svg"
     text = lasthop(*words, "--out", picture).stdout
-    assert text.startswith("super-critical at q_th = 38.8")
+    assert text.startswith("super-critical Hopf point at q_th = 38.8")
     assert re.search(r"the branch continues beyond q_th = [\d.]+: --count 3 is reached", text)
     assert picture.exists()
     [branch] = json.loads(lasthop(*words, "--json").stdout)["branches"]
@@ -115,7 +115,7 @@ def test_motion_is_summarised_and_drawn(lasthop: Lasthop, tmp_path: Path) -> Non
     picture = tmp_path / "motion.svg"
     text = lasthop(*words, "--out", picture).stdout
     assert re.search(
-        r"from 28 s on: (at rest|the oscillation of the window is still decaying)", text
+        r"from 28 s on: (at equilibrium|the oscillation of the window is still decaying)", text
     )
     assert picture.exists()
     answer = json.loads(lasthop(*words, "--json").stdout)
@@ -143,10 +143,10 @@ def test_scenario_becomes_a_fluid_with_its_parameters_printed(
     lasthop: Lasthop, router: Path
 ) -> None:
     text = lasthop("stability", "equilibrium", router).stdout
-    assert text.startswith(f"{router} as a fluid")
+    assert text.startswith(f"fluid model of {router}")
     assert re.search(r"capacity +125\.0 +packets/s", text)
     assert re.search(r"gamma +0\.002666", text)
-    assert re.search(r"queue of all +2\d\.\d\d +packets", text)
+    assert re.search(r"queue of all flows +2\d\.\d\d +packets", text)
     assert "\nunstable: a disturbance grows" in text
     assert max(map(len, text.splitlines()[1:])) <= 80
 
@@ -182,7 +182,7 @@ def test_every_command_takes_a_scenario(
 ) -> None:
     plain = lasthop("stability", command, router, *words)
     assert plain.returncode == 0
-    assert "as a fluid" in plain.stdout
+    assert "fluid model of" in plain.stdout
     answer = json.loads(lasthop("stability", command, router, *words, "--json").stdout)
     assert answer["parameters"]["flows"] == 20
 
@@ -277,7 +277,7 @@ def test_a_picture_is_written_in_addition_to_json(
 def test_range_without_a_cycle_says_that_nothing_is_drawn(lasthop: Lasthop, tmp_path: Path) -> None:
     picture = tmp_path / "picture.svg"
     words = ["stability", "cycle", "threshold", "--over", "q_th=10..20", "--out", picture]
-    assert lasthop(*words).stderr == f"warning: {picture}: there is nothing to draw\n"
+    assert lasthop(*words).stderr == f"warning: {picture}: not drawn: the range has no Hopf point\n"
 
 
 @pytest.mark.parametrize("command", ["hopf", "normal-form", "cycle"])
@@ -346,14 +346,18 @@ def test_a_scenario_without_a_fluid_model_is_refused(lasthop: Lasthop, router: P
         "`tcp.congestion` = cubic grows by the time since the last loss; expected reno, newreno, "
         in error
     )
-    assert hint.startswith("hint: `lasthop simulate`")
+    assert hint.startswith("hint: run `lasthop simulate`")
     missing = lasthop("stability", "roots", "absent.toml").stderr
     assert missing.splitlines()[0] == "error: absent.toml: no such file"
 
 
 WRONG = {
     "unknown state": (["integrate", "red", "--start", "speed=1"], "`speed`: no such state", None),
-    "no number": (["integrate", "red", "--start", "queue=x"], "x is not a number", None),
+    "no number": (
+        ["integrate", "red", "--start", "queue=x"],
+        "--start queue=x: expected a number",
+        None,
+    ),
     "no time": (["integrate", "red", "--until", "soon"], "is not a time", None),
     "unknown model": (["roots", "redd"], "neither a model", "did you mean red?"),
     "unknown parameter": (["roots", "red", "--set", "rt=1"], "`rt`", "did you mean rtt?"),
@@ -370,7 +374,7 @@ WRONG = {
         None,
     ),
     "a word over a range": (["hopf", "red", "--over", "tcp=1..2"], "`tcp`", None),
-    "one axis": (["chart", "red", "--over", "rtt=1s..2s"], "--over: must be given twice", None),
+    "one axis": (["chart", "red", "--over", "rtt=1s..2s"], "--over: expected two parameters", None),
     "unknown command": (["root", "red"], "no such command 'root'", "did you mean roots?"),
     "unknown picture": (
         ["chart", "red", "--over", "rtt=1s..2s", "--over", "alpha=.1..1", "--out", "a.txt"],

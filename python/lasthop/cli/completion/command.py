@@ -13,7 +13,7 @@ SHARE = Path(__file__).parent / "share"
 def shell_name(text: str) -> str:
     """Return the name of a supported shell from the argument SHELL."""
     if text not in SHELLS:
-        raise typer.BadParameter(f'"{text}" is not supported: expected one of {", ".join(SHELLS)}')
+        raise typer.BadParameter(f'"{text}": expected one of {", ".join(SHELLS)}')
     return text
 
 

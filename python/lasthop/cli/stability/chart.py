@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from lasthop.cli.options import JSON, MAX_MEMORY, MAX_TIME, preset
+from lasthop.cli.options import JSON, MAX_MEMORY, MAX_TIME, number_from, preset
 from lasthop.cli.picture import PLOT
 from lasthop.cli.progress import count_bar
 from lasthop.cli.stability.options import (
@@ -28,7 +28,12 @@ def chart(
     name: CaseName,
     over: Over,
     settings: list[str] | None = PARAMETERS,
-    size: int = preset(100, "N", "Use N values of each parameter.", min=2, max=2000),
+    size: int = preset(
+        100,
+        "N",
+        "Use N values of each parameter, from 2 to 2000.",
+        parser=number_from(2, 2000, "a number of values"),
+    ),
     out: Path | None = OUT,
     plot: str | None = PLOT,
     max_time: float = MAX_TIME,
@@ -55,18 +60,20 @@ def print_chart(result: "Chart") -> None:
     """Print the stable fraction of the chart, and the ends of the stable region's edges."""
     x, y = result.x, result.y
     part = result.stable.mean()
-    typer.echo(f"{result.case.model.name}: stable on {part:.1%} of the chart")
+    typer.echo(f"{result.case.model.name}: the equilibrium is stable on {part:.1%} of the chart")
     for curve in result.curves:
         ends = [f"{x.name} {curve.x[k]:.4g}, {y.name} {curve.y[k]:.4g}" for k in (0, -1)]
         beyond = int((~curve.boundary).sum())
-        kind = "Hopf points, in part the edge" if curve.boundary.any() else "other Hopf points"
+        kind = "Hopf points in the unstable region"
+        if curve.boundary.any():
+            kind = "Hopf points, partly on the stability boundary"
         if beyond <= 2:  # All points bound the stable region, except perhaps the two ends.
-            kind = "edge of stability"
+            kind = "stability boundary"
         typer.echo(f"{kind}: from {ends[0]} to {ends[1]}")
     if len(result.jumps):
         typer.echo(
-            f"points of the edge without a Hopf point: {len(result.jumps)}, where RED's drop "
-            "function or the window rule has a corner"
+            f"points of the stability boundary without a Hopf point: {len(result.jumps)}; there, "
+            "the slope of RED's drop function or of the window rule changes abruptly"
         )
 
 

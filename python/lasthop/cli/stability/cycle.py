@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from lasthop.cli.boundary import warn
-from lasthop.cli.options import JSON, MAX_MEMORY, MAX_TIME, flag, preset
+from lasthop.cli.options import JSON, MAX_MEMORY, MAX_TIME, flag, number_from, preset
 from lasthop.cli.picture import PLOT
 from lasthop.cli.progress import count_bar
 from lasthop.cli.stability.answers import certain
@@ -42,12 +42,12 @@ def cycle(
         30,
         "N",
         "Compute at most N cycles; with --constrained, use N values of the parameter.",
-        min=2,
-        max=1000,
+        parser=number_from(2, 1000, "a number of cycles or values"),
     ),
     constrained: bool = flag(
         "--constrained",
-        "Integrate the equations up and down the range, with limited queues and probabilities.",
+        "Integrate the equations at increasing, then decreasing values of the parameter, with "
+        "limited queues and probabilities.",
     ),
     out: Path | None = OUT,
     plot: str | None = PLOT,
@@ -87,7 +87,7 @@ def cycle(
         if not branches:
             typer.echo("no Hopf point in the range")
     if path is not None and not branches:
-        warn(f"{path}: there is nothing to draw")
+        warn(f"{path}: not drawn: the range has no Hopf point")
         return
 
     title, about = asked.title, asked.about
@@ -123,9 +123,14 @@ def print_sweep(sweep: "Sweep") -> None:
         if queue is not None:
             row += ["-"] * 3 if down is None else room(down, queue)
         rows.append(row)
-    heads = [sweep.parameter, "amplitude\ngoing up", "amplitude\ncoming back", "period\n[s]"]
+    heads = [
+        sweep.parameter,
+        "amplitude\nupwards\n[packets]",
+        "amplitude\ndownwards\n[packets]",
+        "period\n[s]",
+    ]
     if queue is not None:
-        heads += ["least\nqueue", "most", "empty\n[%]"]
+        heads += ["minimum\nqueue\n[packets]", "maximum\nqueue\n[packets]", "queue\nempty\n[%]"]
     print_table(heads, rows)
     if sweep.differ:
         low, high = sweep.differ[0], sweep.differ[-1]
@@ -133,7 +138,8 @@ def print_sweep(sweep: "Sweep") -> None:
         typer.echo(f"both equilibrium and oscillation are possible {span}")
     lost = sum(each is None for each in (*sweep.up, *sweep.down))
     if lost:
-        typer.echo(f"-: {lost} motions neither settle nor repeat in their time")
+        runs = "1 integration has" if lost == 1 else f"{lost} integrations have"
+        typer.echo(f"-: {runs} reached neither an equilibrium nor a periodic oscillation in time")
 
 
 def amplitude_text(end: "Settled | None") -> str:
@@ -189,7 +195,8 @@ def print_branch(branch: "Branch") -> None:
     ends.
     """
     kind = "super" if branch.form.supercritical else "sub"
-    typer.echo(f"{kind}-critical at {branch.parameter} = {branch.form.point.value:.6g}\n")
+    point = f"{branch.parameter} = {branch.form.point.value:.6g}"
+    typer.echo(f"{kind}-critical Hopf point at {point}\n")
     every = max(1, -(-len(branch.cycles) // ROWS))
     rows = [
         [
@@ -197,7 +204,7 @@ def print_branch(branch: "Branch") -> None:
             certain(cycle.amplitude, cycle.swing_error * cycle.amplitude),
             certain(cycle.period, cycle.period_error * cycle.period),
             certain(float(abs(cycle.others[0])), cycle.multiplier_error) if cycle.resolved else "-",
-            {True: "stable", False: "unstable", None: "not known"}[cycle.stable],
+            {True: "stable", False: "unstable", None: "unknown"}[cycle.stable],
             cycle.leaves or "-",
         ]
         for value, cycle in list(zip(branch.values, branch.cycles, strict=True))[::every]
@@ -206,12 +213,12 @@ def print_branch(branch: "Branch") -> None:
         branch.parameter,
         "amplitude\n[packets]",
         "period\n[s]",
-        "largest\nmultiplier",
+        "largest\nFloquet\nmultiplier",
         "cycle",
     ]
     print_table([*heads, "out of range"], rows)
     if every > 1:
-        typer.echo(f"{len(rows)} of {len(branch.cycles)} cycles; --json has all")
+        typer.echo(f"{len(rows)} of {len(branch.cycles)} cycles; --json prints all of them")
     for fold in branch.folds:
         typer.echo(f"fold near {branch.parameter} = {branch.values[fold]:.6g}")
     if branch.ended.startswith("it is followed"):
@@ -222,20 +229,20 @@ def print_branch(branch: "Branch") -> None:
     unknown = sum(cycle.stable is None for cycle in branch.cycles)
     if unknown:
         warn(
-            f"stability of {unknown} of {len(branch.cycles)} cycles is unknown: "
-            "they are too steep for the finest mesh, or too close to a fold"
+            f"the stability of {unknown} of {len(branch.cycles)} cycles is unknown, because they "
+            "change too fast for the finest mesh or are too close to a fold"
         )
     rough = sum(not cycle.accurate for cycle in branch.cycles)
     if rough:
         warn(
-            f"no mesh finds {rough} of {len(branch.cycles)} cycles to 1e-5: only certain digits "
-            "are shown, - if there is none; --json has the errors"
+            f"{rough} of {len(branch.cycles)} cycles have a relative error above 1e-5, even with "
+            "the finest mesh; only correct digits are printed, or -; --json prints the errors"
         )
     wrong = [value for value, each in zip(branch.values, branch.cycles, strict=True) if each.leaves]
     if wrong:
         warn(
             f"cycles from {branch.parameter} = {min(wrong):.6g} to {max(wrong):.6g} leave the "
-            f"range of a queue; use --constrained for oscillations with limits"
+            f"range of a queue; add --constrained to limit queues and probabilities"
         )
 
 

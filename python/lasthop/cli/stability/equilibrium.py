@@ -42,34 +42,33 @@ def equilibrium(
     max_memory: float = MAX_MEMORY,
     as_json: bool = JSON,
 ) -> None:
-    """Find the equilibrium and its stability, and evaluate the stability conditions of the
-    papers."""
+    """Find the equilibrium and its stability, and evaluate the papers' stability conditions."""
     asked = read_case(name, settings)
     with asked.answering(max_time, max_memory):
         answer = Equilibrium.of(asked.case)
-        doubts = list(doubts_of(asked))
+        warnings = list(warnings_of(asked))
     if as_json:
         asked.printed(**answer.to_dict())
-        warn(*doubts)
+        warn(*warnings)
         return
     asked.introduce()
     typer.echo(f"{verdict(answer.spectrum)}\n")
     rows = [[state, number(value), unit_of(state)] for state, value in answer.states.items()]
     if asked.fluid is not None and (queue := answer.states.get(QUEUE)) is not None:
-        rows.append(["queue of all", number(queue * asked.fluid.flows), "packets"])
+        rows.append(["queue of all flows", number(queue * asked.fluid.flows), "packets"])
     rows += [[f"loss at queue {k}", number(p), "-"] for k, p in enumerate(answer.loss, 1)]
     rows += [[f"delay {k}", number(d), "s"] for k, d in enumerate(asked.case.delays, 1)]
-    print_table(["at rest", "value", "unit"], rows)
+    print_table(["equilibrium", "value", "unit"], rows)
     if answer.conditions:
-        heads = ["condition", "left side", "must be below", "says", "which is"]
+        heads = ["condition", "left side", "must be below", "verdict", "kind"]
         conditions = [
-            [paper_of(each.equation), number(each.left), number(each.right), *worth(each)]
+            [paper_of(each.equation), number(each.left), number(each.right), *prediction_of(each)]
             for each in answer.conditions
         ]
         print_table(heads, conditions)
     print_loops(answer)
     asked.list_parameters()
-    warn(*doubts)
+    warn(*warnings)
 
 
 @dataclass(frozen=True)
@@ -131,21 +130,23 @@ def paper_of(equation: str) -> str:
     return f"{SUBJECTS[number]}, eq. {which}"
 
 
-def worth(condition: "Condition") -> tuple[str, str]:
-    """Return what a condition predicts, and whether the condition is exact, sufficient or wrong."""
+def prediction_of(condition: "Condition") -> tuple[str, str]:
+    """Return the verdict of a condition, and whether the condition is exact, sufficient or not
+    sufficient.
+    """
     if condition.kind == "exact":
         return ("stable" if condition.holds else "unstable"), "exact"
-    kind = "sufficient" if condition.kind == "sufficient" else "wrong in the paper"
-    return ("stable" if condition.holds else "nothing"), kind
+    kind = "sufficient" if condition.kind == "sufficient" else "not sufficient"
+    return ("stable" if condition.holds else "none"), kind
 
 
-def doubts_of(asked: Asked) -> Iterator[str]:
+def warnings_of(asked: Asked) -> Iterator[str]:
     """Yield warnings that follow from the equilibrium of a scenario."""
     from lasthop.models.errors import warning_text
-    from lasthop.models.red.predict import doubts_at_rest
+    from lasthop.models.red.predict import doubts_at_equilibrium
 
     if asked.scenario is not None and asked.fluid is not None:
-        for doubt in doubts_at_rest(asked.scenario.typed.tcp_flows[0].tcp, asked.fluid):
+        for doubt in doubts_at_equilibrium(asked.scenario.typed.tcp_flows[0].tcp, asked.fluid):
             yield warning_text("red", doubt)
 
 
@@ -166,13 +167,13 @@ def print_loops(answer: Equilibrium) -> None:
             [name, *(digits(key, getattr(each, key, None)) for each in both), unit]
             for key, (name, unit) in LOOP.items()
         ]
-        print_table(["PI", "as it is", "designed", "unit"], rows)
+        print_table(["PI queue", "scenario", "design rule", "unit"], rows)
 
 
 def verdict(spectrum: "Roots") -> str:
     """Return a sentence on whether a small disturbance of the equilibrium dies out."""
     what = "decays" if spectrum.stable else "grows"
-    swing = f", period {number(spectrum.period)} s" if spectrum.period else ""
+    period = f" (period {number(spectrum.period)} s)" if spectrum.period else ""
     state = "stable" if spectrum.stable else "unstable"
     time = number(abs(1.0 / float(spectrum.values[0].real)))
-    return f"{state}: a disturbance {what} by a factor of e in {time} s{swing}"
+    return f"{state}: a disturbance {what} by a factor of e in {time} s{period}"

@@ -44,8 +44,8 @@ def hopf(
 ) -> None:
     """Find the values of a parameter at which the equilibrium becomes stable or unstable.
 
-    The list also has jumps: values at which the equilibrium reaches a corner of RED's drop function
-    or of the window rule, and its stability changes without a Hopf point.
+    The list also has jumps. These are values at which the slope of RED's drop function or of the
+    window rule changes abruptly, so that stability changes without a Hopf point.
     """
     from lasthop.stability.hopf import HopfPoint, Jump, scan
 
@@ -97,8 +97,8 @@ def print_points(
     for jump in jumps:
         side = "above" if jump.unstable_above else "below"
         typer.echo(
-            f"unstable {side} {axis.name} = {jump.value:.6g}, no Hopf point: "
-            "RED's drop function or the window rule has a corner there"
+            f"unstable {side} {axis.name} = {jump.value:.6g} without a Hopf point: there, the "
+            "slope of RED's drop function or of the window rule changes abruptly"
         )
     values = axis.value(np.linspace(0.0, 1.0, 101))
     rest, _ = case.over(**{axis.name: values})
@@ -108,7 +108,7 @@ def print_points(
         place = 0.01 * float(np.median(np.flatnonzero(np.isfinite(rest[0]))))
         present = case.with_(**{axis.name: float(axis.value(round(place, 2)))})
         state = "stable" if roots(present, 2).stable else "unstable"
-        typer.echo(f"no Hopf point: {state} over the whole range, where there is an equilibrium")
+        typer.echo(f"no Hopf point: the equilibrium is {state} wherever it exists in the range")
         return
     if not points:
         return
@@ -126,10 +126,10 @@ def print_points(
     heads = [
         f"{axis.name}\n[{unit}]",
         "period\n[s]",
-        "root's speed\nto the right",
+        f"change of real\npart per {axis.name}",
         "window\n[packets]",
     ]
-    print_table([*heads, "unstable"], rows)
+    print_table([*heads, "unstable\nside"], rows)
 
 
 def gaps(

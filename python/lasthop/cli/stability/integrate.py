@@ -39,17 +39,17 @@ def integrate(
     until: str = preset("100 s", "TIME", "Stop at this time."),
     start: list[str] | None = unset(
         "STATE=VALUE",
-        "Set a state of the past, such as window=20. The other states are at equilibrium.",
+        "Start at this value of a state, such as window=20. The other states start at the "
+        "equilibrium. By default only windows start elsewhere, 5 % above the equilibrium.",
     ),
-    free: bool = flag("--free", "Let queues and probabilities leave their range, as in theory."),
+    free: bool = flag("--free", "Do not limit queues and probabilities to their range."),
     out: Path | None = OUT,
     plot: str | None = PLOT,
     max_time: float = MAX_TIME,
     max_memory: float = MAX_MEMORY,
     as_json: bool = JSON,
 ) -> None:
-    """Integrate the equations from a constant past, by default with windows 5 % above
-    equilibrium."""
+    """Integrate the equations over time, from states that are constant before time 0."""
     import numpy as np
 
     from lasthop.stability.integrate import integrate as run
@@ -99,7 +99,7 @@ def print_trajectory(trajectory: "Trajectory") -> None:
         ]
         for state, rest, row in zip(case.model.states, case.equilibrium, late, strict=True)
     ]
-    print_table(["state", "at rest", "least", "mean", "most", "unit"], rows)
+    print_table(["state", "equilibrium", "minimum", "mean", "maximum", "unit"], rows)
     typer.echo(f"from {0.7 * end:g} s on: {ending(trajectory)}")
 
 
@@ -109,15 +109,15 @@ def ending(trajectory: "Trajectory") -> str:
 
     how = manner(trajectory)
     if how == REST:
-        return "at rest"
+        return "at equilibrium"
     period = trajectory.period()
     text = "" if period is None else f", period {number(period)} s"
     amplitude = f"±{number(trajectory.amplitude())}{text}"
     if how == CYCLE:
         return f"the window oscillates by {amplitude}"
     if how == MOVING:
-        return f"the window still moves, within {amplitude}; use a longer --until to see the end"
-    return f"the oscillation of the window is still {how}: {amplitude}; use a longer --until"
+        return f"the window still changes, within {amplitude}; set a longer --until to see the end"
+    return f"the oscillation of the window is still {how}: {amplitude}; set a longer --until"
 
 
 def as_number(text: str, what: str) -> float:
@@ -125,7 +125,7 @@ def as_number(text: str, what: str) -> float:
     try:
         return float(text)
     except ValueError:
-        raise UserError(f"{what}: {text} is not a number") from None
+        raise UserError(f"{what}={text}: expected a number") from None
 
 
 def as_time(text: str) -> float:

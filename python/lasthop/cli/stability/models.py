@@ -36,9 +36,9 @@ def list_models(as_json: bool) -> None:
         }
         print_json({"models": {m.name: m.title for m in MODELS.values()}, "cases": cases})
         return
-    print_table(["model", "what it is"], [[m.name, m.title] for m in MODELS.values()], names=2)
+    print_table(["model", "description"], [[m.name, m.title] for m in MODELS.values()], names=2)
     rows = [[case, model, title] for case, (model, _, title) in PRESETS.items()]
-    print_table(["case", "model", "what it is"], rows, names=3)
+    print_table(["case", "model", "description"], rows, names=3)
 
 
 def list_parameters(name: str, as_json: bool) -> None:
@@ -67,5 +67,5 @@ def list_parameters(name: str, as_json: bool) -> None:
         value = worded(values[each.name])
         shown = value if isinstance(value, str) else f"{value:g}"
         unit = "" if each.unit == "-" else f" {each.unit}"
-        by = f"; from {case.model.overrides[each.name]}" if each.name in decided else ""
+        by = f", computed from {case.model.overrides[each.name]}" if each.name in decided else ""
         typer.echo(f"{each.name} = {shown}{unit}{by}\n    {each.meaning}; {each.range}")

@@ -55,8 +55,8 @@ def normal_form(
             number(form.mu2),
             number(form.mu2_of("kappa")),
             number(form.beta2),
-            "super" if form.supercritical else "sub",
+            "super-critical" if form.supercritical else "sub-critical",
         ]
         for form in forms
     ]
-    print_table([axis.name, "mu2", "mu2 of\nkappa", "beta2", "critical"], rows)
+    print_table([axis.name, "mu2", "mu2 of\nkappa", "beta2", "Hopf point"], rows)

@@ -30,8 +30,8 @@ CaseName = Annotated[
     str,
     typer.Argument(
         metavar="CASE",
-        help="A scenario file, a model or a case of a paper; the command `models` lists the "
-        "models and the cases.",
+        help="Scenario file, or the name of a model or of a case of a paper; `lasthop stability "
+        "models` lists the names.",
     ),
 ]
 PARAMETERS = unset(
@@ -188,8 +188,8 @@ class Asked:
         if self.scenario is None or self.fluid is None:
             return
         what = f"{self.case.model.name}, {self.fluid.flows} flows, "
-        what += f"{number(float(self.case.decided['capacity']))} packets/s a flow"
-        typer.echo(f"{self.scenario.source} as a fluid: {what}\n")
+        what += f"{number(float(self.case.decided['capacity']))} packets/s per flow"
+        typer.echo(f"fluid model of {self.scenario.source}: {what}\n")
         self.warn()
 
     def list_parameters(self) -> None:
@@ -201,7 +201,7 @@ class Asked:
             value = worded(each.value)
             shown = number(value) if isinstance(value, float) else str(value)
             rows.append([each.name, shown, each.unit, each.source])
-        print_table(["parameter", "value", "unit", "from"], rows, names=4)
+        print_table(["parameter", "value", "unit", "derived from"], rows, names=4)
 
     def warn(self) -> None:
         """Print warnings about the derived parameters on standard error."""
@@ -258,8 +258,8 @@ def from_scenario(name: str, settings: list[str] | None) -> Asked:
         if path in KEY_PATHS:
             raise UserError(
                 f"--set {path}: expected the key path of a scenario's value",
-                f"--set {KEY_PATHS[path]}=...; --over {path}=LOW..HIGH varies a parameter of the "
-                f"fluid model",
+                f"write --set {KEY_PATHS[path]}=..., or vary the parameter of the fluid model by "
+                f"--over {path}=LOW..HIGH",
             )
     scenario = read_scenario(name, settings)
     try:
@@ -286,13 +286,14 @@ def axes(asked: Asked, over: list[str], count: int, *, of_rest: bool = True) -> 
         if read is None:
             raise UserError(
                 f"--over {name}={span}: expected LOW..HIGH, optionally with :STEP or log N",
-                "--over rtt=10ms..1s",
+                "write --over rtt=10ms..1s",
             )
         fluids = next((short for short, path in KEY_PATHS.items() if path == name), None)
         if fluids is not None:
             raise UserError(
-                f"--over {name}: is a key path: expected a parameter of the fluid model",
-                f"--over {fluids}={span}",
+                f"--over {name}: is a key path of the scenario: expected a parameter of the fluid "
+                "model",
+                f"write --over {fluids}={span}",
             )
         low, high, step, ratios = read.groups()
         values = None if ratios is None else int(ratios)
@@ -300,6 +301,6 @@ def axes(asked: Asked, over: list[str], count: int, *, of_rest: bool = True) -> 
             axis_of(asked.case, name, low, high, step=step, ratios=values, of_rest=of_rest)
         )
     if len(results) != count:
-        times = "once" if count == 1 else "twice"
-        raise UserError(f"--over: must be given {times}, not {len(results)} times")
+        wanted = "one parameter" if count == 1 else "two parameters, each in its own --over"
+        raise UserError(f"--over: expected {wanted}, but {len(results)} given")
     return results

@@ -4,7 +4,7 @@ from math import ceil, log10
 
 import typer
 
-from lasthop.cli.options import JSON, MAX_MEMORY, MAX_TIME, preset
+from lasthop.cli.options import JSON, MAX_MEMORY, MAX_TIME, number_from, preset
 from lasthop.cli.stability.answers import number, root_object
 from lasthop.cli.stability.options import PARAMETERS, CaseName, read_case
 from lasthop.cli.tables import print_table
@@ -18,7 +18,12 @@ depend on the processor.
 def roots(
     name: CaseName,
     settings: list[str] | None = PARAMETERS,
-    count: int = preset(6, "N", "Find at most N roots.", min=1, max=40),
+    count: int = preset(
+        6,
+        "N",
+        "Find at most N roots, from 1 to 40.",
+        parser=number_from(1, 40, "a number of roots"),
+    ),
     max_time: float = MAX_TIME,
     max_memory: float = MAX_MEMORY,
     as_json: bool = JSON,
@@ -41,10 +46,10 @@ def roots(
     rows = []
     for root, raw in zip(result.values, result.unpolished, strict=True):
         if root.imag >= 0.0:
-            pair = "pair" if root.imag else "real"
+            pair = "complex pair" if root.imag else "real"
             moved = bound(abs(root - raw))
             rows.append([pair, number(root.real), number(root.imag), moved])
-    heads = ["root", "real part\n[1/s]", "imaginary part\n[rad/s]", "moved by\nNewton [1/s]"]
+    heads = ["root", "real part\n[1/s]", "imaginary part\n[rad/s]", "Newton\ncorrection\n[1/s]"]
     print_table(heads, rows)
     typer.echo("stable" if result.stable else "unstable")
 

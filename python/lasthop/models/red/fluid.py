@@ -270,23 +270,23 @@ SOURCES = {
     "alpha": "tcp.compound",
     "k": "tcp.compound",
     "beta": "tcp.compound",
-    "capacity": "that of the link, over the flows",
-    "link_capacity": "rate less UDP, in packets",
+    "capacity": "capacity of the link per flow",
+    "link_capacity": "rate of the link minus UDP traffic",
     "most_window": "tcp.window",
     "rtt": "propagation and transmission",
-    "share": "part of the flows",
-    "q_th": "most packets that the queue holds",
+    "share": "fraction of the flows",
+    "q_th": "largest number of packets in the queue",
     "target": "pi.target",
     "a": "pi.a",
     "b": "pi.b",
     "update": "pi.update",
     "min_th": "red.min_th",
     "max_th": "red.max_th",
-    "max_p": "what RED drops where p_b is max_p",
+    "max_p": "RED's drop probability at p_b = max_p",
     "drop": "red.gentle",
     "queue": "thresholds count all flows",
     "buffer": "limit of the queue",
-    "feedback": "the queue's ecn, tcp.ecn",
+    "feedback": "ecn of the queue, tcp.ecn",
     "delay": "rtt and the queueing delay",
     "gamma": "flows * queue_weight",
     "queue_weight": "red.weight",
@@ -297,7 +297,7 @@ SOURCES = {
 def listed(case: Case, parameters: Mapping[str, Any], queue: str, flows: int) -> Iterator[Derived]:
     """Yield the parameters that a scenario sets, with their sources."""
     yield Derived("model", case.model.name, "-", case.model.title)
-    yield Derived("link", queue, "-", "the one that is full")
+    yield Derived("link", queue, "-", "the full link")
     yield Derived("flows", flows, "-", "TCP flows")
     yield Derived("tcp", parameters["tcp"].name, "-", SOURCES["tcp"])
     for each in case.model.parameters:
@@ -316,7 +316,7 @@ def doubts(
     """Yield the warnings to consider before the result is trusted."""
     flows = len(tcp)
     if flows < FEW:
-        yield "section II", f"{flows} flows are few for a fluid"
+        yield "section II", f"a fluid model of only {flows} flows may be inaccurate"
     share_bps = 8.0 * tcp[0].packet_bytes * case.values["capacity"]
     hosts = [link for path in tcp for link in path.forward if link.of_host]
     slow = min(hosts, key=rate_of, default=None)

@@ -63,7 +63,7 @@ def predict(scenario: Readable) -> Quantities:
     if leading.period is not None:
         stability |= {"period_s": estimate(leading.period)}
     flows = scenario.tcp_flows
-    warnings: list[Doubt | str] = [*result.warnings, *doubts_at_rest(flows[0].tcp, result)]
+    warnings: list[Doubt | str] = [*result.warnings, *doubts_at_equilibrium(flows[0].tcp, result)]
     if not leading.stable:
         warnings.append(
             ("eq. 10", "the equilibrium is not stable; predicted values hold there, not on average")
@@ -79,7 +79,7 @@ def predict(scenario: Readable) -> Quantities:
     return prediction("red", scenario, lists, warnings, parameters=parameters)
 
 
-def doubts_at_rest(tcp: Tcp, result: Fluid) -> Iterator[Doubt | str]:
+def doubts_at_equilibrium(tcp: Tcp, result: Fluid) -> Iterator[Doubt | str]:
     """Yield warnings about the equilibrium.
 
     Parameters
