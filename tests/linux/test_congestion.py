@@ -82,7 +82,7 @@ def loading(stack: ExitStack, *arguments: str) -> commands.ForkedCommand:
     words = ["congestion", "load", *arguments]
     process = stack.enter_context(commands.ForkedCommand(words, is_read=True))
     assert process.stdout is not None
-    assert process.stdout.readline() == f"compound is {NAME} until Ctrl-C\n"
+    assert process.stdout.readline() == f"compound is loaded as {NAME} until Ctrl-C\n"
     return process
 
 
@@ -146,7 +146,7 @@ def test_a_control_in_use_is_not_unloaded_and_its_process_is_named():
         process = loading(stack, "compound")
         code, _, printed = lasthop("unload", "compound")
         assert code == 2
-        by = f"held by process {process.pid}"
+        by = f"kept loaded by process {process.pid}"
         assert printed.startswith(f"error: congestion control compound: {by}")
         assert NAME in available_congestion()
 

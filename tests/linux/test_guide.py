@@ -72,7 +72,7 @@ def test_the_guide_works_when_followed_literally(tmp_path: Path) -> None:
             sh(f"ip -n {GATEWAY} link set {old} name {new}")
         assert transfers(station_v4(0))  # traffic makes the guest visible
         printed = run_as_root(lines[0], etc, run)
-        ok = ": ok: the café: 1 access point, 0 stations and stations that are found; leaves are "
+        ok = ": ok: the café: 1 access point, 0 stations, and discovered stations; leaf queues: "
         assert ok in printed.splitlines()[0]
         assert run_as_root(lines[1], etc, run).startswith("up, process ")
 

@@ -71,7 +71,7 @@ def test_up_and_down_leave_the_machine_as_it_was(
     finally:
         assert lasthop("queue", "down", file) == (0, "down\n")
     assert others(directory) == before
-    assert lasthop("queue", "status", file) == (0, "not up\n")
+    assert lasthop("queue", "status", file) == (0, "the queue is not up\n")
     assert lasthop("queue", "down", file) == (0, "nothing is up\n")
 
 
@@ -93,7 +93,7 @@ def test_another_file_is_taken_over_or_refused(directory: Path, programs: None) 
         written(directory, THRESHOLD.replace('"wan"', '"lan"').replace('from = "lan"\n', ""))
         code, printed = lasthop("queue", "up", file)
         assert code == 2
-        assert "is in place already" in printed
+        assert "of this file is already up" in printed
         status = json.loads(lasthop("queue", "status", file, "--json")[1])
         assert status["queue"] == "vbs"
     finally:
@@ -168,7 +168,7 @@ def test_an_interface_has_one_owner(directory: Path) -> None:
         code, printed = lasthop("queue", "up", both)
         assert code == 2
         assert "a gateway of this directory is already up" in printed
-        assert f"lasthop gateway down {both} ends it" in printed
+        assert f"end it by `lasthop gateway down {both}`" in printed
         assert lasthop("queue", "down", both) == (0, "nothing is up\n")
     finally:
         assert lasthop("gateway", "down", both) == (0, "down\n")

@@ -311,7 +311,7 @@ def test_a_relay_reports_its_state_and_ends_with_a_signal(tmp_path: Path) -> Non
         assert pair.client is not None
         assert pair.client.stdout is not None
         printed = [pair.client.stdout.readline() for _ in range(2)]
-        assert "n = k T, k = 10 1/s, every 1 s, 1 to 16 of them; reno" in printed[0]
+        assert "n = k T, k = 10 1/s, updated every 1 s, n from 1 to 16;" in printed[0]
         assert printed[1] == "connected\n"
         for process in (pair.client, pair.server):
             assert process is not None

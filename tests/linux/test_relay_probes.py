@@ -259,7 +259,7 @@ def test_a_relay_reports_how_t_is_measured(tmp_path: Path) -> None:
         server = f"127.0.0.1:{pair.server_port}"
         printed = [pair.client.stdout.readline() for _ in range(4)]
     assert printed[1:] == [
-        f"T is measured by UDP probes to {server}\n",
+        f"the round-trip time T is measured by UDP probes to {server}\n",
         "connected\n",
         f"{server} answers UDP probes, which measure T\n",
     ]

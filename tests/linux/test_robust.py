@@ -268,9 +268,9 @@ def test_down_finds_a_gateway_whose_file_has_changed(lab: Lab, directory: Path) 
     assert code == 0, printed
     code, printed = act(other, "up")
     assert code == 2
-    assert f"{file}: the gateway of this file is in place already, under {directory}/run" in printed
+    assert f"{file}: the gateway of this file is already up, under {directory}/run" in printed
     state = directory / f"run/lan@{number_of(GATEWAY)}"
-    assert f"lasthop gateway down {file} --state {state} ends it" in printed
+    assert f"end it by `lasthop gateway down {file} --state {state}`" in printed
     code, printed = act(other, "status")
     assert (code, station_v4(0) in printed) == (0, True), printed
     assert act(broken, "down") == (0, "down\n")

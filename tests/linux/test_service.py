@@ -40,7 +40,7 @@ def addresses(gateway: Gateway, name: str) -> list[str]:
 
 def test_up_status_and_down_report_the_gateway(gateway: Gateway) -> None:
     code, printed = gateway("check")
-    leaves = "leaves are pfifo, set by `gateway.discipline`"
+    leaves = "leaf queues: pfifo, set by `gateway.discipline`"
     assert printed == f"{gateway.file}: ok: cafe: 1 access point, 2 stations; {leaves}\n"
     assert code == 0
     code, printed = gateway("up")
@@ -55,7 +55,7 @@ def test_up_status_and_down_report_the_gateway(gateway: Gateway) -> None:
     assert code == 0
     assert f"{station_v4(0)} ..." in printed
     assert gateway("down") == (0, "down\n")
-    assert gateway("status") == (0, "not up\n")
+    assert gateway("status") == (0, "the gateway is not up\n")
     assert gateway("down") == (0, "nothing is up\n")
     with entered(GATEWAY):
         assert leftovers() == []
@@ -68,9 +68,9 @@ def test_the_leaves_that_the_kernel_supports_are_reported(gateway: Gateway) -> N
     answers = [json.loads(gateway(verb, "--json")[1]) for verb in ("check", "up", "status")]
     assert [each["leaves"] for each in answers] == [leaves] * 3
     for each in answers:
-        lacks = [line for line in each["warnings"] if "leaves are FIFOs (pfifo)" in line]
+        lacks = [line for line in each["warnings"] if "leaf queues are FIFOs (pfifo)" in line]
         assert len(lacks) == (best == "pfifo")
-    assert f"leaves: {best}, the best that this kernel has" in gateway("status")[1]
+    assert f"leaf queues: {best}, the best that this kernel has" in gateway("status")[1]
 
 
 def test_a_killed_gateway_keeps_shaping_and_can_be_undone(gateway: Gateway) -> None:
@@ -79,7 +79,7 @@ def test_a_killed_gateway_keeps_shaping_and_can_be_undone(gateway: Gateway) -> N
     wait_until(lambda: gateway.status() is None, "the end of the process")
     assert transfers(station_v4(0))
     code, printed = gateway("status")
-    assert printed.startswith("not up; 2 changes of a process that was killed are left")
+    assert printed.startswith("the gateway is not up; a killed process left 2 changes")
     code, printed = gateway("up")
     assert code == 0, printed
     assert transfers(station_v4(0))
@@ -105,7 +105,7 @@ def test_a_second_instance_is_refused(gateway: Gateway) -> None:
     assert printed == (
         "error: interface lan: a lasthop gateway already shapes its packets, that of "
         '`lan = "lan"`\n'
-        "hint: `lasthop gateway down` with its file, and its --state if it has one, ends it\n"
+        "hint: end it by `lasthop gateway down` with its file, and with its --state if it has one\n"
     )
     assert gateway.status()["shaping"]
 
@@ -152,7 +152,7 @@ def test_a_stopped_process_is_reported_immediately(gateway: Gateway) -> None:
             assert time.monotonic() - start < 20
             assert code == 2
             assert f"process {number} is stopped and does not answer" in printed
-            assert f"hint: kill -CONT {number} continues it" in printed
+            assert f"hint: continue it by kill -CONT {number}" in printed
     finally:
         os.kill(number, signal.SIGCONT)
     assert gateway("down") == (0, "down\n")
@@ -318,7 +318,7 @@ def test_a_good_file_is_taken_over(gateway: Gateway) -> None:
     gateway.file.write_text(gateway_text(3))
     code, printed = gateway("up")
     assert code == 0
-    assert printed.startswith(f"process {number} continues with {gateway.file}; leaves are pfifo")
+    assert printed.startswith(f"process {number} continues with {gateway.file}; leaf queues: pfifo")
     wait_until(lambda: members(gateway) == {"s0", "s1", "s2"}, "a third station")
     # the file requires other classes: everything is set up again, in the same process
     gateway.file.write_text(gateway_text(3, 'fairness = "flow"\nqueue = 50'))

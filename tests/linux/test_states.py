@@ -33,7 +33,7 @@ from traffic import transfers
 
 LASTHOP = Path(sys.executable).with_name("lasthop")
 UNIT = Path(__file__).parents[2] / "python/lasthop/enforce/gateway/share/lasthop-gateway@.service"
-LEAVES = "leaves are pfifo, set by `gateway.discipline`"
+LEAVES = "leaf queues: pfifo, set by `gateway.discipline`"
 BROKEN = (None, "[gateway\n", "[gateway]\nwan = 'wan'\nlan = 'lan'\nno_such = 1\n", "")
 """Files that cannot be read: missing, not TOML, with an unknown key, and without a gateway."""
 
@@ -154,7 +154,7 @@ def test_status_and_down_need_no_valid_file(commands: Commands) -> None:
     # if no gateway is up, a command without --state finds no gateway
     code, printed = commands("down")
     assert (code, printed.startswith("error: ")) == (2, True), printed
-    for verb, answer in (("status", "not up\n"), ("down", "nothing is up\n")):
+    for verb, answer in (("status", "the gateway is not up\n"), ("down", "nothing is up\n")):
         assert commands(verb, "--state", commands.state().directory) == (0, answer)
 
 
@@ -163,7 +163,10 @@ def test_a_killed_gateway_is_undone_with_a_broken_file(commands: Commands) -> No
     os.kill(process_of(printed), signal.SIGKILL)
     wait_until(lambda: not commands.state().is_held(), "the end of the process")
     commands.write("[gateway\n")
-    assert commands("status")[1] == "not up; 2 changes of a process that was killed are left\n"
+    assert commands("status")[1] == (
+        "the gateway is not up; a killed process left 2 changes, "
+        "which `lasthop gateway down` reverts\n"
+    )
     assert commands("down") == (0, "reverted 2 changes of a process that was killed\n")
 
 
@@ -177,7 +180,7 @@ def test_status_and_down_work_where_nothing_may_be_written(commands: Commands) -
     assert (code, station_v4(0) in printed) == (0, True), printed
     # the gateway's process has a writable file system, and undoes its changes when it ends
     assert commands("down", before=read_only) == (0, "down\n")
-    assert commands("status", before=read_only) == (0, "not up\n")
+    assert commands("status", before=read_only) == (0, "the gateway is not up\n")
     assert commands("down", before=read_only) == (0, "nothing is up\n")
     code, printed = commands("up", before=read_only)
     assert (code, printed) == (2, f"error: /run/lasthop/{here.name}/lock: Read-only file system\n")
@@ -211,14 +214,15 @@ def test_two_namespaces_may_have_the_same_interfaces(commands: Commands, twin: s
     code, printed = commands("up", namespace=twin)
     assert code == 0, printed
     another = f"/run/lasthop/{twin_name} is of another network namespace, number {number_of(twin)}"
-    assert commands("status") == (0, f"not up; {another}\n")
+    assert commands("status") == (0, f"the gateway is not up; {another}\n")
     assert commands("down") == (0, f"nothing is up; {another}\n")
     commands.write("[gateway\n")
     code, printed = commands("down")
     number = commands.state(twin).read("lock").strip()
     assert (code, printed) == (
         2,
-        f"error: {commands.file}: {another}\nhint: nsenter --net=/proc/{number}/ns/net enters it\n",
+        f"error: {commands.file}: {another}\n"
+        f"hint: enter it by nsenter --net=/proc/{number}/ns/net\n",
     )
     commands.write(gateway_text(2))
     code, printed = commands("up")
@@ -261,7 +265,7 @@ def test_remains_of_a_namespace_are_not_undone_in_another_of_the_same_number(
     wait_until(lambda: not commands.state().is_held(), "the end of the process")
     state, (number, cookie, boot) = commands.state(), commands.state().read("namespace").split()
     state.write("namespace", f"{number} {int(cookie) + 1} {boot}")
-    assert commands("status") == (0, "not up\n")
+    assert commands("status") == (0, "the gateway is not up\n")
     with entered(GATEWAY):
         assert len(leftovers()) == 3
     assert commands("down") == (
@@ -389,6 +393,6 @@ def test_a_missing_or_read_only_directory_is_reported_to_its_user(
         2,
         f"error: /run/lasthop/{name}: Permission denied\nhint: are you root?\n",
     )
-    assert commands("status", user=become_unit_user) == (0, "not up\n")
+    assert commands("status", user=become_unit_user) == (0, "the gateway is not up\n")
     code, printed = commands("up", "--state", "/proc/none", user=become_unit_user)
     assert (code, printed.splitlines()[0].startswith("error: /proc/none: ")) == (2, True), printed

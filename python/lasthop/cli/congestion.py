@@ -24,7 +24,9 @@ Name = Annotated[
 def known(name: str) -> "Control":
     """Return the congestion control with this name; raise an error if this is not Linux."""
     if not sys.platform.startswith("linux"):
-        raise UserError(f"congestion controls are loaded into Linux; this is {sys.platform}")
+        raise UserError(
+            f"congestion controls can be loaded only into Linux: this machine runs {sys.platform}"
+        )
     from lasthop.enforce.congestion.controls import control
 
     return control(name)
@@ -34,45 +36,55 @@ def listed(as_json: bool = JSON) -> None:
     """List the kernel's congestion controls with their origin, and those that can be loaded."""
     known("compound")
     from lasthop.enforce.congestion.controls import CONTROLS
-    from lasthop.enforce.congestion.listing import listed as those
+    from lasthop.enforce.congestion.listing import listed as kernel_controls
     from lasthop.enforce.congestion.loading import missing
 
-    have, lacking = those(), missing()
-    names = [each.name for each in have]
-    can = {
+    present, reason = kernel_controls(), missing()
+    names = [each.name for each in present]
+    loadable = {
         each.name: {"kernel_name": each.kernel_name, "in_kernel": each.kernel_name in names}
         for each in CONTROLS.values()
     }
     if as_json:
-        answer = {"kernel": [shown(each) for each in have], "loadable": can, "missing": lacking}
+        answer = {
+            "kernel": [described(each) for each in present],
+            "loadable": loadable,
+            "missing": reason,
+        }
         typer.echo(json.dumps(answer, indent=2))
         return
-    for each in have:
-        typer.echo(f"{each.name:16}{whose(each)}")
+    for each in present:
+        typer.echo(f"{each.name:16}{origin_text(each)}")
     for control in CONTROLS.values():
         if control.kernel_name not in names:
             typer.echo(
-                f"{control.kernel_name:16}not loaded; lasthop congestion load {control.name}"
+                f"{control.kernel_name:16}not loaded; run `lasthop congestion load {control.name}`"
             )
-    if lacking is not None:
-        typer.echo(f"nothing can be loaded here: {lacking}")
+    if reason is not None:
+        typer.echo(f"no congestion control can be loaded on this machine: {reason}")
 
 
-def shown(item: "Listed") -> dict[str, Any]:
+def described(item: "Listed") -> dict[str, Any]:
     """Return a congestion control of the kernel as an object for JSON."""
-    return item._asdict() | {"processes": [each._asdict() for each in item.processes]}
+    return {
+        "name": item.name,
+        "law": item.congestion,
+        "origin": item.origin,
+        "stays": item.stays,
+        "processes": [each._asdict() for each in item.processes],
+    }
 
 
-def whose(item: "Listed") -> str:
+def origin_text(item: "Listed") -> str:
     """Return the origin of a congestion control of the kernel, as text."""
     if item.origin is None:
-        return "there"
+        return "origin unknown without root rights"
     if item.origin == "kernel":
-        return "the kernel's"
-    parts = [f"{item.law} of lasthop" if item.law else "BPF, not lasthop's"]
-    parts += [f"with process {each.number} ({each.program})" for each in item.processes]
-    parts += ["stays"] if item.stays else []
-    return ", ".join(parts)
+        return "part of the kernel"
+    own = f"lasthop's {item.congestion}" if item.congestion else "BPF program of another tool"
+    ends = [f"process {each.number} ({each.program}) ends" for each in item.processes]
+    ends += [f"`lasthop congestion unload {item.congestion}`"] if item.stays else []
+    return f"{own}, loaded until {' and '.join(ends)}" if ends else own
 
 
 def load(
@@ -87,19 +99,19 @@ def load(
     keep it until they end.
     """
     control = known(name)
-    from lasthop.enforce.congestion.loading import load as put_into_force
+    from lasthop.enforce.congestion.loading import load as load_into_kernel
 
     ends = {signal.SIGINT, signal.SIGTERM}
     before = signal.pthread_sigmask(signal.SIG_BLOCK, ends)
     try:
-        descriptor = put_into_force(control, stays=stay)
+        descriptor = load_into_kernel(control, stays=stay)
         if as_json:
             text = json.dumps(
                 {"name": control.name, "kernel_name": control.kernel_name, "stays": stay}
             )
         else:
-            until = "it is unloaded" if stay else "Ctrl-C"
-            text = f"{control.name} is {control.kernel_name} until {until}"
+            until = f"`lasthop congestion unload {control.name}`" if stay else "Ctrl-C"
+            text = f"{control.name} is loaded as {control.kernel_name} until {until}"
         print(text, flush=True)
         if not stay:
             signal.sigwait(ends)
@@ -111,9 +123,9 @@ def load(
 def unload(name: Name, as_json: bool = JSON) -> None:
     """Unload a congestion control that was loaded with --stay. Open connections keep using it."""
     control = known(name)
-    from lasthop.enforce.congestion.loading import unload as take_away
+    from lasthop.enforce.congestion.loading import unload as unload_from_kernel
 
-    take_away(control)
+    unload_from_kernel(control)
     if as_json:
         typer.echo(json.dumps({"name": control.name, "kernel_name": control.kernel_name}))
     else:

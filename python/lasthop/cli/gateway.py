@@ -36,12 +36,12 @@ def read(file: str, settings: list[str] | None) -> "Gateway":
     the kernel supports it.
     """
     from lasthop.enforce.gateway import config
-    from lasthop.enforce.gateway.layout import refuse_what_does_not_fit
+    from lasthop.enforce.gateway.layout import refuse_excess_stations
 
     source = file if file in ("", "-") else Path(file)
     gateway = config.read(source, given(settings))
     try:
-        refuse_what_does_not_fit(gateway, gateway.stations)
+        refuse_excess_stations(gateway, gateway.stations)
     except UserError as error:
         raise UserError(f"{file}: {error}", error.hint) from None
     return gateway
@@ -81,8 +81,8 @@ def check(file: File, settings: list[str] | None = SETTINGS, as_json: bool = JSO
         typer.echo(json.dumps(answer, indent=2))
         return
     counts = [counted(len(gateway.aps), "access point"), counted(len(gateway.stations), "station")]
-    result = " and stations that are found" if gateway.finds_stations else ""
-    typer.echo(f"{file}: ok: {gateway.name}: {', '.join(counts)}{result}{said_of(leaves)}")
+    found = ", and discovered stations" if gateway.finds_stations else ""
+    typer.echo(f"{file}: ok: {gateway.name}: {', '.join(counts)}{found}{leaves_text(leaves)}")
     for port, count in ports.items():
         typer.echo(f"{port}: {counted(count, 'MAC address', 'MAC addresses')}")
     warn(*warnings)
@@ -93,8 +93,8 @@ def plan(
     settings: list[str] | None = SETTINGS,
     as_script: bool = flag(
         "--sh",
-        "Print a shell script that runs these commands on a router without Python "
-        "(OpenWrt), finds stations, adapts the rate C, and finally reverts all changes.",
+        "Print a shell script that runs these commands on a router without Python (OpenWrt). The "
+        "script also discovers stations, adapts the rate C, and finally reverts all changes.",
     ),
     as_json: bool = JSON,
 ) -> None:
@@ -106,7 +106,7 @@ def plan(
     """
     if as_script:
         if as_json:
-            raise UserError("`--json` and `--sh` cannot be combined: a script is not JSON")
+            raise UserError("--sh: cannot be combined with --json: a script is not JSON")
         from lasthop.enforce.gateway.script import script
 
         gateway = read(file, settings)
@@ -144,7 +144,7 @@ def up(
     if as_json:
         typer.echo(json.dumps({"done": done, "warnings": warnings, "leaves": leaves}))
         return
-    typer.echo(done + said_of(leaves))
+    typer.echo(done + leaves_text(leaves))
     warn(*warnings)
 
 
@@ -198,9 +198,9 @@ def run(
     )
 
 
-def said_of(leaves: Mapping[str, str] | None) -> str:
+def leaves_text(leaves: Mapping[str, str] | None) -> str:
     """Return a clause about the queue discipline of the leaf classes, and why it was chosen."""
-    return "" if leaves is None else f"; leaves are {leaves['discipline']}, {leaves['why']}"
+    return "" if leaves is None else f"; leaf queues: {leaves['discipline']}, {leaves['why']}"
 
 
 COMMANDS: dict[Callable[..., None], str] = {

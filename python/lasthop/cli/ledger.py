@@ -35,12 +35,12 @@ def print_ledger(reproduction: Reproduction) -> None:
         typer.echo(f"{result.claim.id}: {result.verdict.value} ({result.mark.value})")
         typer.echo("\n".join(_wrapped(result.claim.text)))
         _print_checks(result.checks)
-        causes = [f"not reproduced, {each}" for each in result.causes]
+        causes = [f"not reproduced; cause: {each}" for each in result.causes]
         for line in [*result.why.splitlines(), *causes]:
             typer.echo("\n".join(_wrapped(line)))
         for each in result.related:
             because = each.because[:1].upper() + each.because[1:]
-            title = f"in addition, {each.title}: {each.verdict.value}. {because}"
+            title = f"also judged, but not counted: {each.title}: {each.verdict.value}. {because}"
             typer.echo("\n".join(_wrapped(title)))
             _print_checks(each.checks)
         typer.echo()
@@ -61,7 +61,7 @@ def _print_message(message: MessageRow, claims: Sequence[Mapping[str, Any]]) -> 
     numbers = ", ".join(
         f"{each} within {100 * band:.0f} %" for each, band in zip(count.numbers, BANDS, strict=True)
     )
-    counts = f"orders and shapes that hold: {count.orders}; numbers: {numbers}"
+    counts = f"orders and shapes that hold: {count.orders}; reproduced numbers: {numbers}"
     typer.echo("\n".join(_wrapped(counts)))
     if why := claims_by_cause(message, claims):
         typer.echo("\n".join(_wrapped(f"claims not reproduced, by cause: {why}")))
@@ -80,7 +80,7 @@ def _print_checks(checks: Sequence[CheckResult]) -> None:
     if any(check.simulated is not None or check.predicted for check in checks):
         typer.echo(_table(checks))
         for softer in dict.fromkeys(check.softer for check in checks if check.softer):
-            typer.echo("\n".join(_wrapped(f"softer than the paper: {softer}")))
+            typer.echo("\n".join(_wrapped(f"weaker than the paper's statement: {softer}")))
 
 
 def _table(checks: Sequence[CheckResult]) -> str:

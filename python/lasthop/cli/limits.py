@@ -25,8 +25,8 @@ def kept_disciplines(scenario: Scenario) -> Iterator[str]:
         if plain is not None and (name := _first_lost(scenario.to_dict(), plain.to_dict())):
             packets = "packet" if int(value) == 1 else "packets"
             yield (
-                f"{path}={value} is the limit of {name}, which stays; a FIFO of {value} {packets} "
-                f"is '{path}={{ limit = {value} }}'"
+                f"{path}={value} sets only the limit of {name}; for a FIFO of {value} {packets}, "
+                f"set '{path}={{ limit = {value} }}'"
             )
 
 

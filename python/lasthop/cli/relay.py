@@ -268,9 +268,11 @@ def serve(
             "clients may connect to every address that this machine can reach, including its "
             "loopback; --to restricts them"
         )
-    doors, rest = ["waiting for clients at {}"], [where]
     options = named("--listen", [settings.listen])
-    become(settings, doors, rest, {"to": to or []}, options, metrics, as_json=as_json)
+    listeners = ["waiting for clients at {}"]
+    replace_process(
+        settings, listeners, [where], {"to": to or []}, options, metrics, as_json=as_json
+    )
 
 
 def connect(
@@ -390,21 +392,21 @@ def connect(
         bounds_of(streams, memory),
         probe,
     )
-    warn(*doubts(settings))
-    doors = ["{} speaks SOCKS 5" for _ in settings.socks]
-    doors += [f"{{}} forwards to {item.target}" for item in settings.forwards]
-    doors += ["{} accepts connections from TPROXY" for _ in settings.transparent]
-    rest = [f"connections to {settings.server}: {terms}"]
+    warn(*cautions(settings))
+    listeners = ["{} serves SOCKS 5" for _ in settings.socks]
+    listeners += [f"{{}} forwards to {item.target}" for item in settings.forwards]
+    listeners += ["{} accepts connections from TPROXY" for _ in settings.transparent]
+    notes = [f"connections to {settings.server}: {terms}"]
     if probe:
-        rest.append(f"T is measured by UDP probes to {settings.server}")
+        notes.append(f"the round-trip time T is measured by UDP probes to {settings.server}")
     options = {"congestion": "--congestion", "from": "--from"}
     options |= named("--socks", settings.socks) | named("--tproxy", settings.transparent)
     options |= named("--forward", (Address(*item.listen) for item in settings.forwards))
-    says = {"terms": terms.as_json(), "probe": probe}
-    become(settings, doors, rest, says, options, metrics, as_json=as_json)
+    fields = {"terms": terms.as_json(), "probe": probe}
+    replace_process(settings, listeners, notes, fields, options, metrics, as_json=as_json)
 
 
-def doubts(settings: "ClientSettings") -> Iterator[str]:
+def cautions(settings: "ClientSettings") -> Iterator[str]:
     """Yield warnings about settings that are valid but may be unintended."""
     for at in settings.socks:
         if not ipaddress.ip_address(at.host).is_loopback:
@@ -444,11 +446,11 @@ def named(option: str, addresses: "Iterable[Address]") -> dict[str, str]:
     return {str(at): f"{option} {at}" for at in addresses}
 
 
-def become(
+def replace_process(
     settings: "ClientSettings | ServerSettings",
-    doors: list[str],
-    rest: list[str],
-    says: dict[str, Any],
+    listeners: list[str],
+    notes: list[str],
+    fields: dict[str, Any],
     options: dict[str, str],
     metrics: str | None,
     *,
@@ -469,9 +471,9 @@ def become(
         opened(at).close()  # Refuse an unusable address now, with a one-line error.
     todo = {
         "relay": settings.as_json(),
-        "doors": doors,
-        "rest": rest,
-        "says": says,
+        "listeners": listeners,
+        "notes": notes,
+        "fields": fields,
         "options": options,
         "metrics": at,
         "json": as_json,
@@ -482,9 +484,9 @@ def become(
     raise_descriptors()
     sys.stdout.flush()
     # Without metrics, Python starts without installed packages, which saves memory.
-    alone = [] if at else ["-S", "-E"]
+    isolation = [] if at else ["-S", "-E"]
     script = [process.__file__, _core.__file__, str(descriptor)]
-    os.execv(sys.executable, [sys.executable, *alone, *script])
+    os.execv(sys.executable, [sys.executable, *isolation, *script])
 
 
 COMMANDS: dict[Callable[..., None], str] = {

@@ -29,7 +29,7 @@ PLAIN_WIDTH = 160
 def needs_linux(what: str) -> None:
     """Raise an error if this is not Linux."""
     if not sys.platform.startswith("linux"):
-        raise UserError(f"the {what} needs Linux; this is {sys.platform}")
+        raise UserError(f"the {what} needs Linux: this machine runs {sys.platform}")
 
 
 @dataclass(frozen=True)
@@ -71,9 +71,12 @@ class Service:
         if as_json:
             typer.echo(json.dumps(None if isinstance(now, verbs.NotUp) else now, indent=2))
         elif isinstance(now, verbs.NotUp):
-            left = counted(now.left, "change")
-            killed = [f"{left} of a process that was killed are left"] if now.left else []
-            typer.echo("; ".join(["not up", *killed, *now.elsewhere]))
+            word = self.kind.word
+            killed = []
+            if now.left:
+                left = counted(now.left, "change")
+                killed = [f"a killed process left {left}, which `lasthop {word} down` reverts"]
+            typer.echo("; ".join([f"the {word} is not up", *killed, *now.elsewhere]))
         else:
             from rich.console import Console
 

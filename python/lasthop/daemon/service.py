@@ -41,7 +41,9 @@ class Service(ABC, Generic[Wanted]):
             finally:
                 remaining = self.down()
             if remaining:
-                raise UserError(remaining[0], f"{self.state.log.path} lists the remaining changes")
+                raise UserError(
+                    remaining[0], f"see {self.state.log.path} for the remaining changes"
+                )
         finally:
             self.close()
 

@@ -261,8 +261,11 @@ class State:
     def way(self) -> str:
         """Return a hint on how to enter the network namespace of the service."""
         if self.is_held() and (number := self.read(LOCK).strip()):
-            return f"nsenter --net=/proc/{number}/ns/net enters it"
-        return "enter it by ip netns exec or nsenter; lsns -t net lists namespaces with processes"
+            return f"enter it by nsenter --net=/proc/{number}/ns/net"
+        return (
+            "enter it by ip netns exec or nsenter; run lsns -t net to list namespaces with "
+            "processes"
+        )
 
     def holder(self) -> str:
         """Return a text that names the process that holds the lock."""
@@ -280,8 +283,8 @@ class State:
         if text.rpartition(")")[2].split()[0] in ("T", "t"):
             raise UserError(
                 f"{self.directory}: process {number} is stopped and does not answer",
-                f"kill -CONT {number} continues it; kill -9 {number} ends it, "
-                "and `down` then reverts all changes",
+                f"continue it by kill -CONT {number}, or end it by kill -9 {number} and revert all "
+                "changes by `down`",
             )
 
     # Requests to the process of the service.

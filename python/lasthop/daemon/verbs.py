@@ -47,18 +47,21 @@ def standing(
     same = of_file(result.here, file)
     if len(same) == 1:
         return same[0]
-    text = f"{file}: it is up more than once" if wrong is None else str(wrong).splitlines()[0]
+    text = (
+        f"{file}: the {kind.word} is up more than once"
+        if wrong is None
+        else str(wrong).splitlines()[0]
+    )
     if result.here and (same or wrong is not None):
-        where = ", ".join(str(state.directory) for state in same or result.here)
+        where = " or ".join(str(state.directory) for state in same or result.here)
         raise UserError(
             text,
-            f"{kind.word}s are up under {where}; "
-            f"lasthop {kind.word} down {file} --state DIR ends one",
+            f"run `lasthop {kind.word} down {file} --state DIR`, where DIR is {where}",
         )
     if wrong is not None and (others := of_file(result.elsewhere, file)):
         raise UserError(f"{file}: {others[0].directory} is {others[0].where()}", others[0].way())
     if wrong is not None and result.hidden:
-        raise UserError(text, f"and its file is unknown: {result.hidden[0]}")
+        raise UserError(f"{text}; the file of a running {kind.word} is unknown: {result.hidden[0]}")
     if wrong is not None or own is None:
         raise wrong or UserError(f"{file}: no gateway or queue of this file is known")
     return own
@@ -103,15 +106,14 @@ def refuse_elsewhere(kind: ServiceKind[Wanted], file: str, state: State) -> None
     for other in of_file(in_use(kind.word).here, file):
         if other.directory != state.directory:
             raise UserError(
-                f"{file}: the {kind.word} of this file is in place already, under "
-                f"{other.directory}",
-                f"lasthop {kind.word} down {file} --state {other.directory} ends it",
+                f"{file}: the {kind.word} of this file is already up, under {other.directory}",
+                f"end it by `lasthop {kind.word} down {file} --state {other.directory}`",
             )
     if is_of_another_kind(kind, state):
         word, whose = state.word(), state.file() or "FILE"
         raise UserError(
             f"{state.directory}: a {word} of this directory is already up ({state.holder()})",
-            f"lasthop {word} down {whose} ends it",
+            f"end it by `lasthop {word} down {whose}`",
         )
 
 
@@ -170,7 +172,9 @@ def up(
         request = {"do": "reload", "file": path and str(path), "settings": list(settings)}
         answer = state.answer(request)
         if answer["refused"]:
-            raise UserError(answer["refused"][0], f"the {kind.word} that is up continues unchanged")
+            raise UserError(
+                f"{answer['refused'][0]}; the {kind.word} that is up continues unchanged"
+            )
         return f"{state.holder()} continues with {file}"
     reader, writer = os.pipe()
     child = os.fork()
@@ -180,7 +184,9 @@ def up(
     os.close(writer)
     state.release()  # The child process still holds the lock through its own descriptor.
     with os.fdopen(reader, "rb") as pipe:
-        loads = json.loads(pipe.read() or b'{"error": "it ended without a word", "hint": null}')
+        loads = json.loads(
+            pipe.read() or b'{"error": "the process ended without a report", "hint": null}'
+        )
     if loads["error"] is not None:
         os.waitpid(child, 0)
         raise UserError(loads["error"], loads["hint"])
@@ -226,7 +232,7 @@ def in_background(
     except BaseException as error:
         if isinstance(error, OSError) and error.errno == errno.ENOSPC:
             tell(UserError(f"{error.filename or state.directory}: {error.strerror}"))
-        tell(UserError(f"{type(error).__name__}: {error}", f"{state.directory}/log"))
+        tell(UserError(f"{type(error).__name__}: {error}", f"see {state.directory}/log"))
         say("it ends because of a defect of lasthop:")
         import traceback
 
@@ -260,8 +266,8 @@ def run(
     if not state.take():
         raise UserError(
             f"{state.directory}: the {kind.word} is up already ({state.holder()})",
-            f"lasthop {kind.word} up {file} applies the file; "
-            f"lasthop {kind.word} down {file} ends it",
+            f"apply the file by `lasthop {kind.word} up {file}`, or end the {kind.word} by "
+            f"`lasthop {kind.word} down {file}`",
         )
     try:
         state.begin(path, kind.word)
@@ -305,7 +311,7 @@ def down(kind: ServiceKind[Wanted], file: str, settings: Settings, directory: Pa
         if left or state.log.path.exists():
             remaining = undo_everything(state.log)
             if remaining:
-                raise UserError(remaining[0], f"{state.log.path} lists the remaining changes")
+                raise UserError(remaining[0], f"see {state.log.path} for the remaining changes")
     finally:
         state.release()
     if was_up:

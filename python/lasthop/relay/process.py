@@ -4,9 +4,9 @@ This file runs as a script. It has two arguments: the path of the compiled modul
 descriptor from which the script reads a JSON object. The keys of the object are:
 
     relay     settings of the relay
-    doors     a message for each address at which the relay listens, with {} for the address
-    rest      further lines to print, as text
-    says      the same further lines as a JSON object, printed in their place if `json` is true
+    listeners a message for each address at which the relay listens, with {} for the address
+    notes     further lines to print, as text
+    fields    the same further lines as a JSON object, printed in their place if `json` is true
     options   mapping from the beginning of an error message to the command-line option concerned
     metrics   address at which metrics are served; null without metrics
     json      whether printed lines are JSON
@@ -70,9 +70,10 @@ def main(core: str, descriptor: int) -> int:
         return loads
 
     addresses = [written(each) for each in relay.addresses()]
-    doors = [text.replace("{}", at, 1) for text, at in zip(todo["doors"], addresses, strict=True)]
+    pairs = zip(todo["listeners"], addresses, strict=True)
+    lines = [text.replace("{}", at, 1) for text, at in pairs] + todo["notes"]
     with serving(todo["metrics"], status):
-        say({"listen": addresses, **todo["says"]}, "\n".join(doors + todo["rest"]))
+        say({"listen": addresses, **todo["fields"]}, "\n".join(lines))
         while not is_to_end():
             while (note := relay.note()) is not None:
                 say({"note": note}, note)

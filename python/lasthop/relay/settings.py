@@ -130,8 +130,8 @@ class Terms:
 
     def __str__(self) -> str:
         least, most = self.connections
-        k, every = f"k = {self.k_per_s:g} 1/s", f"every {self.interval_s:g} s"
-        bounds = f"{least} to {most} of them"
+        k, every = f"k = {self.k_per_s:g} 1/s", f"updated every {self.interval_s:g} s"
+        bounds = f"n from {least} to {most}"
         numbers = {
             "rtt": f"n = k T, {k}, {every}, {bounds}",
             "marks": f"n = k T sqrt(1 + losses / marks), {k}, {every}, {bounds}",
@@ -139,7 +139,7 @@ class Terms:
             f"weight {self.weight:g}, {every}, {bounds}",
             FIXED: f"n = {least}",
         }
-        return f"{numbers[self.rule]}; {self.congestion}"
+        return f"{numbers[self.rule]}; congestion control {self.congestion}"
 
 
 @dataclass(frozen=True)

@@ -281,7 +281,7 @@ def summary(messages: Sequence[Tree], claims: Sequence[Tree], causes: Mapping[st
             f"{'' if exact == total.orders.count else margin}."
         )
     if numbers := total.numbers[0].total:
-        lines.append(f"lasthop reproduces these of the {numbers} stated numbers: {within}.")
+        lines.append(f"lasthop reproduces the following of the {numbers} stated numbers: {within}.")
     if why:
         lines.append(f"{total.causes.total()} of {checks} checks are not reproduced. {why}")
     return " ".join(lines)

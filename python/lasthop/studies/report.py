@@ -213,7 +213,10 @@ def _scenarios(study: Ran) -> str:
 
 def _claim(result: ClaimResult) -> str:
     claim = result.claim
-    lines = [*result.why.splitlines(), *(f"not reproduced, {each}" for each in result.causes)]
+    lines = [
+        *result.why.splitlines(),
+        *(f"not reproduced; cause: {each}" for each in result.causes),
+    ]
     text = "\n".join(lines)
     why = f'<p class="why">{escape(text)}</p>' if lines else ""
     return (

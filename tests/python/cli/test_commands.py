@@ -316,7 +316,7 @@ def test_a_bare_queue_is_a_limit_and_keeps_the_shares(lasthop: Lasthop) -> None:
 
 
 NOTE = (
-    "note: {0}={1} is the limit of {2}, which stays; a FIFO of {1} packets is "
+    "note: {0}={1} sets only the limit of {2}; for a FIFO of {1} packets, set "
     "'{0}={{ limit = {1} }}'\n"
 )
 AX = """duration = "20 ms"

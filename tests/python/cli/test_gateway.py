@@ -84,7 +84,10 @@ def test_a_gateway_does_not_change_the_simulation_of_a_scenario(
 def test_status_of_a_stopped_gateway_is_refused(
     lasthop: Lasthop, cafe: Path, tmp_path: Path
 ) -> None:
-    assert lasthop("gateway", "status", cafe, "--state", tmp_path / "s").stdout == "not up\n"
+    assert (
+        lasthop("gateway", "status", cafe, "--state", tmp_path / "s").stdout
+        == "the gateway is not up\n"
+    )
     assert lasthop("gateway", "down", cafe, "--state", tmp_path / "s").stdout == "nothing is up\n"
     done = lasthop("gateway", "status", cafe, "--json", "--state", tmp_path / "s")
     assert done.stdout == "null\n"

@@ -13,7 +13,7 @@ from lasthop.enforce.gateway.layout import (
     MAJOR,
     Layout,
     ifb_name,
-    refuse_what_does_not_fit,
+    refuse_excess_stations,
 )
 from lasthop.enforce.gateway.shaper import plan
 from lasthop.enforce.gateway.tables import MAX_ALIKE, Tables, bucket_of
@@ -105,8 +105,8 @@ def test_exceeding_the_numbers_of_the_kernel_is_detected_in_advance() -> None:
     ):
         read = gateway(more)
         with pytest.raises(UserError, match=why):
-            refuse_what_does_not_fit(read, read.stations)
-    refuse_what_does_not_fit(gateway(), ())
+            refuse_excess_stations(read, read.stations)
+    refuse_excess_stations(gateway(), ())
 
 
 def test_numbers_of_stations_that_leave_are_reused() -> None:

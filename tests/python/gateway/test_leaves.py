@@ -154,7 +154,7 @@ def replace_field(queue: Queue, field: str) -> Queue:
 def test_a_kernel_without_codel_causes_a_warning_unless_the_file_asks_for_a_fifo() -> None:
     assert unmanaged(gateway(), "fq_codel") == unmanaged(gateway(), "codel") == []
     (line,) = unmanaged(gateway(), "pfifo")
-    assert "calls and queries wait for its own downloads" in line
+    assert "calls and queries of a station wait for its own downloads" in line
     chosen = replace(gateway(), discipline="pfifo")
     assert unmanaged(chosen, "pfifo") == []
     assert (why(gateway()), why(chosen)) == (

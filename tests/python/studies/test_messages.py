@@ -75,9 +75,9 @@ def test_a_row_has_the_condition_and_the_causes():
     assert messages.summary(entries, results, ledger.CAUSES) == (
         "1 of 1 messages hold, 1 of them under a stated condition. 1 of 2 checks of an order "
         "or a shape hold (0 without the margin of 5 % on bounds that papers state). lasthop "
-        "reproduces these of the 3 stated numbers: 1 (33 %) within 5 %, 1 (33 %) within 15 %, "
-        "2 (67 %) within 25 %. 3 of 5 checks are not reproduced. In 2, the result depends on a "
-        "setting that the paper does not state. In 1, the cause is not classified."
+        "reproduces the following of the 3 stated numbers: 1 (33 %) within 5 %, 1 (33 %) within "
+        "15 %, 2 (67 %) within 25 %. 3 of 5 checks are not reproduced. In 2, the result depends on "
+        "a setting that the paper does not state. In 1, the cause is not classified."
     )
     assert messages.summary([], [], ledger.CAUSES) == ""
 

@@ -27,7 +27,7 @@ class Listed(NamedTuple):
     """Congestion control that is registered in the kernel."""
 
     name: str
-    law: str | None
+    congestion: str | None
     """Name of the congestion control in scenarios; None if lasthop does not provide it."""
     origin: str | None
     """Origin of the congestion control: ``kernel`` or ``BPF``; None if this process may not read
@@ -48,12 +48,12 @@ def listed() -> list[Listed]:
     def entry(name: str) -> Listed:
         if name not in links:
             return Listed(name, None, "kernel", False, [])
-        return Listed(name, law_of(name), "BPF", name in pinned, held_by(links[name]))
+        return Listed(name, scenario_name(name), "BPF", name in pinned, held_by(links[name]))
 
     return [entry(name) for name in available_congestion()]
 
 
-def law_of(name: str) -> str | None:
+def scenario_name(name: str) -> str | None:
     """Return the scenario name of the engine's congestion control that has this kernel name."""
     for each in CONTROLS.values():
         if name == each.kernel_name or name.rpartition("_")[0] == each.short:

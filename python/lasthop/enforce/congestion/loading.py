@@ -31,8 +31,10 @@ def load(control: Control, *, stays: bool = False) -> int:
     """
     name = control.kernel_name
     if has_congestion(name):
-        ours = any(each.name == name and each.law for each in listed())
-        text = "loaded already" if ours else "the kernel has its own"
+        ours = any(each.name == name and each.congestion for each in listed())
+        text = (
+            "loaded already" if ours else "the kernel already has a congestion control of this name"
+        )
         raise UserError(
             f"congestion control {control.name}: {text}",
             "run `lasthop congestion list` to see its origin",
@@ -61,15 +63,15 @@ def unload(control: Control) -> None:
         wait_until_gone(name)
         return
     if text := held(name):
-        raise UserError(f"congestion control {control.name}: {text}", "it goes with that")
-    text = "the kernel's own" if name in available_congestion() else "not loaded"
+        raise UserError(f"congestion control {control.name}: {text}", "end this process")
+    text = "part of the kernel" if name in available_congestion() else "not loaded"
     raise UserError(f"congestion control {control.name}: {text}")
 
 
 def held(name: str) -> str:
     """Return a text with the names of the processes that keep a congestion control loaded."""
     names = [f"process {holder.number} ({holder.program})" for holder in holders(name)]
-    return f"held by {', '.join(names)}" if names else ""
+    return f"kept loaded by {', '.join(names)}" if names else ""
 
 
 def wait_until_gone(name: str) -> None:
@@ -78,7 +80,8 @@ def wait_until_gone(name: str) -> None:
     end_s = time.monotonic() + PATIENCE_S
     while name in available_congestion():
         if time.monotonic() > end_s:
-            raise UserError(f"congestion control {name}: still there", held(name) or None)
+            users = f" ({held(name)})" if held(name) else ""
+            raise UserError(f"congestion control {name}: still loaded{users}")
         time.sleep(0.01)
 
 

@@ -559,7 +559,7 @@ class Layout:
         return requests
 
 
-def refuse_what_does_not_fit(gateway: Gateway, stations: Iterable[KnownStation]) -> None:
+def refuse_excess_stations(gateway: Gateway, stations: Iterable[KnownStation]) -> None:
     """Raise `UserError` if there are not enough class numbers for these stations."""
     layout = Layout(gateway, Device(ifb_name(gateway), 0))
     for station in stations:

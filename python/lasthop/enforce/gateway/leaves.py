@@ -71,8 +71,8 @@ def unmanaged(gateway: Gateway, discipline: str) -> list[str]:
     if not is_chosen(gateway) or discipline in MANAGED:
         return []
     return [
-        f"leaves are FIFOs ({discipline}), since this kernel has neither sch_fq_codel nor "
-        "sch_codel: a station's own calls and queries wait for its own downloads"
+        f"leaf queues are FIFOs ({discipline}), since this kernel has neither sch_fq_codel nor "
+        "sch_codel: calls and queries of a station wait for its own downloads"
     ]
 
 

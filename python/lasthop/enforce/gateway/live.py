@@ -120,7 +120,7 @@ def tables(status: Row, most: int | None = None, width: int | None = None) -> "G
     parts: list[RenderableType] = [fitted(APS, known.aps, width, ["fairness", "base RTT [ms]"])]
     match known.leaves:
         case {"discipline": discipline, "why": why}:
-            parts.append(Text(f"leaves: {discipline}, {why}"))
+            parts.append(Text(f"leaf queues: {discipline}, {why}"))
     parts += ["", fitted(columns, shown, width, drop)]
     if len(rows) > len(shown):
         parts.append(f"and {len(rows) - len(shown)} more stations")

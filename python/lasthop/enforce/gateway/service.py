@@ -19,7 +19,7 @@ from lasthop.enforce.gateway.admission import Remembered
 from lasthop.enforce.gateway.cautions import without_programs
 from lasthop.enforce.gateway.config import Gateway
 from lasthop.enforce.gateway.counting import Counting
-from lasthop.enforce.gateway.layout import refuse_what_does_not_fit
+from lasthop.enforce.gateway.layout import refuse_excess_stations
 from lasthop.enforce.gateway.leaves import unmanaged, why
 from lasthop.enforce.gateway.metrics import serve_metrics
 from lasthop.enforce.gateway.observed import Observed
@@ -152,7 +152,7 @@ class GatewayService(Service[Gateway]):
         listed, known = {each.name for each in new.stations}, self.stations.admission.known
         stations = carried_over(self.stations.roster, new).stations()
         fit = [each for each in stations if each.name in listed or each.mac in known]
-        refuse_what_does_not_fit(new, fit)
+        refuse_excess_stations(new, fit)
         with Shaper(new, self.state.log) as shaper:
             shaper.check(is_up=True)
 

@@ -327,7 +327,7 @@ def refuse_of_another(interface: str, block: int, present: Iterable[str]) -> Non
     whose = f', that of `lan = "{lans[0]}"`' if lans else ""
     raise UserError(
         f"interface {interface}: a lasthop gateway already shapes its packets{whose}",
-        "`lasthop gateway down` with its file, and its --state if it has one, ends it",
+        "end it by `lasthop gateway down` with its file, and with its --state if it has one",
     )
 
 
