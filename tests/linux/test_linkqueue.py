@@ -430,9 +430,12 @@ def test_a_check_reports_the_flows_that_it_hears(directory: Path) -> None:
     finally:
         assert lasthop("queue", "down", file) == (0, "down\n")
     for words, expected in (
-        (["--listen", "2", "--flows", "3"], "--listen: cannot be combined with --flows or --rtt"),
+        (
+            ["--listen", "2", "--flows", "3"],
+            "--listen: measures flows and RTT: expected no --flows",
+        ),
         (["--listen", "2", "--congestion", "bogus"], '--congestion: "bogus"'),
-        (["--congestion", "reno"], "--congestion: no flows: expected --flows and --rtt"),
+        (["--congestion", "reno"], "--congestion reno: expected --flows and --rtt"),
         (["--flows", "x", "--rtt", "1 s"], '"x": expected a number of flows from 1 to 100000'),
     ):
         code, printed = lasthop("queue", "check", file, *words)

@@ -127,7 +127,7 @@ def test_check_looks_at_the_machine_while_a_gateway_is_up(gateway: Gateway, tmp_
     with gateway.usual_state(tmp_path / "run"):
         gateway("up")
         code, printed = gateway("check")
-        assert (code, "warning: it is up (process " in printed) == (0, True), printed
+        assert (code, "warning: the gateway is up (process " in printed) == (0, True), printed
         gateway.file.write_text(gateway_text(2).replace('"wan"', '"wam"', 1))
         code, printed = gateway("check")
         assert (code, "error: interface wam: no interface has this name" in printed) == (2, True)

@@ -153,7 +153,7 @@ def test_search_stopped_early_changes_nothing(tmp_path: Path) -> None:
         ({"confirm": 0}, "confirm=0: must be a whole number"),
         ({"confirm": 2.5}, "confirm=2.5: must be a whole number"),
         ({"jobs": 2.5}, "jobs=2.5: must be a whole number"),
-        ({"category": "vocie"}, 'category="vocie": no flow uses it'),
+        ({"category": "vocie"}, 'category="vocie": no flow uses this category'),
         ({"jobs": 0}, "jobs=0: must be a whole number"),
     ],
 )
@@ -390,7 +390,7 @@ def test_tuning_for_fairness_lists_the_stations_that_lose(lasthop: Lasthop) -> N
     paid = done.stdout.partition("\nCosts:\n")[2]
     assert "- uploads " in paid
     assert "flows lose more than half, most of all uploader/up/" in paid
-    assert paid.partition("Stations that lose:\n")[2].startswith("- uploader ")
+    assert paid.partition("Stations with less goodput:\n")[2].startswith("- uploader ")
 
 
 @pytest.mark.slow
@@ -401,7 +401,7 @@ def test_output_does_not_contradict_itself_on_the_model(lasthop: Lasthop, tmp_pa
     done = lasthop("tune", path, *options, "--set", "cell.cwmin=0")
     assert "ranked by model edca" in done.stdout
     assert "not ranked" not in done.stdout
-    assert "the model does not cover the present setting" in done.stdout
+    assert "the model does not support the present setting" in done.stdout
     title = done.stdout.partition("predicted\n")[2].splitlines()[0]
     assert title.split() == ["AP", "AP", "Jain's"]  # the model predicts the objective only
 

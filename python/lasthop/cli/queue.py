@@ -17,7 +17,7 @@ from lasthop.scenario.scenario import Scenario
 if TYPE_CHECKING:
     from lasthop.enforce.queue.config import LinkQueue
 
-MIN_HEARD_S, MAX_HEARD_S = 2, 600
+MIN_LISTEN_S, MAX_LISTEN_S = 2, 600
 """Smallest and largest observation time of --listen. [s]"""
 MAX_FLOWS = 100_000
 DEFAULT_CONGESTION = "newreno"
@@ -60,9 +60,9 @@ def given(settings: list[str] | None) -> list[tuple[str, str]]:
     return pairs(settings or [], "--set", "PATH=VALUE", "interface.rate=18 Mbps")
 
 
-def said_of_flows(flows: int, rtt: str, algorithm: str) -> str:
-    """Return a phrase such as ``5 flows of 40 ms under newreno``."""
-    return f"{counted(flows, 'flow')} of {rtt} under {algorithm}"
+def flows_text(flows: int, rtt: str, algorithm: str) -> str:
+    """Return a phrase such as ``5 newreno flows with an RTT of 40 ms``."""
+    return f"{counted(flows, f'{algorithm} flow')} with an RTT of {rtt}"
 
 
 def flow_count(text: str) -> int:
@@ -72,7 +72,7 @@ def flow_count(text: str) -> int:
 
 def seconds(text: str) -> int:
     """Return the observation time from --listen. [s]"""
-    return whole_number(text, MIN_HEARD_S, MAX_HEARD_S, "a number of seconds")
+    return whole_number(text, MIN_LISTEN_S, MAX_LISTEN_S, "a number of seconds")
 
 
 def service(file: str, settings: list[str] | None, state: Path | None) -> Service:
@@ -88,7 +88,7 @@ def check(
     settings: list[str] | None = SETTINGS,
     flows: int | None = unset(
         "N",
-        "Predict whether the queue would oscillate with N long-lived flows.",
+        "Predict whether the queue would oscillate with N long-lived flows; needs --rtt.",
         "--flows",
         parser=flow_count,
     ),
@@ -115,36 +115,38 @@ def check(
     given by --flows and --rtt, observed with --listen, or taken from the file if the file is also a
     scenario to simulate.
     """
-    from lasthop.enforce.queue import swings
+    from lasthop.enforce.queue import oscillation as model
 
     wanted = read(file, settings)
     if listen is not None and (flows is not None or rtt is not None):
-        raise UserError("--listen: cannot be combined with --flows or --rtt, which it measures")
+        raise UserError("--listen: measures flows and RTT: expected no --flows and no --rtt")
     if congestion is not None and flows is None and listen is None:
-        raise UserError("--congestion: no flows: expected --flows and --rtt, or --listen")
+        raise UserError(
+            f"--congestion {congestion}: expected --flows and --rtt, or --listen, as well"
+        )
     algorithm = congestion or DEFAULT_CONGESTION
     oscillation = oscillation_of(wanted, file, settings, flows, rtt, algorithm)
     if listen is not None:
         # This call reports wrong options before the observation. Its result is ignored.
-        swings.verdict(wanted, 1, "1 s", algorithm)
+        model.verdict(wanted, 1, "1 s", algorithm)
     needs_linux("queue")
     from lasthop.enforce.queue import operate
 
-    warnings, heard = operate.check(wanted, state), None
+    warnings, observed = operate.check(wanted, state), None
     if listen is not None:
-        heard, oscillation = oscillation_of_heard(wanted, listen, algorithm)
+        observed, oscillation = oscillation_of_observed(wanted, listen, algorithm)
     if as_json:
         answer = {
             "name": wanted.name,
             "warnings": warnings,
-            "heard": heard,
+            "heard": observed,
             "swing": oscillation,
         }
         typer.echo(json.dumps(answer, indent=2))
         return
-    typer.echo(f"{file}: ok: {said_of(wanted)}")
-    if heard is not None:
-        typer.echo(heard["said"])
+    typer.echo(f"{file}: ok: {queue_text(wanted)}")
+    if observed is not None:
+        typer.echo(observed["said"])
     if oscillation is not None:
         typer.echo(oscillation["said"])
     warn(*warnings)
@@ -161,37 +163,35 @@ def oscillation_of(
     """Return the fluid models' verdict on the stability of the queue; None if its flows are
     unknown.
     """
-    from lasthop.enforce.queue import swings
+    from lasthop.enforce.queue import oscillation
 
     if (flows is None) != (rtt is None):
         raise UserError("--flows and --rtt: must be given together")
     if flows is not None and rtt is not None:
-        verdict, text = (
-            swings.verdict(wanted, flows, rtt, algorithm),
-            said_of_flows(flows, rtt, algorithm),
-        )
+        verdict = oscillation.verdict(wanted, flows, rtt, algorithm)
+        text = flows_text(flows, rtt, algorithm)
     elif wanted.link is None or file == "-":
         return None
     else:
-        verdict = swings.verdict_of(Scenario(Path(file), given(settings)))
+        verdict = oscillation.verdict_of(Scenario(Path(file), given(settings)))
         text = f"the scenario's flows over {wanted.link}"
-    return {**verdict._asdict(), "said": swings.in_words(verdict, text)}
+    return {**verdict.as_json(), "said": oscillation.in_words(verdict, text)}
 
 
-def oscillation_of_heard(
+def oscillation_of_observed(
     wanted: "LinkQueue", over_s: int, algorithm: str
 ) -> tuple[dict[str, Any], dict[str, Any] | None]:
     """Observe the interface; return its flows, and the stability of the queue with these flows."""
-    from lasthop.enforce.queue import census, swings
+    from lasthop.enforce.queue import census, oscillation
 
     with real_time_bar("listening") as progress:
-        heard = census.listen(wanted.interface, over_s, progress)
-    seen = {**heard._asdict(), "rtt_s": heard.rtt_s, "said": census.in_words(heard, wanted)}
-    if heard.rtt_s is None:
-        return seen, None
-    result = swings.verdict(wanted, heard.flows, f"{heard.rtt_s} s", algorithm)
-    text = said_of_flows(heard.flows, f"{1e3 * heard.rtt_s:.3g} ms", algorithm)
-    return seen, {**result._asdict(), "said": swings.in_words(result, text)}
+        counts = census.listen(wanted.interface, over_s, progress)
+    observed = {**counts._asdict(), "rtt_s": counts.rtt_s, "said": census.in_words(counts, wanted)}
+    if counts.rtt_s is None:
+        return observed, None
+    result = oscillation.verdict(wanted, counts.flows, f"{counts.rtt_s} s", algorithm)
+    text = flows_text(counts.flows, f"{1e3 * counts.rtt_s:.3g} ms", algorithm)
+    return observed, {**result.as_json(), "said": oscillation.in_words(result, text)}
 
 
 def plan(file: File, settings: list[str] | None = SETTINGS, as_json: bool = JSON) -> None:
@@ -226,7 +226,7 @@ def up(
     if as_json:
         typer.echo(json.dumps({"done": done, "warnings": warnings}))
         return
-    typer.echo(f"{done}; {said_of(wanted)}")
+    typer.echo(f"{done}; {queue_text(wanted)}")
     warn(*warnings)
 
 
@@ -280,7 +280,7 @@ def run(
     )
 
 
-def said_of(wanted: "LinkQueue") -> str:
+def queue_text(wanted: "LinkQueue") -> str:
     """Return a phrase with the rate and the queue of an interface."""
     classes = f", {counted(len(wanted.classes), 'class', 'classes')}" if wanted.classes else ""
     return (

@@ -21,6 +21,7 @@ from lasthop.cli.options import (
     SEED,
     SETTINGS,
     File,
+    counted,
     flag,
     out_option,
     preset,
@@ -66,9 +67,12 @@ CONFIGURATIONS = ("hostapd",)
 COUNTED = ("starved_flows", "starving_stations", "longest_starved_s")
 """Quantities that are omitted if they are 0 both at present and with the recommended setting."""
 
-LIVED_WITH = ("jain_p05", "longest_starved_s", "sojourn_p99_s", "one_way_delay_p99_s")
+HIDDEN_BY_AVERAGES = ("jain_p05", "longest_starved_s", "sojourn_p99_s", "one_way_delay_p99_s")
 """Quantities in the second printed table: percentiles and starvation."""
 
+
+LINE_WIDTH = 88
+"""Width to which sentences below a table are wrapped. [characters]"""
 
 LONG_TITLE = 12
 """Width to which a long column title is wrapped. [characters]"""
@@ -221,7 +225,7 @@ def tune(
         used = categories_in_use(calls_of(scenario).alongside(scenario))
     if category is not None and category not in used:
         raise UserError(
-            f"--category {category}: no flow uses it", f"categories in use: {', '.join(used)}"
+            f"--category {category}: no flow uses this category: expected {' or '.join(used)}"
         )
     interrupted = None
     folder = Path("out") / f"{stem(scenario)}-tune" if out is None else out
@@ -253,7 +257,11 @@ def tune(
     finally:  # The result is printed even if the disk is full.
         print_either(as_json, tuning.to_json, lambda: print_tuning(tuning, write))
     if out is not None:
-        what = files_in_words(written) if written else "nothing to set; finished simulations"
+        what = (
+            files_in_words(written)
+            if written
+            else "finished simulations, without a recommended setting"
+        )
         tell(what, out, as_json=as_json)
     if picture is not None and not tuning.confirmed:
         warn(f"{picture}: not drawn: no setting was confirmed")
@@ -303,7 +311,7 @@ def print_tuning(tuning: Tuning, write: str | None = None) -> None:
     if tuning.confirmed:
         print_confirmed(tuning, COMPARED, predicted_quantity(tuning))
         typer.echo("Quantities that averages hide:\n")
-        print_confirmed(tuning, LIVED_WITH)
+        print_confirmed(tuning, HIDDEN_BY_AVERAGES)
         out = any(tuning.objection(trial) for trial in tuning.confirmed)
         typer.echo("* chosen" + (", x ruled out" if out else "") + "\n")
     for line in delays(tuning):
@@ -312,12 +320,12 @@ def print_tuning(tuning: Tuning, write: str | None = None) -> None:
         typer.echo(tuning.verdict)
         return
     print_setting(tuning, write)
-    print_table(["against the present setting", "now", "then", "change"], list(gain_rows(tuning)))
+    print_table(["quantity", "present", "recommended", "change"], list(gain_rows(tuning)))
     for line in spreads(tuning):
         typer.echo(line)
     for title, lines in (
         ("Costs", tuning.costs),
-        ("Stations that lose", loss_lines(tuning)),
+        ("Stations with less goodput", loss_lines(tuning)),
     ):
         if lines:
             typer.echo("\n".join([f"{title}:", *(f"- {line}" for line in lines), ""]))
@@ -335,15 +343,15 @@ def print_setting(tuning: Tuning, write: str | None) -> None:
         print_hostapd(tuning)
     elif counts_are_no_times(tuning.base, list(tuning.settings.items())):
         typer.echo(
-            "TXOP limits are numbers of packets here. With limits in time, as access points use\n"
-            "them, stations with high rates or short packets send more: try cell.txop_limit and\n"
+            "These TXOP limits are numbers of packets. Access points limit TXOPs in time, so that\n"
+            "stations with high rates or short packets send more packets. Try cell.txop_limit and\n"
             "cell.ap.txop_limit first.\n"
         )
     checked = tuning.chosen.checked
     if checked is not None:
         typer.echo(
-            f"Checked by {checked.result.replications} x {tuning.base.typed.duration_s:g} s "
-            f"with fresh seeds, seed {checked.result.seed}:\n"
+            f"Compared with the present setting by {checked.result.replications} x "
+            f"{tuning.base.typed.duration_s:g} s with fresh seeds, seed {checked.result.seed}:\n"
         )
 
 
@@ -355,9 +363,9 @@ def delays(tuning: Tuning) -> list[str]:
         lines += [f"- {tuning.elsewhere.text}", ""]
     if tuning.call_delays:
         calls = " and ".join(each.text for each in tuning.call_delays)
-        aim = "tunes for them"
+        aim = "finds a setting for calls"
         if tuning.elsewhere is not None:
-            aim = "counts the calls that fit, and cannot shorten that delay"
+            aim = "maximises the number of calls, and cannot shorten that delay"
         lines += [f"Delay of the calls: {calls}; `--for calls` {aim}", ""]
     return lines
 
@@ -386,9 +394,9 @@ def print_hostapd(tuning: Tuning) -> None:
             estimate_text(written.get(name), shown.scale),
         ]
         for name, shown in SHOWN.items()
-        if name in chosen and name in (*COMPARED, *LIVED_WITH) and name in written
+        if name in chosen and name in (*COMPARED, *HIDDEN_BY_AVERAGES) and name in written
     ]
-    print_table(["the setting in hostapd's units", "as above", "as written"], rows)
+    print_table(["quantity", "recommended", "hostapd.conf"], rows)
 
 
 def print_confirmed(tuning: Tuning, quantities: Sequence[str], guessed: str | None = None) -> None:
@@ -411,39 +419,43 @@ def how_searched(tuning: Tuning) -> list[str]:
     lines = [f"{len(trials)} settings"]
     if modelled:
         lines[0] += f", {modelled} ranked by model edca"
-    lines[0] += f", {screened} tried by a short simulation,"
+    lines[0] += f", {screened} simulated briefly,"
     confirmed = sum(trial is not tuning.present for trial in tuning.confirmed)
     runs = f"{base.replications} x {base.duration_s:g} s, seed {base.seed}"
     interval = "± is a 95 % interval"
     if base.replications < 2:
         interval = "one replication has no interval: the result may be chance"
     lines.append(f"{confirmed} confirmed by {runs}; {interval}")
-    lines += beyond_the_model(tuning, modelled)
-    lines += among_whom(tuning)
+    lines += unsupported_by_model(tuning, modelled)
+    lines += fairness_stations(tuning)
     if tuning.calls is not None:
-        lines.append(f"calls: {tuning.calls.what}; other columns: with one call")
-    lines += [f"not as presumed: {each}" for each in tuning.irregular]
-    lines += [f"left out: {each.what}: {each.why}" for each in tuning.left_out]
-    lines += [f"ruled out: {len(names)} for {why}" for why, names in tuning.ruled_out.items()]
+        lines.append(f"calls: {tuning.calls.what}; all other columns are for one call")
+    lines += [f"unexpected: {each}" for each in tuning.irregular]
+    lines += [f"not searched: {each.what}: {each.why}" for each in tuning.left_out]
+    lines += [
+        f"ruled out: {counted(len(names), 'setting')} because of {why}"
+        for why, names in tuning.ruled_out.items()
+    ]
     return lines
 
 
-def among_whom(tuning: Tuning) -> list[str]:
+def fairness_stations(tuning: Tuning) -> list[str]:
     """Return lines on the stations whose goodputs enter the fairness index, if the aim is fairness.
 
     The lines also report if these stations change between settings."""
     if tuning.objective != "fairness":
         return []
     now, then = (tuning.judged(each) for each in (tuning.present, tuning.chosen))
-    judged = "fairness is judged among stations that want more than they get"
+    judged = "fairness is that of the stations whose demand is not met"
     if now == then or not then:
         return [f"{judged}: {listed(now)}"] if now else []
     return [
-        f"{judged}: at present {listed(now) or 'none'}, with {tuning.chosen.name} {listed(then)}"
+        f"{judged}: with the present setting {listed(now) or 'none'}, with {tuning.chosen.name} "
+        f"{listed(then)}"
     ]
 
 
-def beyond_the_model(tuning: Tuning, modelled: int) -> list[str]:
+def unsupported_by_model(tuning: Tuning, modelled: int) -> list[str]:
     """Return lines on settings that the model could not rank, with the reason."""
     trials = tuning.trials[1:]
     refused = [trial for trial in trials if trial.refusal is not None]
@@ -453,11 +465,11 @@ def beyond_the_model(tuning: Tuning, modelled: int) -> list[str]:
     if refused:
         first = refused[0]
         lines.append(
-            f"tried by simulation directly: {len(refused)} settings beyond the model, such as "
-            f"{first.name}, which {first.refusal}"
+            f"simulated without a prediction: {counted(len(refused), 'setting')} that the model "
+            f"does not support, such as {first.name}, which {first.refusal}"
         )
     if tuning.refusal:
-        lines.append(f"the model does not cover the present setting either: {tuning.refusal}")
+        lines.append(f"the model does not support the present setting either: {tuning.refusal}")
     return lines
 
 
@@ -495,8 +507,11 @@ def spreads(tuning: Tuning) -> list[str]:
     if not isinstance(aim, Evenness) or aim.quantity not in tuning.gains:
         return []
     now, then = (100.0 * spread(each[aim.quantity].mean) for each in (tuning.before, tuning.after))
-    spreads_text = f"Goodputs differ by {plain(now)} % now and by {plain(then)} % then"
-    return [f"{spreads_text} (standard deviation over mean).", ""]
+    spreads_text = (
+        f"Goodputs differ by {plain(now)} % with the present setting and by {plain(then)} % with "
+        "the recommended setting"
+    )
+    return [*wrap(f"{spreads_text} (standard deviation over mean).", LINE_WIDTH), ""]
 
 
 def gain_rows(tuning: Tuning) -> list[list[str]]:

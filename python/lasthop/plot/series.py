@@ -175,7 +175,7 @@ def draw_items(
             axes.plot(
                 times, heights, linewidth=0.5 if many else 0.8, alpha=0.6 if many else 1.0, **look
             )
-        handles.append(Line2D([], [], label=said_of(group, way, names), linewidth=1.2, **look))
+        handles.append(Line2D([], [], label=label_text(group, way, names), linewidth=1.2, **look))
     axes.set_ylim(bottom=0.0)
     looks = {(str(handle.get_color()), handle.get_linestyle()) for handle in handles}
     if len(looks) > 1 and len(split) <= MAX_NAMES:
@@ -203,7 +203,7 @@ def in_a_line(labels: Sequence[str]) -> int:
     return -(-len(labels) // -(-len(labels) // count))
 
 
-def said_of(group: str, way: str, names: Sequence[str]) -> str:
+def label_text(group: str, way: str, names: Sequence[str]) -> str:
     """Return the legend label of a group: the only name, or the group and its number of items."""
     if len(names) == 1:
         return names[0]

@@ -49,7 +49,7 @@ def category_asked(scenario: Scenario, category: str | None) -> str:
     if category is not None:
         if category not in used:
             raise UserError(
-                f'category="{category}": no flow uses it', f"categories in use: {', '.join(used)}"
+                f'category="{category}": no flow uses this category: expected {" or ".join(used)}'
             )
         return category
     counted = [flow.category for flow in scenario.typed.tcp_flows if flow.station]

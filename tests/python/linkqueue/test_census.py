@@ -37,7 +37,7 @@ def test_a_flow_that_sends_full_segments_in_each_third_is_long_lived() -> None:
         page.send(1.5, rtt_s=0.02)
     for at_s in (0.5, 2.6, 3.9):  # retransmission time-outs with exponential backoff
         late.send(at_s)
-    heard = census.heard(4.0)
+    heard = census.counts(4.0)
     assert (heard.flows, heard.others) == (2, 2)
     assert heard.rtt_s is not None
     assert abs(heard.rtt_s - 0.03) < 1e-9
@@ -51,7 +51,7 @@ def test_packets_stamped_near_the_listening_time_belong_to_it() -> None:
     flow = Flow(census, 1)
     for tenth in range(-2, 22):
         flow.send(tenth / 10 + 0.001)
-    assert census.heard(2.0) == FlowCounts(2.0, (), 1, 0)
+    assert census.counts(2.0) == FlowCounts(2.0, (), 1, 0)
 
 
 def test_the_median_is_over_the_minimum_of_each_flow() -> None:
@@ -60,10 +60,10 @@ def test_the_median_is_over_the_minimum_of_each_flow() -> None:
     for flow, rtt_s in zip(flows, (0.01, 0.02, 0.2), strict=True):
         for tenth in range(30):
             flow.send(tenth / 10, rtt_s=rtt_s + 0.05 * (tenth % 4 > 0))
-    heard = census.heard(3.0)
+    heard = census.counts(3.0)
     assert [round(each, 9) for each in heard.rtts_s] == [0.01, 0.02, 0.2]
     assert in_words(heard, WANTED) == (
-        "wan in 3 s: 3 long-lived flows of 20 ms without this queue (10 to 200)"
+        "wan in 3 s: 3 long-lived flows with an RTT of 20 ms (10 to 200 ms) without this queue"
     )
 
 
@@ -72,9 +72,10 @@ def test_a_flow_without_answers_has_no_round_trip_time() -> None:
     flow = Flow(census, 1)
     for tenth in range(20):
         flow.send(tenth / 10)
-    heard = census.heard(2.0)
+    heard = census.counts(2.0)
     assert heard == FlowCounts(2.0, (), 1, 0)
     assert "without an observed acknowledgement" in in_words(heard, WANTED)
     assert (
-        in_words(FlowCounts(2.0, (), 0, 4), WANTED) == "wan in 2 s: no long-lived flows, 4 others"
+        in_words(FlowCounts(2.0, (), 0, 4), WANTED)
+        == "wan in 2 s: no long-lived flows, 4 other flows"
     )

@@ -122,7 +122,7 @@ def options_of(model: str) -> Iterator[str]:
 def every_command(command: Any, name: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield the name and description of a command, then those of its subcommands."""
     inside: Mapping[str, Any] = getattr(command, "commands", {})
-    entry: dict[str, Any] = {"help": said_of(command)}
+    entry: dict[str, Any] = {"help": help_text(command)}
     if inside:
         entry["commands"] = list(inside)
     arguments = [
@@ -144,7 +144,7 @@ def every_command(command: Any, name: str = "") -> Iterator[tuple[str, dict[str,
         yield from every_command(each, f"{name} {inner}".strip())
 
 
-def said_of(command: Any) -> str:
+def help_text(command: Any) -> str:
     """Return the one-line description of a command."""
     return str(command.short_help or (command.help or "").partition("\n")[0])
 

@@ -63,7 +63,9 @@ def check(gateway: Gateway) -> Checked:
     is_up = state.is_held()
     refuse(gateway, state, is_up)
     if is_up:
-        result.append(f"it is up ({state.holder()}); run `up` to apply the file")
+        result.append(
+            f"the gateway is up ({state.holder()}); run `lasthop gateway up` to apply the file"
+        )
     seen = known(gateway)
     if refused is None:
         # No warning is printed about stations whose MAC address is unknown, since they may be

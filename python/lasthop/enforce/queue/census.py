@@ -102,7 +102,7 @@ class Census:
         if sender.least_s is None or trip.rtt_s < sender.least_s:
             sender.least_s = trip.rtt_s
 
-    def heard(self, over_s: float) -> FlowCounts:
+    def counts(self, over_s: float) -> FlowCounts:
         """Return the flows that were observed during the capture. A flow is long-lived if it sent
         full segments in each third of the capture. `over_s` is the duration of the capture. [s]
 
@@ -138,29 +138,29 @@ def listen(
         If packets of the interface cannot be captured, or if the interface was removed.
     """
     try:
-        heard = packet_socket(interface, EVERY_SEGMENT, BUFFER_BYTES)
+        source = packet_socket(interface, EVERY_SEGMENT, BUFFER_BYTES)
     except OSError as error:
         raise UserError(f"{interface}: cannot listen: {error.strerror}") from None
-    with heard:
-        heard.setsockopt(socket.SOL_SOCKET, SO_TIMESTAMPNS, 1)
+    with source:
+        source.setsockopt(socket.SOL_SOCKET, SO_TIMESTAMPNS, 1)
         census, began_s = Census(time.time()), time.monotonic()
         while (passed_s := time.monotonic() - began_s) < over_s:
             if progress is not None:
                 progress(passed_s, over_s)
             until_s = min(SHOWN_S, over_s - passed_s)
             try:
-                if select.select([heard], [], [], until_s)[0]:
-                    take(heard, census)
+                if select.select([source], [], [], until_s)[0]:
+                    take(source, census)
             except OSError as error:
-                raise UserError(f"{interface}: no longer heard: {error.strerror}") from None
-    return census.heard(over_s)
+                raise UserError(f"{interface}: packets stopped: {error.strerror}") from None
+    return census.counts(over_s)
 
 
-def take(heard: socket.socket, census: Census) -> None:
+def take(source: socket.socket, census: Census) -> None:
     """Process the packets that are waiting at the socket."""
     for _ in range(MAX_AT_ONCE):
         try:
-            packet, ancillary, _, (_, _, kind, *_) = heard.recvmsg(HEADERS_BYTES, 64)
+            packet, ancillary, _, (_, _, kind, *_) = source.recvmsg(HEADERS_BYTES, 64)
         except BlockingIOError:
             return  # no more packets are waiting
         if (segment := parsed(packet)) is not None:
@@ -168,15 +168,17 @@ def take(heard: socket.socket, census: Census) -> None:
             tell(segment, arrival_s(ancillary))
 
 
-def in_words(heard: FlowCounts, wanted: LinkQueue) -> str:
+def in_words(counts: FlowCounts, wanted: LinkQueue) -> str:
     """Return a line about the observed flows for users."""
-    flows = f"{heard.flows or 'no'} long-lived flow{'' if heard.flows == 1 else 's'}"
+    flows = f"{counts.flows or 'no'} long-lived flow{'' if counts.flows == 1 else 's'}"
     rtts = ""
-    if heard.rtt_s is not None:
-        least, most = (f"{1e3 * each:.3g}" for each in (heard.rtts_s[0], heard.rtts_s[-1]))
-        spread = "" if least == most else f" ({least} to {most})"
-        rtts = f" of {1e3 * heard.rtt_s:.3g} ms without this queue{spread}"
-    elif heard.flows:
+    if counts.rtt_s is not None:
+        least, most = (f"{1e3 * each:.3g}" for each in (counts.rtts_s[0], counts.rtts_s[-1]))
+        spread = "" if least == most else f" ({least} to {most} ms)"
+        rtts = f" with an RTT of {1e3 * counts.rtt_s:.3g} ms{spread} without this queue"
+    elif counts.flows:
         rtts = ", without an observed acknowledgement"
-    others = f", {heard.others} other{'' if heard.others == 1 else 's'}" if heard.others else ""
-    return f"{wanted.interface} in {heard.over_s:g} s: {flows}{rtts}{others}"
+    others = ""
+    if counts.others:
+        others = f", {counts.others} other flow{'' if counts.others == 1 else 's'}"
+    return f"{wanted.interface} in {counts.over_s:g} s: {flows}{rtts}{others}"

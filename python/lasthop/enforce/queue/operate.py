@@ -34,7 +34,9 @@ def check(wanted: LinkQueue, directory: Path | None = None) -> list[str]:
     refuse(wanted, state, is_up)
     result = warnings(wanted)
     if is_up:
-        result.insert(0, f"it is up ({state.holder()}); run `up` to apply the file")
+        result.insert(
+            0, f"the queue is up ({state.holder()}); run `lasthop queue up` to apply the file"
+        )
     return result
 
 

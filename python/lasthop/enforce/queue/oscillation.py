@@ -23,11 +23,15 @@ WINDOW_PACKETS = 65_535
 class Verdict(NamedTuple):
     """Result of a fluid model for a queue."""
 
-    swings: bool | None
+    oscillates: bool | None
     """Whether the queue oscillates; None if no fluid model applies."""
     period_s: float | None
     why: str
     """Reason why no model applies, or why the result is uncertain."""
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the result as an object for JSON."""
+        return {"swings": self.oscillates, "period_s": self.period_s, "why": self.why}
 
 
 def verdict(wanted: LinkQueue, flows: int, rtt: str, congestion: str) -> Verdict:
@@ -124,11 +128,11 @@ def queue_of(wanted: LinkQueue) -> dict[str, Any]:
 
 def in_words(result: Verdict, text: str) -> str:
     """Return a line with the result; `text` names the traffic."""
-    if result.swings is None:
+    if result.oscillates is None:
         return f"{text}: it is unknown whether the queue would oscillate: {result.why}"
-    what = "the queue would oscillate" if result.swings else "the queue would be stable"
-    period = (
-        f", with a period of {result.period_s:.2g} s" if result.swings and result.period_s else ""
-    )
-    doubt = f"; {result.why}" if result.why else ""
-    return f"{text}: {what}{period}{doubt}"
+    what = "the queue would be stable"
+    if result.oscillates:
+        period = f", with a period of {result.period_s:.2g} s" if result.period_s else ""
+        what = f"the queue would oscillate{period}"
+    caution = f"; {result.why}" if result.why else ""
+    return f"{text}: {what}{caution}"
