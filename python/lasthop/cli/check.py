@@ -28,7 +28,7 @@ STANDARD_TXOP_S = 2.528e-3
 """TXOP limit of best effort (IEEE 802.11-2020, table 9-155). [s]"""
 
 NETWORKS = {
-    "link": "of networks of [link]",
+    "link": "with [link]",
     "dumbbell": "with [dumbbell]",
     "parking_lot": "with [parking_lot]",
     "csma": "with [csma]",

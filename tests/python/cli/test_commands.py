@@ -71,7 +71,7 @@ def test_check_counts_and_json_is_normalised(lasthop: Lasthop, small: Path) -> N
             'link.l = { from = "a", to = "b", delay = "1 ms" }\n'
             'flow.f = { from = "a", to = "b" }\n',
             'tcp = { congestion = "reno", window = 9 }\n',
-            "SACK on, initial window 10 (defaults of networks of [link])",
+            "SACK on, initial window 10 (defaults with [link])",
         ),
         (
             'dumbbell = { bottleneck = "9 Mbps", delay = "1 ms", flows = 1 }\n',

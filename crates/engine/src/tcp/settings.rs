@@ -13,7 +13,8 @@ use crate::packet::Ecn;
 use crate::table;
 
 /// Description of networks with modern endpoints, for the documentation of defaults.
-const MODERN: &str = "in cells of 802.11n, ac and ax, and in networks of [link] only";
+const MODERN: &str = "in cells of 802.11n, ac and ax, and in networks of [link] that have no [cell], \
+    [dumbbell], [parking_lot] or [csma]";
 
 /// Receive window of modern endpoints. It does not limit a connection over a path of up to 1 Gb/s
 /// and a round-trip time of up to 100 ms. On such a path up to 8,333 packets of 1,500 B are in
