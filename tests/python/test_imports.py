@@ -1,8 +1,8 @@
-"""Imports have no cycles, and follow the order of the rooms, which are the top-level packages.
+"""Imports have no cycles, and follow the order of the packages.
 
 The tests read every ``import`` of the Python package, and every ``crate::`` and ``super::`` path of
-the engine. They check the imports between rooms and between files. `docs/architecture.md` gives the
-reasons for the order of the rooms.
+the engine. They check the imports between packages and between files. `docs/architecture.md`
+describes the packages.
 """
 
 import ast
@@ -64,15 +64,15 @@ def test_circles_are_found() -> None:
 # -- Python ------------------------------------------------------------------------------------
 
 FOUNDATIONS = {"_core", "errors", "extras", "progress", "references", "scenario"}
-"""Rooms (top-level packages) that most other rooms may import: errors, progress of long steps, the
+"""Packages that most other packages may import: errors, progress of long steps, the
 checked scenario.
 """
 
 SIMULATED = {*FOUNDATIONS, "answers", "simulation"}
-"""Rooms that a room may import if it simulates and reads the results."""
+"""Packages that a package may import if it simulates and reads the results."""
 
-DOORS = ("cli", "__main__")
-"""Rooms that may import all other rooms. No other room may import them."""
+ENTRY_POINTS = ("cli", "__main__")
+"""Packages that may import all other packages. No other package may import them."""
 
 MAY_IMPORT: Mapping[str, Set[str]] = {
     "errors": set(),
@@ -91,7 +91,7 @@ MAY_IMPORT: Mapping[str, Set[str]] = {
     # They import `answers`, which refers to them only by name.
     "display": {"answers", "errors", "scenario"},
     "plot": {"_core", "answers", "display", "errors", "models", "scenario", "stability", "tuning"},
-    # The room `simulation` calls the engine, and calls no model.
+    # The package `simulation` calls the engine, and calls no model.
     "simulation": {"_core", "answers", "errors", "progress", "scenario", "warnings"},
     "prediction": {*SIMULATED, "models", "warnings"},
     "learning": SIMULATED,
@@ -100,7 +100,7 @@ MAY_IMPORT: Mapping[str, Set[str]] = {
     "whatif": {*SIMULATED, "batch"},
     "tuning": {*SIMULATED, "batch", "models"},
     "explanation": {*SIMULATED, "batch", "display", "models", "tuning"},
-    # The rooms `init`, `importing` and `measured` read facts about real networks.
+    # The packages `init`, `importing` and `measured` read facts about real networks.
     # They run nothing and use no model.
     "init": {"errors", "scenario"},
     "importing": {"_core", "errors", "extras", "progress", "scenario", "tuning"},
@@ -143,8 +143,8 @@ MAY_IMPORT: Mapping[str, Set[str]] = {
         "whatif",
     },
 }
-"""Rooms that each room may import. The command line is not listed, because it may import all
-rooms.
+"""Packages that each package may import. The command line is not listed, because it may import all
+packages.
 """
 
 
@@ -211,9 +211,9 @@ def python() -> Graph:
     return graph
 
 
-def room_of(module: str) -> str:
+def package_of(module: str) -> str:
     """Return the package or file directly below `lasthop` that contains a module. In `enforce`,
-    each package is a room.
+    each folder is a package.
     """
     names = module.split(".")
     return ".".join(names[1:3] if names[1:2] == ["enforce"] else names[1:2]) or module
@@ -229,22 +229,22 @@ def test_python_has_no_circle_of_types() -> None:
     assert circles(graph) == []
 
 
-def test_every_room_of_python_is_in_the_table(python: Graph) -> None:
-    assert {room_of(module) for module in python} == {*MAY_IMPORT, *DOORS} - {"_core"}
+def test_every_package_of_python_is_in_the_table(python: Graph) -> None:
+    assert {package_of(module) for module in python} == {*MAY_IMPORT, *ENTRY_POINTS} - {"_core"}
 
 
-def test_no_room_of_python_imports_a_room_that_is_not_allowed(python: Graph) -> None:
+def test_no_package_of_python_imports_a_package_that_is_not_allowed(python: Graph) -> None:
     wrong = [
         f"{module} imports {other}"
         for module, others in python.items()
         for other in others
-        if room_of(module) not in (room_of(other), *DOORS)
-        and room_of(other) not in MAY_IMPORT[room_of(module)]
+        if package_of(module) not in (package_of(other), *ENTRY_POINTS)
+        and package_of(other) not in MAY_IMPORT[package_of(module)]
     ]
     assert wrong == []
 
 
-def test_a_table_of_rooms_that_may_import_has_no_circle() -> None:
+def test_a_table_of_packages_that_may_import_has_no_circle() -> None:
     assert circles(MAY_IMPORT) == []
 
 
@@ -271,9 +271,9 @@ def test_every_reference_leads_to_an_object() -> None:
     assert all(callable(named(reference)) for _, reference in pairs)
 
 
-def test_only_objects_of_rooms_that_show_and_read_are_referred_to() -> None:
+def test_only_objects_of_packages_that_show_and_read_are_referred_to() -> None:
     by_reference = {
-        (room_of(module), reference.partition(".")[0])
+        (package_of(module), reference.partition(".")[0])
         for module, reference in references()
         if module != "lasthop.answers.kinds"
     }
@@ -293,13 +293,13 @@ ORDER = (
     {"replication", "live", "pcapng", "result"},
     {"run", "session"},
 )
-"""Rooms of the engine in layers, from the lowest to the highest. No room imports a room of a higher
+"""Packages of the engine in layers, from the lowest to the highest. No package imports a package of a higher
 layer.
 """
 
 
-def rooms_of_engine() -> dict[str, set[str]]:
-    """Return, for each room of the engine, the rooms that its code names, without tests and
+def packages_of_engine() -> dict[str, set[str]]:
+    """Return, for each package of the engine, the packages that its code names, without tests and
     comments.
     """
     graph: dict[str, set[str]] = {}
@@ -308,11 +308,11 @@ def rooms_of_engine() -> dict[str, set[str]]:
         if inside == ("lib",) or "tests" in inside:
             continue
         module = inside[:-1] if inside[-1] == "mod" else inside
-        graph.setdefault(module[0], set()).update(rooms_named(path.read_text(), module))
-    return {room: others & set(graph) - {room} for room, others in graph.items()}
+        graph.setdefault(module[0], set()).update(packages_named(path.read_text(), module))
+    return {package: others & set(graph) - {package} for package, others in graph.items()}
 
 
-def rooms_named(text: str, module: tuple[str, ...]) -> Iterator[str]:
+def packages_named(text: str, module: tuple[str, ...]) -> Iterator[str]:
     """Return the first name of each path in the text that begins at the crate root. Such a path
     begins with `crate::`, or with as many `super::` as the depth of the module.
     """
@@ -339,13 +339,13 @@ def first_names(names: str) -> Iterator[str]:
 
 
 def going_up(graph: Mapping[str, Iterable[str]]) -> set[str]:
-    """Return the imports from a room of a higher layer."""
-    level = {room: at for at, rooms in enumerate(ORDER) for room in rooms}
+    """Return the imports from a package of a higher layer."""
+    level = {package: at for at, packages in enumerate(ORDER) for package in packages}
     return {
-        f"{room} -> {other}"
-        for room, others in graph.items()
+        f"{package} -> {other}"
+        for package, others in graph.items()
         for other in others
-        if level[other] > level[room]
+        if level[other] > level[package]
     }
 
 
@@ -359,19 +359,19 @@ fn f() -> crate::link::Link {}
 #[cfg(test)]
 mod tests { use crate::scenario::parse; }
 """
-    assert set(rooms_named(text, ("world", "flow"))) == {"kernel", "queue", "tcp", "mac", "link"}
+    assert set(packages_named(text, ("world", "flow"))) == {"kernel", "queue", "tcp", "mac", "link"}
 
 
-def test_every_room_of_the_engine_is_in_the_table() -> None:
-    assert set(rooms_of_engine()) <= set().union(*ORDER)
+def test_every_package_of_the_engine_is_in_the_table() -> None:
+    assert set(packages_of_engine()) <= set().union(*ORDER)
 
 
-def test_no_room_of_the_engine_imports_a_room_above_it() -> None:
-    assert going_up(rooms_of_engine()) == set()
+def test_no_package_of_the_engine_imports_a_package_above_it() -> None:
+    assert going_up(packages_of_engine()) == set()
 
 
-def test_rooms_of_the_engine_have_no_circle() -> None:
-    assert circles(rooms_of_engine()) == []
+def test_packages_of_the_engine_have_no_circle() -> None:
+    assert circles(packages_of_engine()) == []
 
 
 # -- files of the engine -----------------------------------------------------------------------
