@@ -293,8 +293,8 @@ ORDER = (
     {"replication", "live", "pcapng", "result"},
     {"run", "session"},
 )
-"""Packages of the engine in layers, from the lowest to the highest. No package imports a package of a higher
-layer.
+"""Packages of the engine in layers, from the lowest to the highest. No package imports a package of
+a higher layer.
 """
 
 

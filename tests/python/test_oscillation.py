@@ -133,7 +133,7 @@ def test_a_trace_without_a_period_names_the_longest_period_searched(
     assert comparison.oscillation is not None
     assert period_text(comparison.oscillation).startswith("time [s]\nsimulation: period ")
     without = replace(comparison.oscillation, period_s=None, cycle_s=None)
-    to = plain(without.longest_s)  # printed as in the table: "none to 2.999"
+    to = plain(without.longest_s)  # printed as in the table: "none up to 2.999"
     expected = f"time [s]\nsimulation: no steady period up to {to} s, 1/8 of the trace"
     assert period_text(without) == expected
     assert period_text(replace(without, cycle_s=2.0)) == f"{expected}\nfluid model: cycle 2.000 s"

@@ -49,7 +49,7 @@ class Announced:
     """
 
     def __init__(self) -> None:
-        self._said: set[str] = set()
+        self._announced: set[str] = set()
 
     @contextmanager
     def watch(self, what: str, total: int | None) -> Iterator[Step]:
@@ -62,8 +62,8 @@ class Announced:
 
     def expect(self, what: str, time_s: float) -> None:
         """Announce a long computation, unless it was already announced."""
-        if time_s >= LONG_S and what not in self._said:
-            self._said.add(what)
+        if time_s >= LONG_S and what not in self._announced:
+            self._announced.add(what)
             announce(what.rstrip(","), time_s)
 
 
@@ -71,7 +71,7 @@ class _Watched:
     """One step of a command, while it runs."""
 
     def __init__(self, announced: Announced, what: str, total: int | None) -> None:
-        self._whole, self._total = announced, total
+        self._announcements, self._total = announced, total
         self._announcer = Announcer(what)
         self._timer: Timer | None = None
 
@@ -84,7 +84,7 @@ class _Watched:
 
     def expect(self, what: str, time_s: float) -> None:
         """Announce a part of the step if the estimated run time of this part is long."""
-        self._whole.expect(what, time_s)
+        self._announcements.expect(what, time_s)
 
     def report_early(self, what: str) -> None:
         """Print a preliminary finding, unless the step ends within `SOON_S`."""
@@ -106,7 +106,7 @@ class Announcer:
     def __init__(self, what: str, announced_s: float = 0.0) -> None:
         self._what = what
         self._pace = Pace()
-        self._told_s = announced_s if announced_s >= LONG_S else None
+        self._announced_s = announced_s if announced_s >= LONG_S else None
         """Announced total run time of the step; None before an announcement. [s]"""
 
     def hear(self, done: float, total: float) -> None:
@@ -114,13 +114,13 @@ class Announcer:
         rest = self._pace.judge(done, total)
         if rest is None or rest.left_s < LONG_S:
             return
-        whole_s = rest.passed_s + rest.left_s
-        if self._told_s is None:
+        total_s = rest.passed_s + rest.left_s
+        if self._announced_s is None:
             announce(self._what, rest.left_s, rest.how_sure)
-        elif whole_s > WRONG * self._told_s:
+        elif total_s > WRONG * self._announced_s:
             announce(f"{self._what} takes longer than estimated", rest.left_s, rest.how_sure)
-        elif SHORTER * whole_s < self._told_s:
+        elif SHORTER * total_s < self._announced_s:
             announce(f"{self._what} takes less than estimated", rest.left_s, rest.how_sure)
         else:
             return
-        self._told_s = whole_s
+        self._announced_s = total_s

@@ -27,11 +27,11 @@ Quiet = Annotated[
 ]
 
 
-def _says_less(quiet: Quiet = False) -> None:
+def _with_quiet(quiet: Quiet = False) -> None:
     """Declare the option ``--quiet``, which every command accepts."""
 
 
-def _asked_to_be_quiet(context: Any, option: Any, value: bool) -> None:
+def _apply_quiet(context: Any, option: Any, value: bool) -> None:
     """Apply ``--quiet``, which is accepted before and after the name of the command."""
     if value:
         be_quiet(True)
@@ -39,11 +39,11 @@ def _asked_to_be_quiet(context: Any, option: Any, value: bool) -> None:
 
 def quiet_option() -> Any:
     """Return the option ``--quiet``, which is added to the options of each command."""
-    alone = typer.Typer(add_completion=False)
-    alone.command()(_says_less)
-    [option] = typer.main.get_command(alone).params
+    declaring_app = typer.Typer(add_completion=False)
+    declaring_app.command()(_with_quiet)
+    [option] = typer.main.get_command(declaring_app).params
     option.expose_value = False
-    option.callback = _asked_to_be_quiet
+    option.callback = _apply_quiet
     return option
 
 

@@ -32,7 +32,7 @@ from lasthop.cli.report import ANONYMISE, REPORT_FILE, report_path, save_report
 from lasthop.cli.simulate import finish, print_runs
 from lasthop.cli.tables import print_table
 from lasthop.comparison.compare import OF_MEASURED, Comparison, Row, with_emulation
-from lasthop.comparison.compare import compare as lay_side_by_side
+from lasthop.comparison.compare import compare as compare_results
 from lasthop.display.delays import MAX_ROWS, Delays
 from lasthop.display.stability import stability_lines
 from lasthop.extras import need
@@ -95,15 +95,18 @@ def compare(
     plot: str | None = PLOT,
     report: Path | None = REPORT_FILE,
     anonymise: bool = ANONYMISE,
-    emulate: bool = flag("--emulate", "Also run the scenario with the TCP of Linux in real time."),
+    emulate: bool = flag(
+        "--emulate", "Also emulate the scenario in real time with the TCP of Linux; needs root."
+    ),
     virtual: bool = flag(
-        "--virtual", "Also run the scenario with the TCP of Linux in simulated time, without root."
+        "--virtual",
+        "Also emulate the scenario in simulated time with the TCP of Linux; needs no root.",
     ),
     measured: list[str] | None = unset(
         "[NAME=]FILE",
-        "Compare with a measurement: a file of flent or iperf3 --json, or a result.json. The "
-        "measurement is of the station, flow or queue NAME; by default it is of all flows, in "
-        "the order of the scenario.",
+        "Compare with a measurement: a file of flent or iperf3 --json, or a result.json. NAME is "
+        "the measured station, flow or queue; by default the file has all flows, in the order of "
+        "the scenario.",
     ),
     max_time: float = MAX_TIME,
     max_memory: float = MAX_MEMORY,
@@ -111,11 +114,11 @@ def compare(
 ) -> None:
     """Predict and simulate a scenario, and compare the results in a table and a picture.
 
-    With --measured, the table also has measurements of a real network. A file with a name has the
-    streams of the station or flow of that name. The uploads and the downloads in the file are
-    matched, in order, to the flows of that name. A file without a name has the streams of all
-    flows. If the numbers of streams and flows differ, only sums are compared. The command prints
-    which stream it matched to which flow.
+    With --measured, the table also has measurements of a real network. NAME=FILE is the measurement
+    of one station or flow: the uploads and the downloads in the file are matched, in order, to the
+    flows of NAME. FILE without a name is the measurement of all flows. If the numbers of streams
+    and flows differ, only sums are compared. The command prints which stream it matched to which
+    flow.
     """
     need("lasthop compare", "numpy", "scipy", "matplotlib")
     scenario = read_scenario(file, settings, replications=replications, seed=seed)
@@ -125,8 +128,8 @@ def compare(
     if others is not None:
         warn(*others.unused)
     given = model_options(options)
-    laid = [("measured", Path(text).name) for text in measured or []]
-    parts = changed(scenario, ("model", model), *given.items(), *laid)
+    measured_files = [("measured", Path(text).name) for text in measured or []]
+    parts = changed(scenario, ("model", model), *given.items(), *measured_files)
     picture = picture_path(plot or "", scenario, "compare", parts, out)
     reported = report_path(report, anonymise, file)
     if emulate or virtual:
@@ -134,7 +137,7 @@ def compare(
 
         check(scenario)
     with simulating() as progress:
-        comparison = lay_side_by_side(
+        comparison = compare_results(
             scenario,
             model=model,
             options=given,
@@ -220,7 +223,7 @@ def print_comparison(comparison: Comparison, options: Mapping[str, object]) -> N
             rest = [""] * (len(shown[0]) - 1)
             shown.append([f"... and {len(chosen) - most} more", *rest])
         rows += [[title if index == 0 else "", *row] for index, row in enumerate(shown)]
-    headers = ["quantity", "of", "predicted", "simulated", "difference"]
+    headers = ["quantity", "item", "predicted", "simulated", "difference"]
     if comparison.emulation is not None:
         headers.append("emulated")
     if comparison.measured is not None:
@@ -258,7 +261,7 @@ def periods(row: Row, comparison: Comparison) -> list[str]:
     if oscillation.stable:
         predicted = "none"
     if row.simulated is None:
-        simulated = f"none to {plain(oscillation.longest_s)}"
+        simulated = f"none up to {plain(oscillation.longest_s)}"
     return [predicted, simulated, difference]
 
 

@@ -193,7 +193,7 @@ def emulate(
     picture = picture_path(plot, scenario, "emulate", changed(scenario, *more))
     reported = report_path(report, anonymise, file)
     foreground = program_of(command, at, shell)
-    companions = [program_beside(each) for each in others or []]
+    companions = [companion_program(each) for each in others or []]
     count = replications or 1
     kernel = dict(pairs(sysctl or [], *SYSCTL))
     from lasthop.emulation.replicate import replicate
@@ -279,7 +279,7 @@ def program_of(
     return Program(at, command) if at is not None and command else None
 
 
-def program_beside(text: str) -> "Program":
+def companion_program(text: str) -> "Program":
     """Return the program of one --with option, from text NAME=COMMAND."""
     from lasthop.emulation.programs import Program
 

@@ -26,7 +26,7 @@ def explain(
     given: list[str] | None = typer.Argument(
         None,
         metavar="FILE|TERM",
-        help="Scenario, or a term of the glossary, quantity, key, assumption or claim, such as "
+        help="Scenario file, or the name of a term, quantity, key, assumption or claim, such as "
         "Jain, a1 or acsma-4.",
         show_default=False,
     ),
@@ -49,7 +49,7 @@ def explain(
     settings: list[str] | None = options.SETTINGS,
     max_time: float | None = options.RUN_TIME,
     list_only: bool = flag(
-        "--list", "List the causes that may apply, with their edits, and compare nothing."
+        "--list", "List the causes that may apply, with their edits, without simulating them."
     ),
     rules: bool = flag("--rules", "Print the table of causes."),
     term: bool = flag("--term", "Explain a term, even if a file has this name."),

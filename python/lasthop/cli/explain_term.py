@@ -60,7 +60,10 @@ def print_names(*, as_json: bool = False) -> None:
         for line in _wrapped(", ".join(listed)):
             typer.echo(line)
         typer.echo()
-    typer.echo("`lasthop schema` lists the keys of scenario files, which have an explanation, too.")
+    typer.echo(
+        "`lasthop explain KEY` also explains the keys of scenario files, which `lasthop schema` "
+        "lists."
+    )
 
 
 def _as_dict(entry: Entry) -> dict[str, object]:

@@ -24,8 +24,8 @@ def plot(
     ],
     quantity: str | None = unset(
         "NAME",
-        "Draw this quantity: of a sweep over its values, of a simulation over time if the "
-        "result has time series.",
+        "Draw this quantity: over the swept values for a sweep, or over time for a simulation "
+        "that was saved with time series.",
     ),
     series: bool = flag("--series", "Draw the saved time series of a simulation."),
     picture: str | None = PLOT,

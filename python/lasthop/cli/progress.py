@@ -149,10 +149,10 @@ def new_bar(
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
     from rich.progress import Progress as Bar
 
-    behind = [MofNCompleteColumn()] if counted else []
+    counts = [MofNCompleteColumn()] if counted else []
     texts = [TextColumn(text)] if text else []
     left = TextColumn("[cyan]{task.fields[left]}") if paced else TimeRemainingColumn()
-    columns = (TextColumn(title), BarColumn(bar_width=24), *behind, *texts, left)
+    columns = (TextColumn(title), BarColumn(bar_width=24), *counts, *texts, left)
     bar = Bar(*columns, console=Console(stderr=True), transient=True)
     bar.add_task(label, total=None, done="0", rate="", found="", left=UNKNOWN)
     DRAWN.append(bar)
@@ -186,7 +186,7 @@ def progress_bar(label: str) -> "AbstractContextManager[ProgressCallback | None]
         done = progress["replications_done"] == progress["replications"]
         bar.update(
             task.id,
-            description="summing up" if done else label,
+            description="computing results" if done else label,
             completed=progress["simulated_s"],
             total=progress["total_s"],
             done=f"{progress['replications_done']}/{progress['replications']}",
@@ -238,11 +238,11 @@ def draining(progress: "BatchProgress") -> str:
         return ""
     match progress["runs_under_way"]:
         case 0:
-            return "finishing the running simulations; Ctrl-C again ends them"
+            return "finishing the running simulations; press Ctrl-C again to end them"
         case 1:
-            return "finishing the running simulation; Ctrl-C again ends it"
+            return "finishing the running simulation; press Ctrl-C again to end it"
         case count:
-            return f"finishing {count} running simulations; Ctrl-C again ends them"
+            return f"finishing {count} running simulations; press Ctrl-C again to end them"
 
 
 def stage_bar() -> "AbstractContextManager[StageCallback | None]":

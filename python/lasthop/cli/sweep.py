@@ -110,11 +110,11 @@ def sweep(
     scenario = read_scenario(file, settings, replications=replications, seed=seed, series=series)
     given = {"replications": replications, "seed": seed, "record.series_interval": series}
     names = {"record.series_interval": "--series"}
-    alone = {
+    set_by = {
         path: names.get(path, f"--{path}") for path, value in given.items() if value is not None
     }
-    alone |= {path: f"--set {path}" for path, _ in scenario.settings if path not in alone}
-    asked = asked_points(over or [], points, together, alone)
+    set_by |= {path: f"--set {path}" for path, _ in scenario.settings if path not in set_by}
+    asked = asked_points(over or [], points, together, set_by)
     for line in kept_in_sweep(scenario, asked):
         note(f"note: {line}", err=True)
     directory = writable(Path("out") / f"{stem(scenario)}-sweep" if out is None else out)
@@ -209,10 +209,10 @@ def first_warning(result: Sweep) -> Iterator[str]:
 
 
 def asked_points(
-    over: list[str], points: Path | None, together: bool, alone: Mapping[str, str]
+    over: list[str], points: Path | None, together: bool, set_by: Mapping[str, str]
 ) -> Grid:
     """Return the grid of --over or --points. For a key path that another option sets to a single
-    value, `alone` contains the name of this option.
+    value, `set_by` contains the name of this option.
     """
     if points is not None:
         if over or together:
@@ -225,10 +225,10 @@ def asked_points(
     else:
         result = grid(swept(over, together), "zip" if together else "grid", "--over")
     for path in result.paths:
-        if path in alone:
+        if path in set_by:
             where = f"--over {path}" if points is None else f"--points {points}: {path}"
             raise UserError(
-                f"{where}: {alone[path]} also sets this path: expected only one of the two options"
+                f"{where}: {set_by[path]} also sets this path: expected only one of the two options"
             )
     return result
 

@@ -180,7 +180,7 @@ def test_estimates_of_simulations_follow_the_simulated_time(
         at |= {"draining": True, "runs_under_way": 2}
         hear(at)
         hear(at | {"runs_under_way": 1})
-    message = "note: finishing 2 running simulations; Ctrl-C again ends them\n"
+    message = "note: finishing 2 running simulations; press Ctrl-C again to end them\n"
     assert capsys.readouterr().err == message
 
 

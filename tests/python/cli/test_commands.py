@@ -229,7 +229,7 @@ def test_compare_prints_one_table_and_names_its_picture(
     assert done.stdout.endswith("picture: out/small-compare.png\n")
     assert (tmp_path / "home" / "out" / "small-compare.png").exists()
     header = next(line for line in done.stdout.splitlines() if line.startswith("quantity"))
-    assert header.split() == ["quantity", "of", "predicted", "simulated", "difference"]
+    assert header.split() == ["quantity", "item", "predicted", "simulated", "difference"]
 
 
 def test_large_cell_prints_a_few_rows_of_each_quantity(lasthop: Lasthop) -> None:
