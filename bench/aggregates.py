@@ -16,8 +16,8 @@ from typing import Any
 
 import aggregates_page
 import ours
-from aggregates_beside import FILE, RUNS, compare, parsed, peer_run
 from aggregates_cases import CASES, RULES, Case
+from aggregates_compared import FILE, RUNS, compare, parsed, peer_run
 from measure import BenchError, Cost, Run, process, require_release_build, slope
 from peers import NS3_AGGREGATES, install_ns3
 

@@ -19,7 +19,7 @@ STANDARD: Settings = {
     "cell.aggregation.bar_after_failure": False,
     "cell.aggregation.reorder_timeout": "100 ms",
 }
-BAR_AFTER_NOTHING: Settings = {"cell.aggregation.bar_after_failure": False}
+WITHOUT_BAR: Settings = {"cell.aggregation.bar_after_failure": False}
 
 
 @dataclass(frozen=True)
@@ -64,33 +64,33 @@ class Flows:
     title: str
     stations: int
     kind: Literal["udp", "tcp"]
-    ways: tuple[Literal["down", "up"], ...]
+    directions: tuple[Literal["down", "up"], ...]
 
     @property
-    def words(self) -> str:
+    def text(self) -> str:
         """Return the flows as text for the pages."""
         kind = self.kind.upper()
         both = f"{kind} in both directions"
-        flows = both if len(self.ways) == 2 else f"{kind} {self.ways[0]}loads"
+        flows = both if len(self.directions) == 2 else f"{kind} {self.directions[0]}loads"
         return f"{flows}, {self.stations} station{'s' if self.stations > 1 else ''}"
 
     @property
     def settings(self) -> Settings:
         """Return the settings of lasthop for these flows."""
-        words = {"down": "download", "up": "upload"}
+        traffic = {"down": "download", "up": "upload"}
         flows = {
-            f"station.laptop.{words[way]}" if self.kind == "tcp" else f"station.laptop.udp_{way}": (
-                1 if self.kind == "tcp" else "greedy"
-            )
-            for way in self.ways
+            f"station.laptop.{traffic[direction]}"
+            if self.kind == "tcp"
+            else f"station.laptop.udp_{direction}": (1 if self.kind == "tcp" else "greedy")
+            for direction in self.directions
         }
         return {"station.laptop.count": self.stations, **flows}
 
     @property
     def peer_options(self) -> tuple[str, ...]:
         """Return the options of ns-3 for these flows."""
-        ways = (f"--{way}" for way in self.ways)
-        return (f"--stations={self.stations}", f"--traffic={self.kind}", *ways)
+        directions = (f"--{direction}" for direction in self.directions)
+        return (f"--stations={self.stations}", f"--traffic={self.kind}", *directions)
 
 
 UDP_UP = tuple(Flows(f"UDP up, {n}", n, "udp", ("up",)) for n in (5, 20))
@@ -110,7 +110,7 @@ class Case:
     flows: Flows
     rule: str = ""
     peer_options: tuple[str, ...] = ()
-    switch: Settings = field(default_factory=dict)
+    changed_settings: Settings = field(default_factory=dict)
     #: Number of runs of ns-3, with different seeds.
     runs: int = 3
 
@@ -124,7 +124,7 @@ class Case:
     def title(self) -> str:
         """Name of the case on the pages."""
         rule = f", {RULE_TITLES[self.rule]}" if self.rule else ""
-        return f"802.11{self.generation.name}, {self.flows.words}{rule}"
+        return f"802.11{self.generation.name}, {self.flows.text}{rule}"
 
     @property
     def settings(self) -> Settings:
@@ -132,11 +132,11 @@ class Case:
         Jain's index grows with the duration of a run.
         """
         generation = self.generation
-        lasts = {
+        durations = {
             "duration": f"{generation.peer_s:g} s",
             "warmup": f"{generation.peer_warmup_s:g} s",
         }
-        return {**lasts, **generation.settings, **self.flows.settings, **self.switch}
+        return {**durations, **generation.settings, **self.flows.settings, **self.changed_settings}
 
     @property
     def argv(self) -> tuple[str, ...]:
@@ -147,8 +147,8 @@ class Case:
     @property
     def keys(self) -> Sequence[str]:
         """Names under which ns-3's runs with seeds 1, 2, ... are stored."""
-        lasts = f"{self.generation.peer_s:g} s, {self.generation.peer_warmup_s:g} s"
-        return [f"{' '.join(self.argv)}, {lasts}, {seed}" for seed in range(1, self.runs + 1)]
+        durations = f"{self.generation.peer_s:g} s, {self.generation.peer_warmup_s:g} s"
+        return [f"{' '.join(self.argv)}, {durations}, {seed}" for seed in range(1, self.runs + 1)]
 
 
 CASES = tuple(
@@ -173,7 +173,7 @@ RULES = (
         if (generation.name, flows.stations) != ("ax", 20)
     ),
     *(
-        Case(generation, UDP_UP[-1], NO_BAR, ("--bar=0",), BAR_AFTER_NOTHING)
+        Case(generation, UDP_UP[-1], NO_BAR, ("--bar=0",), WITHOUT_BAR)
         for generation in GENERATIONS[:2]
     ),
 )

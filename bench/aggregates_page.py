@@ -6,17 +6,17 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from aggregates_beside import Compared
 from aggregates_cases import Case
+from aggregates_compared import Compared
 from pages import rewrite, table
 
 from lasthop.answers.estimates import Estimate
 
 HERE = Path(__file__).parent
 VALIDATION, README = HERE.parent / "docs" / "validation.md", HERE / "README.md"
-BESIDE, RULES, COST = (
-    "Aggregates beside ns-3",
-    "Aggregates beside ns-3: collisions",
+GOODPUT, RULES, COST = (
+    "Aggregates compared with ns-3",
+    "Aggregates compared with ns-3: collisions",
     "Aggregates of 802.11n, ac and ax",
 )
 """Titles of the sections that contain the tables."""
@@ -40,7 +40,7 @@ def write(
     rewrite(
         VALIDATION,
         {
-            BESIDE: table(head, (row(each) for each in compared)),
+            GOODPUT: table(head, (row(each) for each in compared)),
             RULES: table(of_rules, (row(each)[:3] for each in rules)),
         },
     )
@@ -60,11 +60,8 @@ def row(compared: Compared) -> Sequence[str]:
     return (
         compared.case.title,
         mbps(peer.goodput_bps),
-        f"{mbps(mine.goodput_bps)} ({compared.apart:+.1%})",
-        *(
-            "" if compared is None else f"{compared.mean:.3f}"
-            for compared in (peer.jain, mine.jain)
-        ),
+        f"{mbps(mine.goodput_bps)} ({compared.relative_difference:+.1%})",
+        *("" if index is None else f"{index.mean:.3f}" for index in (peer.jain, mine.jain)),
         mbps(compared.standard.goodput_bps),
     )
 

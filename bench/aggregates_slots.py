@@ -19,7 +19,7 @@ AIFS = SIFS + 3 * SLOT
 CWMIN, CWMAX = 15, 1023
 BLOCK_ACK_REQ = 32.0
 """Duration of a BlockAckReq: 24 bytes at 24 Mb/s. [us]"""
-BYSTANDER, COLLIDER = 60.0, 45.0
+OBSERVER_WAIT, SENDER_WAIT = 60.0, 45.0
 """EIFS minus AIFS: additional wait of a node that heard a collision. EIFS contains the air time of
 a MAC ACK at 6 Mb/s. The second value is the timeout of a sender that expects a response. [us]
 """
@@ -57,60 +57,62 @@ RULES = (Rules(), Rules(eifs_of_first=True), Rules(sensing_us=3.5), Rules(True, 
 
 
 def goodput_bps(
-    stations: int, exchange: Exchange, rules: Rules, lasts_s: float, seed: int
+    stations: int, exchange: Exchange, rules: Rules, duration_s: float, seed: int
 ) -> float:
     """Return the total goodput of saturated stations that send uplink traffic. [bit/s]"""
-    chance = random.Random(seed)
-    everybody = range(stations)
-    bar = [False] * stations
+    rng = random.Random(seed)
+    all_stations = range(stations)
+    sends_bar = [False] * stations
     failures = [0] * stations
-    slots = [chance.randint(0, CWMIN) for _ in everybody]
+    slots = [rng.randint(0, CWMIN) for _ in all_stations]
     resumed = [0.0] * stations
     now, delivered = 0.0, 0
 
     def draw(station: int) -> None:
         window = min(CWMAX, 2 ** failures[station] * (CWMIN + 1) - 1)
-        slots[station] = chance.randint(0, window)
+        slots[station] = rng.randint(0, window)
 
-    while now < 1e6 * lasts_s:
-        due = [resumed[sender] + AIFS + SLOT * slots[sender] for sender in everybody]
+    while now < 1e6 * duration_s:
+        due = [resumed[sender] + AIFS + SLOT * slots[sender] for sender in all_stations]
         start = min(due)
-        senders = [sender for sender in everybody if due[sender] - start <= rules.sensing_us + 1e-6]
-        for sender in everybody:
+        senders = [
+            sender for sender in all_stations if due[sender] - start <= rules.sensing_us + 1e-6
+        ]
+        for sender in all_stations:
             idle = start - resumed[sender] - AIFS
             if sender not in senders and idle >= -1e-6:
                 # a slot in which the node starts to send counts as idle (802.11-2020, 10.23.2.4)
                 slots[sender] -= min(slots[sender], int((idle + 1e-6) / SLOT) + 1)
         ends = {
-            sender: due[sender] + (BLOCK_ACK_REQ if bar[sender] else exchange.data_us)
+            sender: due[sender] + (BLOCK_ACK_REQ if sends_bar[sender] else exchange.data_us)
             for sender in senders
         }
         now = max(ends.values())
         if len(senders) == 1:
             [sender] = senders
             now += SIFS + exchange.block_ack_us
-            delivered += 0 if bar[sender] else exchange.mpdus
-            bar[sender], failures[sender] = False, 0
+            delivered += 0 if sends_bar[sender] else exchange.mpdus
+            sends_bar[sender], failures[sender] = False, 0
             draw(sender)
             resumed = [now] * stations
             continue
-        heard = ends[chance.choice(senders)] if rules.eifs_of_first else now
-        resumed = [max(now, heard + BYSTANDER)] * stations
+        eifs_start = ends[rng.choice(senders)] if rules.eifs_of_first else now
+        resumed = [max(now, eifs_start + OBSERVER_WAIT)] * stations
         for sender in senders:
-            resumed[sender] = max(now, ends[sender] + COLLIDER)
-            bar[sender] = True
+            resumed[sender] = max(now, ends[sender] + SENDER_WAIT)
+            sends_bar[sender] = True
             failures[sender] = failures[sender] + 1 if failures[sender] < DOUBLINGS else 0
             draw(sender)
     return delivered * DATAGRAM_BITS / now * 1e6
 
 
-def main(lasts_s: float = 200.0) -> None:
+def main(duration_s: float = 200.0) -> None:
     """Simulate, and print the goodput with each combination of rules."""
     print("                 Mb/s   EIFS of the first   sensing   both")
     for name, exchange in EXCHANGES.items():
         for stations in (5, 20):
             none, *goodputs = [
-                goodput_bps(stations, exchange, rules, lasts_s, 1) for rules in RULES
+                goodput_bps(stations, exchange, rules, duration_s, 1) for rules in RULES
             ]
             first, sensing, both = (goodput / none - 1 for goodput in goodputs)
             row = f"{none / 1e6:8.1f} {first:+19.1%} {sensing:+9.1%} {both:+6.1%}"

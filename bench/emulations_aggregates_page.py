@@ -6,7 +6,16 @@ from textwrap import wrap
 
 import emulations
 from emulations import Case
-from emulations_read import Simulated, estimate, goodput, late, lateness_ms, of_ap, of_cell, shown
+from emulations_values import (
+    Simulated,
+    ap_quantity,
+    cell_quantity,
+    estimate,
+    goodput,
+    interval_text,
+    lateness_ms,
+    lateness_text,
+)
 from equivalence import Agreement, Difference
 from pages import table
 from runs import Table
@@ -26,7 +35,7 @@ def of_aggregates(done: Mapping[str, Table], simulated: Simulated) -> Iterator[s
     """Yield the table of goodputs."""
     yield from SHARES.splitlines()
     columns = [(f"goodput of the {name} station [Mb/s]", goodput(name), 1) for name in STATIONS]
-    columns += [("MPDUs per PPDU of the AP", of_ap("mpdus_per_ppdu"), 1)]
+    columns += [("MPDUs per PPDU of the AP", ap_quantity("mpdus_per_ppdu"), 1)]
     head = ["cell"]
     for name, *_ in columns:
         head += [f"{name}: simulation", f"{name.removesuffix(' [Mb/s]')}: emulation"]
@@ -38,8 +47,11 @@ def of_aggregates(done: Mapping[str, Table], simulated: Simulated) -> Iterator[s
             runs, _ = emulations.seen_of(case, done)
             row = [words(case.name)]
             for name, read, digits in columns:
-                sim, own = estimate(read, simulated.of(unmerged(case))), estimate(read, runs)
-                row += [shown(sim, digits), shown(own, digits)]
+                sim, own = (
+                    estimate(read, simulated.replications(unmerged(case))),
+                    estimate(read, runs),
+                )
+                row += [interval_text(sim, digits), interval_text(own, digits)]
                 if sim is None or own is None or "Mb/s" not in name:
                     continue
                 difference = Difference.of(sim, own, ACCEPTED)
@@ -63,7 +75,7 @@ def of_aggregates(done: Mapping[str, Table], simulated: Simulated) -> Iterator[s
     else:
         yield f"The emulated goodput is within {100 * ACCEPTED:g} % of the simulated in all cases."
     yield ""
-    yield late(cases, done)
+    yield lateness_text(cases, done)
 
 
 def words(name: str) -> str:
@@ -90,7 +102,7 @@ def of_aggregate_loads(done: Mapping[str, Table], _: Simulated) -> Iterator[str]
             run = seen["totals"]["run"]
             yield (
                 words(case.name),
-                f"{of_cell('goodput_bps', 1e6)(seen):.0f}",
+                f"{cell_quantity('goodput_bps', 1e6)(seen):.0f}",
                 f"{run['carried_pps']:,.0f}",
                 f"{run['packets_at_once']:.0f}",
                 f"{100 * run['at_work_fraction']:.0f}",
@@ -114,7 +126,7 @@ def fastest(done: Mapping[str, Table]) -> str:
         for case in emulations.aggregate_loads():
             runs, _ = emulations.seen_of(case, done)
             if case.gro is gro and runs:
-                in_time[of_cell("goodput_bps", 1e6)(runs[0])] = case.name
+                in_time[cell_quantity("goodput_bps", 1e6)(runs[0])] = case.name
         if not in_time:
             lines.append(f"{how}, no cell kept time.")
             continue

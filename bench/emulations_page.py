@@ -8,17 +8,17 @@ from statistics import fmean
 import emulations
 from emulations import Case
 from emulations_aggregates_page import LATE, of_aggregate_loads, of_aggregates
-from emulations_read import (
-    Reading,
+from emulations_values import (
+    Reader,
     Simulated,
+    cell_quantity,
     estimate,
     goodput,
-    late,
-    mean_of,
-    of_cell,
+    interval_text,
+    lateness_text,
+    link_mean,
     queue,
     scaled,
-    shown,
 )
 from equivalence import Agreement, Difference
 from matplotlib.axes import Axes
@@ -104,8 +104,8 @@ def of_devices(done: Mapping[str, Table], simulated: Simulated) -> Iterator[str]
     yield from DEVICES.splitlines()
     cases = list(emulations.devices())
     columns = (
-        ("goodput of all devices [Mb/s]", of_cell("goodput_bps", 1e6), 3),
-        ("Jain's index", of_cell("jain"), 4),
+        ("goodput of all devices [Mb/s]", cell_quantity("goodput_bps", 1e6), 3),
+        ("Jain's index", cell_quantity("jain"), 4),
         ("queue length [packets]", queue, 1),
     )
     head = ["variant", "devices"]
@@ -120,13 +120,13 @@ def of_devices(done: Mapping[str, Table], simulated: Simulated) -> Iterator[str]
             row = [VARIANTS[variant], count]
             for _, read, digits in columns:
                 row.append("no solution" if model is None else f"{read(model):.{digits}f}")
-                row.append(shown(estimate(read, simulated.of(case)), digits))
-                row.append(shown(estimate(read, runs), digits))
+                row.append(interval_text(estimate(read, simulated.replications(case)), digits))
+                row.append(interval_text(estimate(read, runs), digits))
             yield row
 
     yield from table(head, rows())
     yield ""
-    yield late(cases, done)
+    yield lateness_text(cases, done)
 
 
 def of_classes(done: Mapping[str, Table], simulated: Simulated) -> Iterator[str]:
@@ -148,19 +148,19 @@ def of_classes(done: Mapping[str, Table], simulated: Simulated) -> Iterator[str]
             runs, _ = emulations.seen_of(case, done)
             row = [cell.WORDS[law], error.replace("_", ".")]
             for _, read, digits in columns:
-                row.append(shown(estimate(read, simulated.of(case)), digits))
-                row.append(shown(estimate(read, runs), digits))
+                row.append(interval_text(estimate(read, simulated.replications(case)), digits))
+                row.append(interval_text(estimate(read, runs), digits))
             yield row
 
     yield from table(head, rows())
     yield ""
-    yield late(cases, done)
+    yield lateness_text(cases, done)
 
 
-WIRES: Mapping[str, tuple[Reading, float, int]] = {
-    "utilisation": (mean_of("links", "utilisation"), 0.01, 1),
-    "queue": (mean_of("queues", "occupancy_packets"), 1.0, 1),
-    "drops": (mean_of("queues", "drop_probability"), 0.01, 2),
+WIRES: Mapping[str, tuple[Reader, float, int]] = {
+    "utilisation": (link_mean("links", "utilisation"), 0.01, 1),
+    "queue": (link_mean("queues", "occupancy_packets"), 1.0, 1),
+    "drops": (link_mean("queues", "drop_probability"), 0.01, 2),
 }
 
 
@@ -198,8 +198,8 @@ def of_wires(done: Mapping[str, Table], simulated: Simulated) -> Iterator[str]:
             runs, _ = emulations.seen_of(case, done)
             row, outside = [words(case.name)], []
             for name, (read, unit, digits) in WIRES.items():
-                both = [estimate(read, seen) for seen in (simulated.of(case), runs)]
-                row += [shown(scaled(value, unit), digits) for value in both]
+                both = [estimate(read, seen) for seen in (simulated.replications(case), runs)]
+                row += [interval_text(scaled(value, unit), digits) for value in both]
                 first, second = both
                 if first is not None and second is not None:
                     difference = Difference.of(first, second, ACCEPTED[name])
@@ -209,7 +209,7 @@ def of_wires(done: Mapping[str, Table], simulated: Simulated) -> Iterator[str]:
 
     yield from table(head, rows())
     yield ""
-    yield late(cases, done)
+    yield lateness_text(cases, done)
 
 
 def of_loads(done: Mapping[str, Table], _: Simulated) -> Iterator[str]:
@@ -255,7 +255,7 @@ def picture(done: Mapping[str, Table], simulated: Simulated) -> Figure:
         axes = drawn.subplots(4, 3, sharey="row")
         for column, (variant, word) in zip(axes.T, fig08.WORDS.items(), strict=True):
             cases = [case for case in emulations.devices() if case.name.startswith(f"{variant}-")]
-            reads = (of_cell("goodput_bps", 1e6), of_cell("jain"), queue)
+            reads = (cell_quantity("goodput_bps", 1e6), cell_quantity("jain"), queue)
             for axis, read in zip(column[:3], reads, strict=True):
                 curve(axis, cases, read, done, simulated, fig08.DEVICES, "o")
                 axis.set(xlabel="devices", xticks=fig08.DEVICES)
@@ -284,7 +284,7 @@ def picture(done: Mapping[str, Table], simulated: Simulated) -> Figure:
 def curve(
     axis: Axes,
     cases: Sequence[Case],
-    read: Reading,
+    read: Reader,
     done: Mapping[str, Table],
     simulated: Simulated,
     abscissa: Sequence[float],
@@ -303,7 +303,7 @@ def curve(
         ]
         points = [x for x, _ in solved], [read(value) for _, value in solved]
         axis.plot(*points, color=MODEL, linewidth=0.8)
-    means = [fmean(map(read, simulated.of(case))) for case in cases]
+    means = [fmean(map(read, simulated.replications(case))) for case in cases]
     axis.plot(abscissa, means, color=SIMULATION, marker=marker, markersize=3)
     estimates = [estimate(read, emulations.seen_of(case, done)[0]) for case in cases]
     known = [(x, value) for x, value in zip(abscissa, estimates, strict=True) if value is not None]

@@ -5,8 +5,8 @@ a valid scenario.
 import tomllib
 
 import pytest
-from aggregates_beside import FILE, parsed
 from aggregates_cases import CASES, RULES, STANDARD, Case
+from aggregates_compared import FILE, parsed
 from aggregates_slots import EXCHANGES, Rules, goodput_bps
 from measure import BenchError
 
@@ -44,8 +44,8 @@ def test_cases_are_scenarios_of_their_generation(case: Case) -> None:
     scenario = Scenario(FILE, case.settings)
     assert scenario["cell"]["phy"] == f"802.11{case.generation.name}"
     ways = {(flow["direction"], "tcp" in flow) for flow in scenario["flows"]}
-    assert ways == {(way, case.flows.kind == "tcp") for way in case.flows.ways}
-    assert len(scenario["flows"]) == case.flows.stations * len(case.flows.ways)
+    assert ways == {(way, case.flows.kind == "tcp") for way in case.flows.directions}
+    assert len(scenario["flows"]) == case.flows.stations * len(case.flows.directions)
 
 
 def test_the_standard_setting_is_the_default() -> None:

@@ -80,5 +80,5 @@ def test_prediction_has_no_columns_of_intervals(comparison: lh.Comparison) -> No
 
 
 def test_an_unknown_model_is_refused_with_the_known_models() -> None:
-    with pytest.raises(lh.UserError, match='model "crystal-ball": expected one of .*hotspot'):
+    with pytest.raises(lh.UserError, match=r'model "crystal-ball": expected one of .*hotspot'):
         lh.compare(SMALL, model="crystal-ball")

@@ -36,10 +36,12 @@ def print_term(name: str, *, as_json: bool = False) -> None:
         typer.echo(json.dumps([_as_dict(entry) for entry in result], indent=2, ensure_ascii=False))
         return
     keys = [entry for entry in result if entry.kind == "key"]
-    brief = keys if len(keys) > MAX_KEYS else []
-    blocks = [list(_block(entry)) for entry in result if entry not in brief]
-    if brief:
-        blocks.insert(sum(e.kind in ("term", "quantity") for e in result), list(_keys(brief)))
+    short_keys = keys if len(keys) > MAX_KEYS else []
+    blocks = [list(_block(entry)) for entry in result if entry not in short_keys]
+    if short_keys:
+        blocks.insert(
+            sum(e.kind in ("term", "quantity") for e in result), list(_keys_block(short_keys))
+        )
     typer.echo("\n\n".join("\n".join(block) for block in blocks))
 
 
@@ -87,7 +89,7 @@ def _block(entry: Entry) -> Iterator[str]:
     facts = {
         "source": entry.source,
         "in lasthop": entry.carried_by,
-        "also called": ", ".join(_others(entry)) if entry.kind == "term" else "",
+        "also called": ", ".join(_aliases(entry)) if entry.kind == "term" else "",
         "page": entry.address or "",
     }
     for label, text in facts.items():
@@ -95,13 +97,13 @@ def _block(entry: Entry) -> Iterator[str]:
             yield from _wrapped(f"{label}: {text}")
 
 
-def _others(entry: Entry) -> list[str]:
+def _aliases(entry: Entry) -> list[str]:
     """Return the aliases of a glossary entry that occur neither in its name nor in its meaning."""
     text = f"{entry.name} {entry.means}".casefold()
     return [each for each in entry.aliases if each.casefold() not in text]
 
 
-def _keys(keys: Sequence[Entry]) -> Iterator[str]:
+def _keys_block(keys: Sequence[Entry]) -> Iterator[str]:
     """Yield the printed lines of several keys with the same name."""
     yield f"{len(keys)} keys of scenario files"
     for entry in keys:

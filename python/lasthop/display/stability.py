@@ -19,5 +19,5 @@ def stability_lines(summary: Mapping[str, Any], *, with_time: bool = False) -> I
         time_s = plain(abs(1.0 / queue.rightmost_root.real))
         time = f" by a factor of e in {time_s} s" if with_time else ""
         period = queue.period_s
-        swing = "" if period is None else f", period {plain(period.mean)} s"
-        yield f"{queue.name}: the equilibrium is {what}{time}{swing}"
+        period_text = "" if period is None else f" (period {plain(period.mean)} s)"
+        yield f"{queue.name}: the equilibrium is {what}{time}{period_text}"

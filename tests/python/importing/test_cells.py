@@ -23,15 +23,19 @@ def capture(path: Path, packets: list[tuple[float, bytes]], link: int = RADIOTAP
     return path
 
 
-def mac(kind: int, number: int) -> bytes:
+def mac_address(kind: int, number: int) -> bytes:
     return bytes([2, kind, 0, 0]) + struct.pack(">H", number)
 
 
 def frame(up: bool, ap: int, station: int, *, rate: int = 22, length: int = 1400) -> bytes:
     """Return an encrypted data frame."""
     radiotap = struct.pack("<BBHIB", 0, 0, 9, 1 << 2, rate)
-    ends = (mac(0, ap), mac(1, station)) if up else (mac(1, station), mac(0, ap))
-    head = bytes([8, 0x41 if up else 0x42, 0, 0]) + b"".join(ends) + mac(2, 1) + bytes(2)
+    ends = (
+        (mac_address(0, ap), mac_address(1, station))
+        if up
+        else (mac_address(1, station), mac_address(0, ap))
+    )
+    head = bytes([8, 0x41 if up else 0x42, 0, 0]) + b"".join(ends) + mac_address(2, 1) + bytes(2)
     return radiotap + head + bytes(length)
 
 
@@ -49,9 +53,11 @@ def test_the_access_point_with_most_bytes_is_imported_and_others_are_reported(
     packets = [(0.01 * k, frame(False, 1, k % 3)) for k in range(300)]
     packets += [(5 + 0.01 * k, frame(False, 2, 7)) for k in range(100)]
     path = capture(tmp_path / "x", packets)
-    seen = network(path, Choices())
-    assert len(seen.stations) == 3
-    assert any(note.warns and "another access point is heard" in note.text for note in seen.notes)
+    imported = network(path, Choices())
+    assert len(imported.stations) == 3
+    assert any(
+        note.warns and "another access point is heard" in note.text for note in imported.notes
+    )
     assert len(network(path, Choices(access_point="02:00:00:00:00:02")).stations) == 1
 
 
@@ -75,20 +81,20 @@ def test_the_rate_of_most_bytes_is_used_and_others_are_reported(tmp_path: Path) 
 
 def test_more_stations_than_are_followed_are_counted(tmp_path: Path) -> None:
     packets = [(0.01 * k, frame(False, 1, k)) for k in range(1100)]
-    seen = network(capture(tmp_path / "x", packets), Choices())
-    assert len(seen.stations) == 1000
-    assert any("100 packets of others are left out" in note.text for note in seen.notes)
-    assert len(lh.check(as_toml(seen)).typed.flows) == 1
+    imported = network(capture(tmp_path / "x", packets), Choices())
+    assert len(imported.stations) == 1000
+    assert any("100 packets of others are left out" in note.text for note in imported.notes)
+    assert len(lh.check(as_toml(imported)).typed.flows) == 1
 
 
 def test_group_addresses_and_frames_between_stations_are_not_stations(tmp_path: Path) -> None:
-    between = frame(True, 1, 1)
-    between = (
-        between[:10] + bytes([0x40]) + between[11:]
+    direct = frame(True, 1, 1)
+    direct = (
+        direct[:10] + bytes([0x40]) + direct[11:]
     )  # This frame is neither to nor from the access point.
-    everybody = frame(False, 1, 1)
-    everybody = everybody[:13] + b"\xff" * 6 + everybody[19:]
-    path = capture(tmp_path / "x", [(0.0, between), (0.1, everybody)])
+    broadcast = frame(False, 1, 1)
+    broadcast = broadcast[:13] + b"\xff" * 6 + broadcast[19:]
+    path = capture(tmp_path / "x", [(0.0, direct), (0.1, broadcast)])
     with pytest.raises(UserError, match="frames without data"):
         network(path, Choices())
 
@@ -96,7 +102,7 @@ def test_group_addresses_and_frames_between_stations_are_not_stations(tmp_path: 
 LAPTOP, SERVER = b"\xc0\xa8\x01\x05", b"\x08\x08\x08\x08"
 
 
-def wired(count: int) -> list[tuple[float, bytes]]:
+def wired_packets(count: int) -> list[tuple[float, bytes]]:
     packets = []
     for number in range(count):
         at_s = 0.02 * number
@@ -106,16 +112,16 @@ def wired(count: int) -> list[tuple[float, bytes]]:
 
 
 def test_private_addresses_are_the_stations_of_a_wire(tmp_path: Path) -> None:
-    path = capture(tmp_path / "x", wired(60), ETHERNET)
-    seen = network(path, Choices())
-    [station] = seen.stations
+    path = capture(tmp_path / "x", wired_packets(60), ETHERNET)
+    imported = network(path, Choices())
+    [station] = imported.stations
     assert station.address == "192.168.1.5"
     assert station.download is not None
     assert station.download.count == 1
-    assert seen.phy_note == "assumed"
-    turned = network(path, Choices(lan="8.8.0.0/16"))
-    assert [each.address for each in turned.stations] == ["8.8.8.8"]
-    assert turned.stations[0].upload is not None
+    assert imported.phy_note == "assumed"
+    imported_with_lan = network(path, Choices(lan="8.8.0.0/16"))
+    assert [each.address for each in imported_with_lan.stations] == ["8.8.8.8"]
+    assert imported_with_lan.stations[0].upload is not None
 
 
 def test_the_number_of_connections_is_the_largest_simultaneous_number(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from lasthop.studies.sweep import Sweep, points_of
 WINDOWS = (2, 8, 12)
 """Receive windows; footnote 2 names the last value. [packets]"""
 
-COLUMN = 7
+STATION_CWMIN = 7
 """CWmin of the stations in the runs where the access point has a larger CWmin. [slots]"""
 
 EQUAL = Sweep(
@@ -27,16 +27,16 @@ PAIRS = Sweep(
     {"window": WINDOWS, "ap": CWMINS, "station": CWMINS},
 )
 ROWS = PAIRS.at(ap=fig06.SMALL_AP)
-BELOW = PAIRS.at(ap=[ap for ap in CWMINS if ap > COLUMN], station=COLUMN)
+BELOW = PAIRS.at(ap=[ap for ap in CWMINS if ap > STATION_CWMIN], station=STATION_CWMIN)
 """Additional runs in which the access point has a larger CWmin than the stations."""
 
-IMMEDIATE = Sweep(
+PIFS_ACCESS = Sweep(
     "down-w{window}-pifs-{cwmin}",
     lambda window, cwmin: cell.scenario("down", ap=PIFS, station=cwmin, tcp={"window": window}),
     {"window": WINDOWS, "cwmin": CWMINS},
 )
 
-TURNS = (3, 7, 127, 255)
+EXTREME_CWMINS = (3, 7, 127, 255)
 """CWmin of the stations at which the throughput is near a minimum or a maximum, if the CWmin of the
 access point is 3. [slots]
 """
@@ -61,11 +61,11 @@ FIXED = Sweep(
     lambda window, ap, station: cell.scenario(
         "down", ap=fixed(ap), station=fixed(station), tcp={**LONG_RTO, "window": window}
     ),
-    {"window": WINDOWS, "ap": CWMINS[:1], "station": TURNS},
+    {"window": WINDOWS, "ap": CWMINS[:1], "station": EXTREME_CWMINS},
 )
 """Runs with the smallest CWmin of the access point, and contention windows that do not double."""
 
-SWEEPS = (EQUAL, ROWS, BELOW, IMMEDIATE, TXOP, PIFS_TXOP, FIXED)
+SWEEPS = (EQUAL, ROWS, BELOW, PIFS_ACCESS, TXOP, PIFS_TXOP, FIXED)
 
 
 def measure(runs: Runs) -> dict[str, Quantity]:
@@ -94,7 +94,7 @@ def measure(runs: Runs) -> dict[str, Quantity]:
         equals = EQUAL.at(way="down", window=window).read(runs, cell.throughput)
         values[f"best_equal_{window}"] = largest(equals)
         values[f"best_pair_{window}"] = largest([*pairs[0], *pairs[1], *equals])
-        pifs = IMMEDIATE.at(window=window)
+        pifs = PIFS_ACCESS.at(window=window)
         values[f"best_pifs_{window}"] = largest(pifs.read(runs, cell.throughput))
         for ap in fig06.SMALL_AP:
             values |= curves(runs, window, ap)
@@ -117,15 +117,15 @@ def finding(runs: Runs) -> str:
     """
     lines = []
     for window in WINDOWS:
-        turns = FIXED.at(window=window, station=TURNS)
+        extremes = FIXED.at(window=window, station=EXTREME_CWMINS)
         real, single = runs[f"down-w{window}-3-3"], runs[f"down-w{window}-3-3-fixed"]
         lines.append(
             f"With {window} packets, {cell.active(real)} stations are active at CWmin 3, "
             f"{cell.active(single)} without doubling, and {cell.predicted(cell.active(single))} in "
             "the chain. Without doubling, the throughput is "
-            f"{listed(turns.read(runs, cell.throughput))} Mb/s, and the AP's collision rate "
-            f"{listed(turns.read(runs, cell.ap_collisions))}, at CWmin "
-            f"{', '.join(map(str, TURNS))} of the stations"
+            f"{listed(extremes.read(runs, cell.throughput))} Mb/s, and the AP's collision rate "
+            f"{listed(extremes.read(runs, cell.ap_collisions))}, at CWmin "
+            f"{', '.join(map(str, EXTREME_CWMINS))} of the stations"
         )
     return (
         "at CWmin 3 exponential backoff makes many stations active, as with a window of 4 "

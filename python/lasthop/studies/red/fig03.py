@@ -7,16 +7,16 @@ from functools import cache
 from lasthop.stability import Case, Trajectory, integrate
 from lasthop.studies.study import Figure, Quantity, Runs, Study, about, theory
 
-DELAY = 0.171
+RTT_S = 0.171
 """Round-trip time of figure 3. [s]"""
 
 GAMMAS = (0.032, 0.028)
 """Gains gamma of RED's average on both sides of the Hopf point. [-]"""
 
-UNTIL = 1500.0
+END_S = 1500.0
 """End of the integration, by which transients have died out. [s]"""
 
-LATE = 0.1
+FINAL = 0.1
 """Fraction of the integration time, at its end, in which the amplitude is measured. [-]"""
 
 
@@ -25,13 +25,13 @@ def trajectory(gamma: float) -> Trajectory:
     """Return the solution that starts with windows 5 % above equilibrium. The solution respects the
     limits of the queue and of the drop probability.
     """
-    return integrate(Case.of("red", gamma=gamma, rtt=DELAY), UNTIL)
+    return integrate(Case.of("red", gamma=gamma, rtt=RTT_S), END_S)
 
 
 def measure(_: Runs) -> dict[str, Quantity]:
     """Return the amplitude of the window at the end of the integration, for each gain."""
     return {
-        f"amplitude_{g}".replace(".", "_"): theory(trajectory(g).amplitude(LATE)) for g in GAMMAS
+        f"amplitude_{g}".replace(".", "_"): theory(trajectory(g).amplitude(FINAL)) for g in GAMMAS
     }
 
 
@@ -39,8 +39,8 @@ def finding(_: Runs) -> str:
     """Return a text on the period of the limit cycle."""
     cycling = trajectory(GAMMAS[1])
     return (
-        f"with gamma {GAMMAS[1]} the window oscillates by ± {cycling.amplitude(LATE):.2f} "
-        f"packets, with a period of {cycling.period(LATE):.2f} s"
+        f"with gamma {GAMMAS[1]} the window oscillates by ± {cycling.amplitude(FINAL):.2f} "
+        f"packets, with a period of {cycling.period(FINAL):.2f} s"
     )
 
 

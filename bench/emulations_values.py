@@ -13,7 +13,7 @@ from lasthop.answers.estimates import Estimate
 SIMULATED = Runs(OUT / "emulations-simulated.jsonl")
 REPLICATIONS = 20
 
-Reading = Callable[[Table], float]
+Reader = Callable[[Table], float]
 """Function that returns a value from the measurements of a run."""
 
 
@@ -21,27 +21,27 @@ class Simulated:
     """Simulated and predicted values of the emulated scenarios. Simulations are stored."""
 
     def __init__(self) -> None:
-        self.known = SIMULATED.known()
+        self.stored = SIMULATED.known()
 
-    def of(self, case: Case) -> list[Table]:
+    def replications(self, case: Case) -> list[Table]:
         """Return the measurements of each simulated replication of a case."""
         key = f"{case.suite}, {case.name}"
-        if key not in self.known:
+        if key not in self.stored:
             print(f"simulating {key}", flush=True)
             # the durations are equal because, for example, Jain's index depends on the duration
             times = emulations.times(case.suite)
             tree = {**case.tree, **times, "replications": REPLICATIONS}
-            self.known[key] = by_replication(lh.simulate(tree), emulations.LISTS)
-            SIMULATED.add(key, self.known[key])
-        return list(self.known[key])
+            self.stored[key] = by_replication(lh.simulate(tree), emulations.LISTS)
+            SIMULATED.add(key, self.stored[key])
+        return list(self.stored[key])
 
 
-def of_cell(quantity: str, unit: float = 1.0) -> Reading:
+def cell_quantity(quantity: str, unit: float = 1.0) -> Reader:
     """Return a function that reads a quantity of the cell."""
     return lambda seen: float(seen["cells"]["cell"][quantity]) / unit
 
 
-def of_ap(quantity: str) -> Reading:
+def ap_quantity(quantity: str) -> Reader:
     """Return a function that reads a quantity of the access point."""
     return lambda seen: float(seen["aps"]["ap"][quantity])
 
@@ -56,7 +56,7 @@ def queue(seen: Table) -> float:
     return float(seen["queues"]["ap"]["occupancy_packets"])
 
 
-def goodput(prefix: str) -> Reading:
+def goodput(prefix: str) -> Reader:
     """Return a function that reads the total goodput of the stations whose names begin with
     `prefix`. [Mb/s]
     """
@@ -68,23 +68,23 @@ def goodput(prefix: str) -> Reading:
     return read
 
 
-def first_links(seen: Table) -> list[str]:
+def forward_links(seen: Table) -> list[str]:
     """Return the names of the bottleneck links in the direction of the data."""
     return [name for name in seen["links"] if not name.endswith("/back")]
 
 
-def mean_of(list_name: str, quantity: str) -> Reading:
+def link_mean(list_name: str, quantity: str) -> Reader:
     """Return a function that reads a quantity and averages it over the bottleneck links."""
-    return lambda seen: fmean(seen[list_name][name][quantity] for name in first_links(seen))
+    return lambda seen: fmean(seen[list_name][name][quantity] for name in forward_links(seen))
 
 
-def estimate(read: Reading, runs: Sequence[Table]) -> Estimate | None:
+def estimate(read: Reader, runs: Sequence[Table]) -> Estimate | None:
     """Return the mean over runs with its confidence interval; None if there are no runs."""
     values = list(map(read, runs))
     return Estimate.of(values) if values else None
 
 
-def shown(value: Estimate | None, digits: int) -> str:
+def interval_text(value: Estimate | None, digits: int) -> str:
     """Return a mean with its confidence interval as text."""
     if value is None:
         return ""
@@ -99,7 +99,7 @@ def scaled(value: Estimate | None, unit: float) -> Estimate | None:
     return Estimate(value.mean / unit, None if value.ci95 is None else value.ci95 / unit)
 
 
-def late(cases: Sequence[Case], done: Mapping[str, Table]) -> str:
+def lateness_text(cases: Sequence[Case], done: Mapping[str, Table]) -> str:
     """Return the numbers of included and excluded runs as text."""
     each = [emulations.seen_of(case, done) for case in cases]
     runs = [seen for on_time, _ in each for seen in on_time]

@@ -18,10 +18,10 @@ from lasthop.answers.fairness import jain
 FILE = Path(__file__).parent / "cases" / "aggregates.toml"
 RUNS = Runs(OUT / "aggregates.jsonl")
 #: Two goodputs are called equal if their relative difference is smaller than this value. [-]
-SAME = 0.02
+EQUAL_WITHIN = 0.02
 
 
-class Seen(TypedDict):
+class PeerRun(TypedDict):
     """Results of one replication of ns-3."""
 
     goodput_bps: float
@@ -62,7 +62,7 @@ def parsed(output: str) -> Delivered:
     return Delivered(segments, stations)
 
 
-def peer_run(case: Case, seed: int) -> Seen:
+def peer_run(case: Case, seed: int) -> PeerRun:
     """Run one replication of ns-3."""
     generation = case.generation
     words = [str(generation.peer_s), str(generation.peer_warmup_s), str(seed), *case.argv]
@@ -73,7 +73,7 @@ def peer_run(case: Case, seed: int) -> Seen:
 
 
 @dataclass(frozen=True)
-class Answer:
+class SimulatorResult:
     """Result of one simulator for a case: the goodput, and Jain's index."""
 
     goodput_bps: Estimate
@@ -85,14 +85,14 @@ class Compared:
     """Results of both simulators for a case."""
 
     case: Case
-    peer: Answer
-    ours: Answer
+    peer: SimulatorResult
+    ours: SimulatorResult
     """Result of lasthop with the rules of ns-3. The field `standard` contains the result of lasthop
     with the rules of the standard."""
-    standard: Answer
+    standard: SimulatorResult
 
     @property
-    def apart(self) -> float:
+    def relative_difference(self) -> float:
         """Difference of ns-3's goodput from lasthop's goodput, divided by lasthop's goodput. [-]"""
         return self.difference.part
 
@@ -101,13 +101,13 @@ class Compared:
         """Difference of ns-3's goodput from lasthop's goodput, divided by lasthop's goodput, with
         the confidence interval of the difference.
         """
-        return Difference.of(self.ours.goodput_bps, self.peer.goodput_bps, SAME)
+        return Difference.of(self.ours.goodput_bps, self.peer.goodput_bps, EQUAL_WITHIN)
 
     def missed(self) -> Iterator[str]:
         """Yield a message if the goodputs of ns-3 and lasthop are not equal."""
         if self.difference.agreement is not Agreement.EQUAL:
             verdict = self.difference.agreement.value
-            yield f"{self.case.name}: {verdict}: ns-3 is {self.apart:+.1%} off"
+            yield f"{self.case.name}: {verdict}: ns-3 is {self.relative_difference:+.1%} off"
 
 
 def compare(cases: Sequence[Case]) -> Iterator[Compared]:
@@ -118,22 +118,22 @@ def compare(cases: Sequence[Case]) -> Iterator[Compared]:
     for case in cases:
         seen = [done[key] for key in case.keys if key in done]
         if seen:
-            standard = answer({**case.settings, **STANDARD})
-            yield Compared(case, peer_answer(seen), answer(case.settings), standard)
+            standard = own_result({**case.settings, **STANDARD})
+            yield Compared(case, peer_result(seen), own_result(case.settings), standard)
 
 
-def peer_answer(seen: Sequence[Mapping[str, float]]) -> Answer:
+def peer_result(seen: Sequence[Mapping[str, float]]) -> SimulatorResult:
     """Return the means over the replications of ns-3."""
     indices = [run["jain"] for run in seen if run["jain"] is not None]
     goodput_bps = Estimate.of([run["goodput_bps"] for run in seen])
-    return Answer(goodput_bps, Estimate.of(indices) if indices else None)
+    return SimulatorResult(goodput_bps, Estimate.of(indices) if indices else None)
 
 
-def answer(settings: Settings) -> Answer:
+def own_result(settings: Settings) -> SimulatorResult:
     """Return the result of lasthop with these settings."""
     result = lasthop.simulate(lasthop.Scenario(FILE, settings), jobs=1)
     [cell] = result.summary["cells"]
     jain_index = cell.get("jain")
-    return Answer(
+    return SimulatorResult(
         Estimate(**cell["goodput_bps"]), None if jain_index is None else Estimate(**jain_index)
     )
