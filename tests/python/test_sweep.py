@@ -311,22 +311,22 @@ def test_texts_become_values(text: str, values: list[str]) -> None:
     ("text", "message"),
     [
         ("100..20:20", "100 is not below 20"),
-        ("1..2:0", "the step of 1..2:0 is not above 0"),
-        ("1..2:-1", "is not above 0"),
+        ("1..2:0", "the step of 1..2:0 must be above 0"),
+        ("1..2:-1", "must be above 0"),
         ("0.5..2", "needs a step"),
         ("1 s..3 s", "needs a step"),
         ("1..9:", "is not a range"),
         ("1..9 lin 4", "is not a range"),
         ("1..9 log", "lacks the number of values"),
-        ("0..9 log 4", "a range above 0"),
+        ("0..9 log 4", "must be above 0"),
         ("1..9 log 1", "at least 2 values"),
         ("10..12 log 9", "does not contain this many whole numbers"),
-        ("1 ms..3 Mbps:1 ms", "not of one kind"),
-        ("1 ms..3:1 kB", "not of one kind"),
+        ("1 ms..3 Mbps:1 ms", "must be of one kind"),
+        ("1 ms..3:1 kB", "must be of one kind"),
         ("1 parsec..3 parsec:1", "an unknown unit"),
-        ("0..1:1e-9", "more than 1,000,000 values"),
-        ("0..1e300:1e-300", "more than 1,000,000 values"),
-        ("1..9 log 99999999999999999999", "more than 1,000,000 values"),
+        ("0..1:1e-9", "expected at most 1,000,000 values"),
+        ("0..1e300:1e-300", "expected at most 1,000,000 values"),
+        ("1..9 log 99999999999999999999", "expected at most 1,000,000 values"),
         ("{a=1", "a brace or bracket is not closed"),
     ],
 )
@@ -344,7 +344,7 @@ def test_paths_may_be_varied_together() -> None:
         {"cell.ap.cwmin": "15", "seed": "7"},
         {"cell.ap.cwmin": "31", "seed": "8"},
     ]
-    with pytest.raises(lh.UserError, match=r"equally many values: cell\.ap\.cwmin 2, seed 3"):
+    with pytest.raises(lh.UserError, match=r"the same number of values: cell\.ap\.cwmin 2, seed 3"):
         lh.sweep(SMALL, {"cell.ap.cwmin": "15,31", "seed": [7, 8, 9]}, combine="zip")
     with pytest.raises(lh.UserError, match="seed=7 is given twice"):
         lh.sweep(SMALL, {"cell.ap.cwmin": [15, 15], "seed": [7, 7]}, combine="zip")
@@ -367,9 +367,9 @@ def test_points_may_be_a_table(tmp_path: Path) -> None:
     [
         ("", "no points"),
         ("seed\n", "no points"),
-        ("seed,\n1,2\n", ":1: a column without a key path"),
-        ("seed,duration\n1\n", ":2: 1 values for 2 paths"),
-        ("seed,duration\n1,\n", ":2: an empty value"),
+        ("seed,\n1,2\n", ":1: a column has no key path"),
+        ("seed,duration\n1\n", ":2: the line has 1 values: expected 2"),
+        ("seed,duration\n1,\n", ":2: a value is empty"),
         ("seed,seed\n1,2\n", "the path seed is given twice"),
         ("seed\n1\n1\n", "the point seed=1 is given twice"),
     ],
@@ -384,7 +384,7 @@ def test_invalid_tables_of_points_are_refused(tmp_path: Path, text: str, message
 
 
 def test_too_many_points_are_refused_with_their_number() -> None:
-    with pytest.raises(lh.UserError, match="1,000,000 points; at most 100,000"):
+    with pytest.raises(lh.UserError, match="1,000,000 points: expected at most 100,000"):
         grid({"seed": "1..1000", "cell.ap_queue": "1..1000"})
 
 
@@ -473,5 +473,5 @@ def test_foreign_files_are_not_replaced_by_a_sweep(tmp_path: Path) -> None:
 
 
 def test_a_data_frame_with_duplicate_columns_is_refused() -> None:
-    with pytest.raises(lh.UserError, match="two columns seed"):
+    with pytest.raises(lh.UserError, match="the column seed is given twice"):
         lh.sweep(SMALL, pd.DataFrame([[1, 2]], columns=["seed", "seed"]))

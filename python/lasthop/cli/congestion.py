@@ -89,7 +89,7 @@ def origin_text(item: "Listed") -> str:
 
 def load(
     name: Name,
-    stay: bool = flag("--stay", "Return immediately; the control stays loaded until `unload`."),
+    stay: bool = flag("--stay", "Return immediately, and keep the control loaded until `unload`."),
     as_json: bool = JSON,
 ) -> None:
     """Load a congestion control into the kernel, until Ctrl-C or SIGTERM.

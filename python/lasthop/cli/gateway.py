@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from lasthop.cli.boundary import warn
-from lasthop.cli.options import JSON, SETTINGS, counted, file_name, flag, pairs, unset
+from lasthop.cli.options import JSON, counted, file_name, flag, pairs, unset
 from lasthop.cli.standing import Service, needs_linux
 from lasthop.errors import UserError
 
@@ -21,6 +21,7 @@ File = Annotated[
         metavar="FILE", help="Scenario with a table [gateway], TOML or JSON; - is standard input."
     ),
 ]
+SETTINGS = unset("PATH=VALUE", "Replace a value, such as gateway.fairness=flow.", "--set")
 DIRECTORY = unset(
     "DIR",
     "Keep the lock and the undo log in this directory; by default in /run/lasthop/NAME, where "

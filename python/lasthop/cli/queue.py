@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from lasthop.cli.boundary import warn
-from lasthop.cli.options import JSON, SETTINGS, counted, file_name, flag, pairs, unset, whole_number
+from lasthop.cli.options import JSON, counted, file_name, flag, pairs, unset, whole_number
 from lasthop.cli.progress import real_time_bar
 from lasthop.cli.standing import Service, needs_linux
 from lasthop.errors import UserError
@@ -29,6 +29,7 @@ File = Annotated[
         metavar="FILE", help="Scenario with a table [interface], TOML or JSON; - is standard input."
     ),
 ]
+SETTINGS = unset("PATH=VALUE", 'Replace a value, such as interface.rate="18 Mbps".', "--set")
 DIRECTORY = unset(
     "DIR",
     "Keep the lock and the undo log in this directory; by default in /run/lasthop/NAME, where "

@@ -215,7 +215,9 @@ STREAMS = unset(
     "2048, or fewer if --memory is not sufficient.",
 )
 MEMORY_OPTION = preset("48MiB", "SIZE", "Limit the total memory of all streams.", "--memory")
-PATIENCE = preset("10s", "TIME", "Give up a connection or a handshake after this time.")
+PATIENCE = preset(
+    "10s", "TIME", "Give up a connection or a handshake that is not complete after this time."
+)
 METRICS_AT = unset("ADDRESS:PORT", "Serve metrics for Prometheus at this address.", "--metrics")
 
 
@@ -290,8 +292,8 @@ def connect(
     ),
     transparent: list[str] | None = unset(
         "ADDRESS:PORT",
-        "Accept connections to any target that the kernel's TPROXY redirects to this port "
-        "(root); repeatable.",
+        "Accept connections that the kernel's TPROXY redirects to this port, to any target; "
+        "repeatable; needs root.",
         "--tproxy",
     ),
     rule: str | None = unset(
@@ -314,7 +316,7 @@ def connect(
     ),
     interval: str = preset("1s", "TIME", "Change the number of connections at this interval."),
     smoothing: str = preset(
-        "0", "X", "Set the weight of the previous number of connections in the next number."
+        "0", "X", "Smooth the number of connections; X is the weight of the previous number."
     ),
     hold: str = preset(
         "3",

@@ -43,7 +43,7 @@ from lasthop.sweep.grid import Grid, grid
 
 EXAMPLE = "cell.ap.cwmin=15,31"
 
-TABLES = "--over 'queue=100,{red={min_th=50,max_th=100}}'"
+TABLES = "write --over 'queue=100,{red={min_th=50,max_th=100}}'"
 """Example of --over whose values are tables."""
 
 GO_ON = "run the same command again to continue"

@@ -97,13 +97,13 @@ class Terms:
 
     def __post_init__(self) -> None:
         if self.rule not in (*RULES, FIXED):
-            raise UserError(f'rule: "{self.rule}" is not {", ".join(RULES)} or {FIXED}')
+            raise UserError(f'rule "{self.rule}": expected {", ".join(RULES)} or {FIXED}')
         match self.connections:
             case (int(least), int(most)) if 1 <= least <= most <= MAX_CONNECTIONS:
                 pass
             case other:
                 raise UserError(
-                    f"connections: {other}: must be a pair of fewest and most, "
+                    f"connections={other}: expected a pair of smallest and largest number, "
                     f"from 1 to {MAX_CONNECTIONS}"
                 )
 
@@ -160,7 +160,7 @@ class Bounds:
             raise UserError(
                 f"streams: {self.streams}: memory_bytes = {self.memory_bytes} is sufficient for "
                 f"at most {self.most_streams}",
-                f"memory_bytes = {self.streams * STREAM_BYTES}",
+                f"set memory_bytes = {self.streams * STREAM_BYTES}",
             )
 
     @property
@@ -293,7 +293,7 @@ def read_key(path: Path) -> str:
     if mode & 0o077:
         raise UserError(
             f"{path}: other users can read this key (mode {stat.S_IMODE(mode):o})",
-            f"chmod 600 {path}",
+            f"run chmod 600 {path}",
         )
     key = text.decode("ascii", "replace").strip()
     try:

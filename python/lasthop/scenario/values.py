@@ -33,7 +33,7 @@ RANGE = re.compile(
 LIKE_A_RANGE = re.compile(rf"{NUMBER}\s*{UNIT}\s*\.\.")
 """Pattern of text that begins like a range. Such text is an error if it is no valid range."""
 
-FORMS = "20..100:20 in steps, 10..1000 log 5 in equal ratios"
+FORMS = "20..100:20 for equal steps, or 10..1000 log 5 for equal ratios"
 
 OPENING, CLOSING = "[{", "]}"
 
@@ -103,7 +103,7 @@ def values_of(text: str, what: str, example: str) -> list[str]:
     """
     result = parts(text, what, example)
     if not all(result):
-        raise UserError(f'{what}: an empty value in "{text}"', example)
+        raise UserError(f'{what}: "{text}" has an empty value', example)
     return [value for part in result for value in ranged(part, what)]
 
 
@@ -145,21 +145,21 @@ def read_range(text: str, what: str) -> Range | None:
         return None
     match = RANGE.fullmatch(text)
     if match is None:
-        raise UserError(f'{what}: "{text}" is not a range', f"ranges are {FORMS}")
+        raise UserError(f'{what}: "{text}" is not a range', f"write {FORMS}")
     low, high, step = (
         None if match[part] is None else quantity(match[part]) for part in ("low", "high", "step")
     )
     if low is None or high is None or (match["step"] is not None and step is None):
         if re.search(r"\slog\s*$", text):
-            raise UserError(f'{what}: "{text}" lacks the number of values', f"ranges are {FORMS}")
+            raise UserError(f'{what}: "{text}" lacks the number of values', f"write {FORMS}")
         units = ", ".join(sizes())
-        raise UserError(f'{what}: "{text}" has an unknown unit', f"units are {units}")
+        raise UserError(f'{what}: "{text}" has an unknown unit', f"use one of {units}")
     unit = high.unit or low.unit
     low, high = (each._replace(unit=each.unit or unit) for each in (low, high))
     if step is not None:
         step = step._replace(unit=step.unit or unit)
     if len({dimension(each) for each in (low, high, step) if each is not None}) > 1:
-        raise UserError(f'{what}: the units in "{text}" are not of one kind')
+        raise UserError(f'{what}: the units in "{text}" must be of one kind')
     if not plain(low, low.unit) < plain(high, low.unit):
         raise UserError(f"{what}: {match['low']} is not below {match['high']}")
     count = None if match["count"] is None else int(match["count"][:10])
@@ -184,11 +184,11 @@ def steps(given: Range, what: str) -> list[str]:
     low, high = given.low.number, plain(given.high, unit)
     if given.step is None and not (is_whole(low) and is_whole(high) and not unit):
         raise UserError(
-            f"{what}: {given.text} needs a step, or a number of values", f"ranges are {FORMS}"
+            f"{what}: {given.text} needs a step, or a number of values", f"write {FORMS}"
         )
     step = Decimal(1) if given.step is None else plain(given.step, unit)
     if not step > 0:
-        raise UserError(f"{what}: the step of {given.text} is not above 0")
+        raise UserError(f"{what}: the step of {given.text} must be above 0")
     with localcontext() as context:
         context.clear_traps()
         count = (high - low) / step
@@ -204,9 +204,9 @@ def ratios(given: Range, what: str) -> list[str]:
     unit, count = given.low.unit, given.count or 0
     low, high = given.low.number, plain(given.high, unit)
     if not low > 0:
-        raise UserError(f"{what}: equal ratios need a range above 0, not {given.text}")
+        raise UserError(f"{what}: {given.text}: a range of equal ratios must be above 0")
     if count < 2:
-        raise UserError(f"{what}: at least 2 values have equal ratios, not {count}")
+        raise UserError(f"{what}: {given.text}: a range of equal ratios needs at least 2 values")
     check_count(count, given.text, what)
     length = (high / low).ln()
     inner = [low * (length * index / (count - 1)).exp() for index in range(1, count - 1)]
@@ -214,7 +214,7 @@ def ratios(given: Range, what: str) -> list[str]:
     if ends and is_whole(low) and is_whole(high):
         inner = [value.to_integral_value() for value in inner]
         if len({low, *inner, high}) < count:
-            hint = f"choose fewer values, or {written(low, unit)}.0 for values between"
+            hint = f"choose fewer values, or write {written(low, unit)}.0 for fractional values"
             raise UserError(f"{what}: {given.text} does not contain this many whole numbers", hint)
     else:
         inner = [rounded(value) for value in inner]
@@ -224,7 +224,7 @@ def ratios(given: Range, what: str) -> list[str]:
 def check_count(count: int, text: str, what: str) -> None:
     """Raise an error if a range has more than `MAX_VALUES` values."""
     if count > MAX_VALUES:
-        raise UserError(f"{what}: {text} has more than {MAX_VALUES:,} values")
+        raise UserError(f"{what}: {text}: expected at most {MAX_VALUES:,} values")
 
 
 def is_whole(number: Decimal) -> bool:

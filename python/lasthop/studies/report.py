@@ -223,13 +223,13 @@ def _claim(result: ClaimResult) -> str:
         f'<h3 id="{claim.id}">{claim.id} {_verdict(result.verdict)}</h3>'
         f"<p>{escape(claim.text)} ({escape(stands_in(claim.figure))})</p>{why}"
         + _checks(result.checks)
-        + "".join(_beside(each) for each in result.related)
+        + "".join(_related(each) for each in result.related)
     )
 
 
-def _beside(result: RelatedResult) -> str:
+def _related(result: RelatedResult) -> str:
     return (
-        f"<p>Beside it, {escape(result.title)}: {_verdict(result.verdict)}. "
+        f"<p>Also judged, but not counted: {escape(result.title)}: {_verdict(result.verdict)}. "
         f"{escape(result.because[:1].upper() + result.because[1:])}</p>{_checks(result.checks)}"
     )
 

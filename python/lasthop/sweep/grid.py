@@ -20,7 +20,7 @@ from lasthop.scenario.values import twice, values_of
 MAX_POINTS = 100_000
 """Largest number of points of a sweep."""
 
-EXAMPLE = "a table is {red={min_th=50,max_th=100}}"
+EXAMPLE = "write a table as {red={min_th=50,max_th=100}}"
 
 Over: TypeAlias = Mapping[str, object] | Sequence[Mapping[str, object]] | str | PathLike[str] | Any
 """Swept values by key path, or a table of points (mappings, a data frame, or a CSV file).
@@ -94,7 +94,7 @@ def grid(over: Over, combine: str = "grid", named: str = "over") -> Grid:
     if isinstance(over, Grid):
         return over
     if combine not in ("grid", "zip"):
-        raise UserError(f'combine={combine!r}: expected "grid" and "zip"')
+        raise UserError(f'combine={combine!r}: expected "grid" or "zip"')
     result = values_by_path(over, named) if isinstance(over, Mapping) else None
     if result is None:
         made = table(over, named)
@@ -106,9 +106,7 @@ def grid(over: Over, combine: str = "grid", named: str = "over") -> Grid:
                 raise UserError(f"{named} {path}: the value {value} is given twice")
         made = Grid(tuple(result), tuple(tuple((v,) for v in values) for values in result.values()))
     if len(made) > MAX_POINTS:
-        raise UserError(
-            f"{named}: {len(made):,} points; at most {MAX_POINTS:,} are simulated at a time"
-        )
+        raise UserError(f"{named}: {len(made):,} points: expected at most {MAX_POINTS:,}")
     return made
 
 
@@ -119,7 +117,9 @@ def side_by_side(values: Mapping[str, list[str]], named: str) -> Grid:
     lengths = {path: len(each) for path, each in values.items()}
     if len(set(lengths.values())) > 1:
         messages = ", ".join(f"{path} {count}" for path, count in lengths.items())
-        raise UserError(f"{named}: paths that are zipped need equally many values: {messages}")
+        raise UserError(
+            f"{named}: paths that are zipped need the same number of values: {messages}"
+        )
     rows = tuple(zip(*values.values(), strict=True))
     refuse_twice(list(values), rows, named)
     return Grid(tuple(values), (rows,))
@@ -129,7 +129,7 @@ def values_by_path(over: Mapping[str, object], named: str) -> dict[str, list[str
     """Return the values by key path, as texts for settings."""
     results = {str(path): texts(values, f"{named} {path}") for path, values in over.items()}
     if not results:
-        raise UserError(f"{named}: no path is given", '{"cell.ap.cwmin": [7, 15, 31]}')
+        raise UserError(f"{named}: no path is given", 'write {"cell.ap.cwmin": [7, 15, 31]}')
     return results
 
 
@@ -138,7 +138,7 @@ def texts(values: object, what: str) -> list[str]:
     if isinstance(values, str):
         return values_of(values, what, EXAMPLE)
     if not isinstance(values, Iterable) or isinstance(values, Mapping):
-        raise UserError(f"{what}: {values!r} is not a list of values", '{"PATH": [...]}')
+        raise UserError(f"{what}: {values!r} is not a list of values", 'write {"PATH": [...]}')
     results = [as_setting(value) for value in values]
     if not results:
         raise UserError(f"{what}: no values")
@@ -152,18 +152,18 @@ def table(over: object, named: str) -> Grid:
     if hasattr(over, "to_dict") and hasattr(over, "columns"):
         names = [str(name) for name in over.columns]
         if (name := twice(names)) is not None:
-            raise UserError(f"{named}: two columns {name}")
+            raise UserError(f"{named}: the column {name} is given twice")
         over = over.to_dict("records")
     rows = list(over) if isinstance(over, Iterable) else []
     if not rows or not all(isinstance(row, Mapping) and row for row in rows):
         raise UserError(
             f"{named}: neither values by path nor a table of points",
-            '{"cell.ap.cwmin": [7, 15]} or [{"cell.ap.cwmin": 7}, {"cell.ap.cwmin": 15}]',
+            'write {"cell.ap.cwmin": [7, 15]} or [{"cell.ap.cwmin": 7}, {"cell.ap.cwmin": 15}]',
         )
     paths = list(map(str, rows[0]))
     for index, row in enumerate(rows, start=1):
         if list(map(str, row)) != paths:
-            raise UserError(f"{named}: point {index} has not the paths {', '.join(paths)}")
+            raise UserError(f"{named}: point {index}: expected the paths {', '.join(paths)}")
     return of_rows(paths, [[as_setting(value) for value in row.values()] for row in rows], named)
 
 
@@ -192,16 +192,19 @@ def from_csv(path: Path, named: str) -> Grid:
         raise UserError(f"{named} {error}", error.hint) from None
     if len(lines) < 2:
         raise UserError(
-            f"{named} {path}: no points; the first line has key paths, each other line a point"
+            f"{named} {path}: the file has no points: expected key paths in the first line, and "
+            "one point in each further line"
         )
     paths = [cell.strip() for cell in lines[0][1]]
     if not all(paths):
-        raise UserError(f"{named} {path}:1: a column without a key path")
+        raise UserError(f"{named} {path}:1: a column has no key path")
     for number, row in lines[1:]:
         if len(row) != len(paths):
-            raise UserError(f"{named} {path}:{number}: {len(row)} values for {len(paths)} paths")
+            raise UserError(
+                f"{named} {path}:{number}: the line has {len(row)} values: expected {len(paths)}"
+            )
         if not all(cell.strip() for cell in row):
-            raise UserError(f"{named} {path}:{number}: an empty value")
+            raise UserError(f"{named} {path}:{number}: a value is empty")
     rows = [[cell.strip() for cell in row] for _, row in lines[1:]]
     return of_rows(paths, rows, f"{named} {path}")
 

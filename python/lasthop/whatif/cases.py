@@ -36,7 +36,7 @@ MAX_CASES = 50
 MAX_BYTES = 1 << 20
 """Largest size of a file with cases. [bytes]"""
 
-EXAMPLE = '--case "fq: wire.queue.fq_codel={}; tcp.congestion=cubic"'
+EXAMPLE = 'write --case "fq: wire.queue.fq_codel={}; tcp.congestion=cubic"'
 
 IN_FILE = "[case.fq] with lines such as wire.queue.fq_codel = {}"
 """Example of the format of a file with cases, for messages."""

@@ -534,7 +534,10 @@ def test_a_sweep_and_studies_may_run_on_a_cluster(
         (["--slurm-option", "timeout_min=5"], "--slurm-option timeout_min=5: expected --slurm"),
         (["--slurm", "--slurm-option", "what=5", "--slurm-option", "cluster=local"], "slurm: "),
         (["--points", "none.csv"], "--points none.csv: cannot be combined with --over or --zip"),
-        (["--zip", "--over", "cell.ap_queue=5"], "need equally many values: seed 2, cell.ap_queue"),
+        (
+            ["--zip", "--over", "cell.ap_queue=5"],
+            "need the same number of values: seed 2, cell.ap_queue",
+        ),
     ],
 )
 def test_commands_that_cannot_run_on_a_cluster_are_refused(

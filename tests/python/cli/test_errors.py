@@ -307,7 +307,11 @@ USAGE = {
         'model "oracle": expected one of',
         None,
     ),
-    "empty sweep": (["sweep", "FILE", "--over", "seed="], "--over seed: an empty value", None),
+    "empty sweep": (
+        ["sweep", "FILE", "--over", "seed="],
+        '--over seed: "" has an empty value',
+        None,
+    ),
     "no sweep": (["sweep", "FILE"], "expected --over or --points", "--over cell.ap"),
     "series of no time": (["simulate", "FILE", "--series", "0 s"], "record.series_interval", None),
     "out is a file": (

@@ -11,7 +11,7 @@ from lasthop.importing.cells import Choices
 from lasthop.importing.cells import network as of_capture
 
 from .test_aggregating import scenario
-from .test_cells import capture, mac
+from .test_cells import capture, mac_address
 
 HE_FIELD = struct.pack("<6H", 0x60, 2, 11 << 8, 0, 2, 2)
 VHT_FIELD = struct.pack("<HBB4sBBH", 0x44, 4, 4, bytes([0x91, 0, 0, 0]), 0, 0, 0)
@@ -27,7 +27,7 @@ def frame(station: int, fields: bytes, present: int, *, mhz: int = 5180) -> byte
     head += bytes(-at % 4) + AMPDU
     head += bytes(-(8 + len(head)) % 2) + fields
     radiotap = struct.pack("<BBHI", 0, 0, 8 + len(head), 1 << 3 | 1 << 20 | present) + head
-    ends = mac(1, station) + mac(0, 1) + mac(2, 1)
+    ends = mac_address(1, station) + mac_address(0, 1) + mac_address(2, 1)
     return radiotap + bytes([0x88, 0x42, 0, 0]) + ends + bytes(4) + bytes(1400)
 
 
@@ -77,7 +77,7 @@ def test_a_few_frames_of_a_later_generation_make_no_other_cell(tmp_path: Path) -
 
 def test_rts_of_a_cell_that_aggregates_is_reported_and_not_imported(tmp_path: Path) -> None:
     radiotap = struct.pack("<BBHIB", 0, 0, 9, 1 << 2, 48)
-    rts = radiotap + bytes([0xB4, 0, 0, 0]) + mac(1, 1) + mac(0, 1)
+    rts = radiotap + bytes([0xB4, 0, 0, 0]) + mac_address(1, 1) + mac_address(0, 1)
     packets = [(0.0, frame(1, HE_FIELD, 1 << 23)), (0.1, rts), (0.2, frame(1, HE_FIELD, 1 << 23))]
     seen = of_capture(capture(tmp_path / "x", packets), Choices())
     assert "rts_threshold" not in seen.cell
