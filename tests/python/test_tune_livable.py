@@ -220,7 +220,7 @@ def test_the_search_reports_if_more_calls_are_better_than_fewer() -> None:
     fake(capacity, [[True] * 6 + [False, True], [True] * 3 + [False] + [True]])
     assert capacity.check([6, 5]) == (
         [6, 3],
-        ["8 calls hold though 7 do not", "4 calls do not hold though 5 do"],
+        ["8 calls fit, although 7 calls do not", "4 calls do not fit, although 5 calls do"],
     )
     fake(capacity, [[False] * 4, [False]])
     assert capacity.most(4) == [0, 0]

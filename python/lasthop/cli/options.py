@@ -44,7 +44,7 @@ def preset(default: Any, metavar: str, text: str, *names: str, **more: Any) -> A
 
 def flag(name: str, text: str, *short: str, default: bool | None = False) -> Any:
     """Return an option that is a flag, without a value."""
-    return typer.Option(default, name, *short, help=text)
+    return typer.Option(default, name, *short, help=text, show_default=False)
 
 
 NOT_WRITABLE = (errno.ENOENT, errno.EPERM, errno.EACCES, errno.EROFS)

@@ -123,10 +123,10 @@ class Capacity:
             for count in range(max(own - 2, 1), own):
                 if not self._attempt(count).holds[k]:
                     result[k] = min(result[k], count - 1)
-                    text.append(f"{count} calls do not hold though {own} do")
+                    text.append(f"{count} calls do not fit, although {own} calls do")
             for count in range(own + 2, min(own + 3, MAX_CALLS) + 1):
                 if self._attempt(count).holds[k]:
-                    text.append(f"{count} calls hold though {own + 1} do not")
+                    text.append(f"{count} calls fit, although {own + 1} calls do not")
         return result, text
 
     def goodput_bps(self, most: Sequence[int]) -> list[float]:

@@ -58,7 +58,10 @@ class Elsewhere:
         waits, total, ap = (f"{1e3 * each:.3g}" for each in (self.queue_s, self.delay_s, self.ap_s))
         waits = f"{self.flow}: {waits} of {total} ms are spent in"
         if self.queues_s < HALF * self.delay_s:
-            return f"{waits} {self.queue}, {ap} at the access point, and most in no queue"
+            return (
+                f"{waits} {self.queue}, {ap} ms at the access point; most of the delay is outside "
+                "of queues"
+            )
         return f"{waits} {self.queue}{'; see `lasthop queue`' if self.is_link else ''}"
 
     def to_dict(self) -> dict[str, Any]:

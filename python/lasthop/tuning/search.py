@@ -302,7 +302,7 @@ class Search:
         without = [trial for trial in screened if aim not in (trial.screened or {})]
         if without:
             what = some(trial.name for trial in without)
-            self.left_out.append(LeftOut(what, f"no value of {aim} in a short simulation"))
+            self.left_out.append(LeftOut(what, f"a short simulation has no value of {aim}"))
 
     def _predict(self, trial: Trial) -> None:
         from lasthop import models

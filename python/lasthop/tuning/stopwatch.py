@@ -76,7 +76,7 @@ class Stopwatch:
             raise UserError(
                 f"{self._scenario.source}: counting calls would take about "
                 f"{self.all_s / 60:.0f} min, "
-                f"{self._first_s:.1f} s for each of {self._settings} settings; expected "
+                f"{self._first_s:.1f} s for each of {self._settings} settings: expected at most "
                 f"{LONGEST_S / 60:.0f} min",
                 "shorten it by txop=False, pifs=False, a shorter `duration`, fewer `replications`",
             )

@@ -29,19 +29,19 @@ def reason(search: Search) -> str:
         return "there was no other setting to try"
     tried = [trial for trial in search.trials[1:] if trial.samples]
     if not tried:
-        return "every other setting was left out or ruled out"
+        return "every other setting was not searched or is ruled out"
     if search.checks:
         return _failed(search)
     allowed = [trial for trial in tried if search.objection(trial) is None]
     if not allowed:
         best = min(tried, key=lambda trial: _worse(search, trial))
         return (
-            "all that were confirmed are ruled out, the best of them, "
-            f"{best.name}, for {search.objection(best)}"
+            f"all confirmed settings are ruled out; the best of them, {best.name}, because of "
+            f"{search.objection(best)}"
         )
     best = min(allowed, key=lambda trial: _worse(search, trial))
     change = _shortfall(search, search.objective.change(best.samples, search.present.samples))
-    return f"the best that is not ruled out, {best.name}, changes {title} by {change}"
+    return f"the best setting that is not ruled out, {best.name}, changes {title} by {change}"
 
 
 def _failed(search: Search) -> str:

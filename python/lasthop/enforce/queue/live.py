@@ -19,7 +19,7 @@ QUEUE = (
     quantity("sent packets", "sent_packets"),
 )
 CLASSES = (
-    Column("class", lambda row: row["name"] or "(of no class)", True),
+    Column("class", lambda row: row["name"] or "(unclassified)", True),
     quantity("target share", "target_share", 1, 3),
     quantity("packets", "packets"),
     quantity("blocking", "blocking_probability", 1, 4),
