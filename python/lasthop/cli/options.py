@@ -82,6 +82,15 @@ def whole_number(text: str, least: int, most: int, what: str) -> int:
     return int(digits)
 
 
+def number_of(default: int, least: int, most: int, text: str) -> Any:
+    """Return an option N, a whole number from `least` to `most`."""
+
+    def parse(given: object) -> int:
+        return whole_number(str(given), least, most, "a whole number")
+
+    return preset(default, "N", f"{text} N is from {least} to {most}.", parser=parse)
+
+
 def cost(text: object, units: Sequence[tuple[float, str]], example: str) -> float:
     """Return the value of an option that limits time or memory. [s] or [bytes]"""
     if isinstance(text, float):  # The default value is a number.
