@@ -5,6 +5,7 @@ processes and kernel objects that must not remain after the run.
 import json
 import os
 import random
+import shlex
 import signal
 import subprocess
 import sys
@@ -92,10 +93,12 @@ def test_programs_of_the_file_run_in_emulations(tmp_path):
     path.write_text(CELL + programs)
     # a program that is requested by the file, but not by the command line, ends with the run
     words = ["--json", "--at", "laptop", "--with", "laptop", "true"]
-    done = emulated(path, *words, "--", PYTHON, "-c", TAKES, "server")
+    # The run ends with the last program, which therefore waits for the program at `other`.
+    takes = shlex.join([PYTHON, "-c", TAKES, "server"])
+    waits = f"until [ -e {made} ]; do sleep 0.1; done; {takes}"
+    done = emulated(path, *words, "--", "timeout", str(PATIENCE_S), "sh", "-c", waits)
     assert done.returncode == 0, done.stderr
     assert done.stderr.splitlines()[0] == str(SENT_BYTES)
-    assert made.exists()
     assert "warning: `programs`" not in done.stderr
     flows = [flow["name"] for flow in json.loads(done.stdout)["flows"]]
     assert {"laptop/program/1", "laptop/program/2"} < set(flows)
