@@ -17,7 +17,9 @@ import pytest
 
 from emulating import COMMAND, emulated, skip_without_rights
 from lab import PATIENCE_S, seeded_random, wait_until
+from lasthop.emulation.programs import Patience
 from lasthop.linux import pins
+from lasthop.linux.processes import any_at_work
 
 CELL = """\
 name = "programs"
@@ -308,3 +310,19 @@ def test_replications_have_intervals_and_the_first_code_that_is_not_0(tmp_path):
     [station] = [row for row in result["stations"] if row["name"] == "other"]
     assert station["collision_rate"]["ci95"] >= 0
     assert emulated(path, "--replications", "0").returncode == 2
+
+
+@pytest.mark.parametrize(
+    ("command", "works"),
+    [(["sh", "-c", "(while :; do :; done) & wait"], True), (["sleep", "60"], False)],
+)
+def test_the_command_waits_longer_for_a_program_at_work_than_for_an_idle_program(command, works):
+    starter = subprocess.Popen(command, start_new_session=True)
+    try:
+        wait_until(lambda: any_at_work([starter.pid]) == works, "the start of the program")
+        patience = Patience()
+        waits = [patience.lasts(waited_s, [starter.pid]) for waited_s in (0.9, 1.2, 1.6, 9.9, 10.1)]
+    finally:
+        os.killpg(starter.pid, signal.SIGKILL)
+        starter.wait()
+    assert waits == ([True] * 4 + [False] if works else [True] + [False] * 4)
