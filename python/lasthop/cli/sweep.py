@@ -154,8 +154,8 @@ def sweep(
                 sys.stdout.write(piece)
         else:
             print_sweep(result)
-            names = show or () if result.points else ()
-            absent = [name for name in names if not print_quantity(result, name)]
+            asked_for = show or () if result.points else ()
+            absent = [name for name in asked_for if not print_quantity(result, name)]
     tell("tables", directory, as_json=as_json)
     warn(*result.notes, *first_warning(result))
     if result.points:  # There may be no points after Ctrl-C.
