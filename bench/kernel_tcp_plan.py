@@ -72,6 +72,14 @@ CAUSES = (
     ("newreno, 12 of 200 ms, drop-tail 4 BDP", "long-rto"),
     ("cubic, 1 of 10 ms, drop-tail 1/4 BDP", "each-sack"),
     ("cubic, 1 of 10 ms, drop-tail 1/4 BDP", "plain"),
+    ("newreno, 1 of 200 ms, drop-tail 4 BDP", "wide"),
+    ("newreno, 1 of 200 ms, CoDel, 6 minutes", "plain"),
+    ("cubic, 1 of 50 ms, drop-tail 1 BDP", "no-quick-acks"),
+    ("cubic, 1 of 10 ms, drop-tail 1 BDP", "plain"),
+    ("cubic, 1 of 10 ms, 1 BDP, 0.1 % lost", "plain"),
+    ("newreno, 12 of 200 ms, drop-tail 1 BDP", "no-quick-acks"),
+    ("cubic, 12 of 50 ms, drop-tail 4 BDP", "no-quick-acks"),
+    ("cubic, 12 of 200 ms, RED", "no-quick-acks"),
 )
 """Points, and the variant that explains the difference between kernel and engine."""
 FEW, MANY = 5, 20
@@ -104,7 +112,8 @@ def stages(is_undecided: Callable[[Point], bool | None]) -> Iterator[tuple[str, 
     yield "other points of Reno and CUBIC", runs_of(compared, few, 0)
     yield "named points, first kernel, other seeds", runs_of(named, more, 0)
     yield "long runs", runs_of([long for each in grid() if (long := longer(each))], few, 0)
-    undecided = [point for point in compared if longer(point) is None and is_undecided(point)]
+    judged = [longer(point) or point for point in [*named, *compared]]
+    undecided = [point for point in judged if point.name not in NAMED and is_undecided(point)]
     yield "points that are undecided after the first seeds", runs_of(undecided, more, 0)
     yield "named points, second kernel, other seeds", runs_of(named, more, 1)
     yield "points of BBR", runs_of([each for each in others if not each.is_simulated], few, 0)
@@ -124,7 +133,7 @@ def longer(point: Point) -> Point | None:
 
 def variants() -> Iterator[tuple[Point, Variant]]:
     """Yield the points with a variant that explains a difference, and this variant."""
-    points = {point.name: point for point in grid()}
+    points = {point.name: point for each in grid() for point in (each, longer(each)) if point}
     for name, variant in CAUSES:
         yield points[name], VARIANTS[variant]
 

@@ -5,6 +5,7 @@ processes and kernel objects that must not remain after the run.
 import json
 import os
 import random
+import shlex
 import signal
 import subprocess
 import sys
@@ -16,7 +17,9 @@ import pytest
 
 from emulating import COMMAND, emulated, skip_without_rights
 from lab import PATIENCE_S, seeded_random, wait_until
+from lasthop.emulation.programs import Patience
 from lasthop.linux import pins
+from lasthop.linux.processes import any_at_work
 
 CELL = """\
 name = "programs"
@@ -92,10 +95,12 @@ def test_programs_of_the_file_run_in_emulations(tmp_path):
     path.write_text(CELL + programs)
     # a program that is requested by the file, but not by the command line, ends with the run
     words = ["--json", "--at", "laptop", "--with", "laptop", "true"]
-    done = emulated(path, *words, "--", PYTHON, "-c", TAKES, "server")
+    # The run ends with the last program, which therefore waits for the program at `other`.
+    takes = shlex.join([PYTHON, "-c", TAKES, "server"])
+    waits = f"until [ -e {made} ]; do sleep 0.1; done; {takes}"
+    done = emulated(path, *words, "--", "timeout", str(PATIENCE_S), "sh", "-c", waits)
     assert done.returncode == 0, done.stderr
     assert done.stderr.splitlines()[0] == str(SENT_BYTES)
-    assert made.exists()
     assert "warning: `programs`" not in done.stderr
     flows = [flow["name"] for flow in json.loads(done.stdout)["flows"]]
     assert {"laptop/program/1", "laptop/program/2"} < set(flows)
@@ -305,3 +310,19 @@ def test_replications_have_intervals_and_the_first_code_that_is_not_0(tmp_path):
     [station] = [row for row in result["stations"] if row["name"] == "other"]
     assert station["collision_rate"]["ci95"] >= 0
     assert emulated(path, "--replications", "0").returncode == 2
+
+
+@pytest.mark.parametrize(
+    ("command", "works"),
+    [(["sh", "-c", "(while :; do :; done) & wait"], True), (["sleep", "60"], False)],
+)
+def test_the_command_waits_longer_for_a_program_at_work_than_for_an_idle_program(command, works):
+    starter = subprocess.Popen(command, start_new_session=True)
+    try:
+        wait_until(lambda: any_at_work([starter.pid]) == works, "the start of the program")
+        patience = Patience()
+        waits = [patience.lasts(waited_s, [starter.pid]) for waited_s in (0.9, 1.2, 1.6, 9.9, 10.1)]
+    finally:
+        os.killpg(starter.pid, signal.SIGKILL)
+        starter.wait()
+    assert waits == ([True] * 4 + [False] if works else [True] + [False] * 4)

@@ -10,6 +10,7 @@ machine after the emulation.
 import contextlib
 import json
 import random
+import shlex
 import signal
 import socket
 import subprocess
@@ -180,10 +181,15 @@ def test_packets_to_the_outside_cross_the_air_and_leave_with_the_machines_addres
     assert machine.state() == before
 
 
-def test_the_outside_is_reached_over_the_link_and_its_server(machine):
+def test_the_outside_is_reached_over_the_link_and_its_server(machine, tmp_path):
     words = ["--json", "--uplink", "wan", "--link", LINK]
-    at_server = f"{sys.executable} -c '{ASKS}' {OUTSIDE} 20"
-    done = machine.emulated(*words, "--with", "server", at_server, *asks(OUTSIDE))
+    asks_once = f"{sys.executable} -c '{ASKS}' {OUTSIDE} 20"
+    # The run ends with the client's program, so the client asks after the server has got its reply.
+    ready = tmp_path / "ready"
+    at_server = f"sh -c {shlex.quote(f'{asks_once}; touch {ready}')}"
+    at_client = f"until [ -e {ready} ]; do sleep 0.1; done; {asks_once}"
+    words += ["--with", "server", at_server, "--", "timeout", str(PATIENCE_S), "sh", "-c"]
+    done = machine.emulated(*words, at_client)
     assert done.returncode == 0, done.stderr
     calls = [line.split() for line in done.stderr.splitlines() if line.endswith(f" {SENT_BYTES}")]
     assert len(calls) == 2

@@ -37,9 +37,9 @@ impl Compiled {
         Compiled { directory }
     }
 
-    /// Runs the compiled program with the input `told`, and returns the 64-bit numbers of its
+    /// Runs the compiled program with the given `input`, and returns the 64-bit numbers of its
     /// output.
-    pub(crate) fn answers(&self, told: Vec<u8>) -> Vec<u64> {
+    pub(crate) fn answers(&self, input: Vec<u8>) -> Vec<u64> {
         let mut process = Command::new(self.directory.join("law"))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -49,13 +49,13 @@ impl Compiled {
             process.stdin.take().unwrap(),
             process.stdout.take().unwrap(),
         );
-        let mut said = Vec::new();
+        let mut output = Vec::new();
         std::thread::scope(|threads| {
-            threads.spawn(move || to.write_all(&told).unwrap());
-            from.read_to_end(&mut said).unwrap();
+            threads.spawn(move || to.write_all(&input).unwrap());
+            from.read_to_end(&mut output).unwrap();
         });
         assert!(process.wait().unwrap().success());
-        let (numbers, _) = said.as_chunks::<8>();
+        let (numbers, _) = output.as_chunks::<8>();
         numbers.iter().copied().map(u64::from_ne_bytes).collect()
     }
 }

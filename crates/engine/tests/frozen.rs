@@ -33,7 +33,7 @@ type Texts = Vec<(String, String)>;
 const LONGEST: usize = 10_000;
 
 /// Largest number of differences printed. [-]
-const TOLD: usize = 20;
+const MAX_LISTED: usize = 20;
 
 /// Returns the files that scenarios refer to, such as traces.
 fn files() -> Files {
@@ -138,8 +138,8 @@ fn same(file: &str, now: &Texts) {
             moved.push(format!("{name}: gone\n"));
         }
     }
-    let told: String = moved.iter().take(TOLD).map(String::as_str).collect();
-    let message = format!("{file}: {} of {} moved\n{told}", moved.len(), now.len());
+    let listed: String = moved.iter().take(MAX_LISTED).map(String::as_str).collect();
+    let message = format!("{file}: {} of {} moved\n{listed}", moved.len(), now.len());
     if freezes() {
         assert!(all, "LASTHOP_FREEZE freezes all");
         let mut content = String::from("# Written by LASTHOP_FREEZE=1, see README.md.\n");
@@ -164,11 +164,11 @@ fn difference(before: &str, now: &str) -> String {
     let lines = lost
         .map(|line| ("-", line))
         .chain(came.map(|line| ("+", line)));
-    let mut told = String::new();
-    for (sign, line) in lines.take(TOLD) {
-        let _ = writeln!(told, "  {sign} {line}");
+    let mut listed = String::new();
+    for (sign, line) in lines.take(MAX_LISTED) {
+        let _ = writeln!(listed, "  {sign} {line}");
     }
-    told
+    listed
 }
 
 /// Returns the problems as text, each with its hint and the setting that caused it.

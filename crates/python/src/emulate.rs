@@ -15,8 +15,9 @@ use crate::scenario::Scenario;
 /// With `merges`, segments that are due at the same instant are written as one packet. `stations` and `flows` are the
 /// stations and the flows with programs, each as a pair of name and index. The programs of a flow run at its two hosts.
 /// With `neighbours`, a list of node indices, the last node is the world outside the emulated network. Packets between
-/// this node and the nodes in the list bypass the network. When `stop` becomes readable, the run ends if `stop` has a
-/// byte, and otherwise KeyboardInterrupt is raised. A capture of the air with at most `record.frames` frames is written
+/// this node and the nodes in the list bypass the network. When `stop` becomes readable with a
+/// byte after the warm-up, the run ends with a result. Before the end of the warm-up, or at the end of file,
+/// KeyboardInterrupt is raised. A capture of the air with at most `record.frames` frames is written
 /// to the file with the descriptor `capture`. Returns lists of items as JSON, and the `frames` and `error` of the
 /// capture.
 #[pyfunction]

@@ -56,3 +56,9 @@ def check_name(asked: str) -> None:
             f'no quantity "{name}"; the nearest are {near}',
             "`lasthop explain --terms` lists all quantities",
         )
+    list_name, lists = asked.rpartition(".")[0], registry()[name].lists
+    if list_name and list_name not in lists:
+        raise UserError(
+            f"{asked}: {list_name} do not have the quantity {name}; expected one of "
+            f"{', '.join(f'{each}.{name}' for each in lists)}"
+        )

@@ -2,7 +2,7 @@
 
 import errno
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from math import inf
 from pathlib import Path
 from typing import Annotated, Any
@@ -82,9 +82,13 @@ def whole_number(text: str, least: int, most: int, what: str) -> int:
     return int(digits)
 
 
-def number_from(least: int, most: int, what: str) -> Callable[[object], int]:
-    """Return a parser of an option's whole number; its default may be a number."""
-    return lambda text: whole_number(str(text), least, most, what)
+def number_of(default: int, least: int, most: int, text: str) -> Any:
+    """Return an option N, a whole number from `least` to `most`."""
+
+    def parse(given: object) -> int:
+        return whole_number(str(given), least, most, "a whole number")
+
+    return preset(default, "N", f"{text} N is from {least} to {most}.", parser=parse)
 
 
 def cost(text: object, units: Sequence[tuple[float, str]], example: str) -> float:

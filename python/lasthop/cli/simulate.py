@@ -154,8 +154,16 @@ def drawn(
 ) -> "Callable[[], Figure]":
     """Return a function that draws frames (--air), time series (--series), or the main picture."""
     if stretch is not None:
-        return lambda: result.plot.air(*stretch)
+        return lambda: air_figure(result, *stretch)
     return (lambda: result.plot.series()) if series is not None else (lambda: result.plot())
+
+
+def air_figure(result: Result, from_s: float, to_s: float) -> "Figure":
+    """Return the picture of --air."""
+    try:
+        return result.plot.air(from_s, to_s)
+    except UserError as error:
+        raise UserError(f"--air: {error}", error.hint) from None
 
 
 def stretch(text: str, scenario: Scenario) -> tuple[float, float]:
@@ -174,9 +182,10 @@ def stretch(text: str, scenario: Scenario) -> tuple[float, float]:
         for end, (_, size) in zip((result.low, result.high), known, strict=True)
     )
     duration_s = scenario.typed.duration_s
-    if not 0.0 <= from_s < duration_s:
+    if not 0.0 <= from_s < to_s <= duration_s:
         raise UserError(
-            f"{option}: begins outside the run: expected a time from 0 to below {duration_s:g} s"
+            f"{option}: expected FROM before TO, and both within the run of {duration_s:g} s",
+            EXAMPLE,
         )
     return from_s, to_s
 

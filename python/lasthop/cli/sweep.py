@@ -100,8 +100,7 @@ def sweep(
     ),
     show: list[str] | None = unset(
         "NAME",
-        "Also print this quantity, one column per item, such as stations.airtime_fraction; "
-        "repeatable.",
+        "Also print this quantity, one column per item, such as flows.rtt_s; repeatable.",
     ),
     as_json: bool = options.JSON,
 ) -> None:
@@ -145,6 +144,7 @@ def sweep(
                 )
         except SweepInterrupted as stop:
             interrupted, result = stop, stop.finished
+    absent = []
     try:
         result.save(directory)
     except KeyboardInterrupt:
@@ -157,8 +157,8 @@ def sweep(
                 sys.stdout.write(piece)
         else:
             print_sweep(result)
-            for name in show or () if result.points else ():
-                print_quantity(result, name)
+            asked_for = show or () if result.points else ()
+            absent = [name for name in asked_for if not print_quantity(result, name)]
     tell("tables", directory, as_json=as_json)
     warn(*result.notes, *first_warning(result))
     if result.points:  # There may be no points after Ctrl-C.
@@ -166,6 +166,8 @@ def sweep(
         save_report(result, reported, anonymise, as_json=as_json)
     if interrupted is not None:
         raise Interrupted(str(interrupted), GO_ON)
+    if absent:
+        raise no_point_has(absent[0], result.points[0])
 
 
 def sweep_picture(
@@ -314,8 +316,10 @@ def print_list(list_name: str, points: Sequence[Point], paths: list[str]) -> Non
         print_table(headers, rows, names=len(titles))
 
 
-def print_quantity(result: Sweep, asked: str) -> None:
-    """Print one quantity: a row per grid point, and a column per item that has the quantity."""
+def print_quantity(result: Sweep, asked: str) -> bool:
+    """Print one quantity: a row per grid point, and a column per item that has the quantity.
+    Return whether any point has the quantity.
+    """
     list_name, _, quantity = asked.rpartition(".")
     seen = result.points[:MAX_ROWS]
     for each in [list_name] if list_name else registry()[quantity].lists:
@@ -330,13 +334,25 @@ def print_quantity(result: Sweep, asked: str) -> None:
         if names:
             break
     else:
-        raise UserError(f"--show {asked}: no point has this quantity")
+        return False
     rows = [
         [*point.settings.values(), *(known.get(name, "-") for name in names)]
         for point, known in zip(seen, cells, strict=True)
     ]
     headers = [*result.paths, *(f"{name}\n{column.header}" for name in names)]
     print_table(headers, rows, names=len(result.paths))
+    return True
+
+
+def no_point_has(asked: str, point: Point) -> UserError:
+    """Return the error for a quantity that no point has, with the quantities of the same items."""
+    list_name, _, quantity = asked.rpartition(".")
+    lists = [list_name] if list_name else registry()[quantity].lists
+    items = [(each, item) for each in lists for item in point.summary.get(each, ())]
+    known = dict.fromkeys(f"{each}.{key}" for each, item in items for key in item)
+    names = [name for name in known if name.rpartition(".")[2] in registry()]
+    expected = f"; expected one of {', '.join(names)}" if names else ""
+    return UserError(f"--show {asked}: no point has this quantity{expected}")
 
 
 def members(point: Point) -> dict[str, list[Mapping[str, Any]]]:

@@ -24,7 +24,7 @@ from lasthop.emulation.limits import (
     initial_rto_s,
 )
 from lasthop.emulation.places import Places, Ways
-from lasthop.emulation.programs import PATIENCE_S, Program, Programs
+from lasthop.emulation.programs import Program, Programs
 from lasthop.emulation.relayed import relayed
 from lasthop.emulation.reports import reports
 from lasthop.emulation.request import Progress, Request
@@ -367,7 +367,7 @@ def run(
 
     def start_foreground() -> None:
         now_s = traffic.now_s()
-        if programs.is_ready() or now_s > warmup_s + PATIENCE_S:
+        if programs.is_ready() or not programs.is_patient(now_s - warmup_s):
             programs.start_foreground()
         else:
             traffic.at(now_s + LOOK_S / 4, start_foreground)

@@ -14,10 +14,14 @@ from lasthop.emulation.places import Place, Places
 from lasthop.emulation.uplink import name_servers
 from lasthop.linux.listening import listening
 from lasthop.linux.netns import Namespace
+from lasthop.linux.processes import any_at_work
 
-PATIENCE_S = 1.0
-"""Longest time that the foreground program waits until the other programs listen at a socket.
+PATIENCE_S, MAX_PATIENCE_S = 1.0, 10.0
+"""Longest time that the foreground program waits until the other programs listen at a socket. The
+second value is the limit if one of them uses a processor or a disk, as programs do when they start.
 [s]"""
+IDLE_S = 0.5
+"""Time without such use, after which a program is no longer expected to listen soon. [s]"""
 LAUNCH = Path(__file__).with_name("launch.py")
 
 
@@ -32,6 +36,22 @@ class Program:
     def of_shell(cls, place: str, command: str) -> "Program":
         """Return the program that runs a command text in a shell."""
         return cls(place, ["sh", "-c", command])
+
+
+@dataclass
+class Patience:
+    """Decision how long the foreground program waits until the other programs listen."""
+
+    at_work_s: float = 0.0
+    """Time at which one of the other programs was last seen at work, from the start of the wait.
+    [s]"""
+
+    def lasts(self, waited_s: float, processes: Sequence[int]) -> bool:
+        """Return whether to wait on for these processes, after a wait of `waited_s`."""
+        if waited_s > PATIENCE_S - IDLE_S and any_at_work(processes):
+            self.at_work_s = waited_s
+        is_idle = waited_s - self.at_work_s > IDLE_S
+        return waited_s <= PATIENCE_S or (not is_idle and waited_s <= MAX_PATIENCE_S)
 
 
 class Programs:
@@ -65,6 +85,7 @@ class Programs:
         self.exit_code: int | None = None
         self.stack = stack
         self.background: list[tuple[str, subprocess.Popen[bytes]]] = []
+        self.patience = Patience()
         self.silent: dict[str, set[tuple[str, str]]] = {}
         """Sockets that were already listening at a host before the programs were started, by the
         host's name."""
@@ -95,6 +116,11 @@ class Programs:
         runs, a new socket listens."""
         waiting = {place for place, process in self.background if process.poll() is None}
         return all(self.at(place).run(listening) - self.silent[place] for place in waiting)
+
+    def is_patient(self, waited_s: float) -> bool:
+        """Return whether the foreground program waits for the other programs, after it has waited
+        for `waited_s`."""
+        return self.patience.lasts(waited_s, [process.pid for _, process in self.background])
 
     def start_foreground(self) -> None:
         """Start the foreground program. From then on, only this program handles Ctrl-C of the

@@ -66,7 +66,8 @@ def _measurement(path: Path, tree: Any) -> Measurement:
     if isinstance(kind, str) and "scenario" in tree:
         raise UserError(f"{path}: a {kind} of lasthop; expected an emulation or a simulation")
     raise UserError(
-        f"{path}: neither of flent (results, x_values) nor of iperf3 (start, end) nor of lasthop"
+        f"{path}: not a measurement: expected a file of flent (with the keys results and "
+        "x_values), of iperf3 --json (start and end), or a result of lasthop simulate or emulate"
     )
 
 

@@ -185,7 +185,9 @@ def from_csv(path: Path, named: str) -> Grid:
                 for number, row in enumerate(csv.reader(file), 1)
                 if row and not row[0].startswith("#")
             ]
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
+    except UnicodeDecodeError:
+        raise UserError(f"{named} {path}: not a text file; expected CSV in UTF-8") from None
+    except (OSError, csv.Error) as error:
         why = error.strerror if isinstance(error, OSError) else error
         raise UserError(f"{named} {path}: cannot be read: {why}") from None
     except UnreadableError as error:

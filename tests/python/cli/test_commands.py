@@ -398,6 +398,14 @@ def test_sweep_shows_the_requested_quantities(lasthop: Lasthop, small: Path) -> 
     absent = lasthop("sweep", small, *over, "--show", "mark_probability")
     assert absent.returncode == 2
     assert "--show mark_probability: no point has this quantity" in absent.stderr
+    without = lasthop("sweep", small, *over, "--show", "stations.airtime_fraction")
+    assert (without.returncode, "Jain's" in without.stdout) == (2, True)
+    assert "airtime_fraction: no point has this quantity; expected one of" in without.stderr
+    assert "stations.goodput_bps" in without.stderr
+    misplaced = lasthop("sweep", small, *over, "--show", "flows.airtime_fraction")
+    assert (misplaced.returncode, misplaced.stdout) == (2, "")
+    expected = "expected one of links.airtime_fraction, stations.airtime_fraction"
+    assert expected in misplaced.stderr
 
 
 ROUTER = """\

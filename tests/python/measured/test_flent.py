@@ -107,8 +107,11 @@ GARBAGE = {
     "half of gzip": (gzip.compress(json.dumps(FLENT).encode())[:90], "compressed, and damaged"),
     "binary": (bytes(range(256)), "is binary"),
     "deep nesting": (b"[" * 200_000, "nested more deeply"),
-    "another program's": (b'{"speed": 5}', "neither of flent .* nor of iperf3"),
-    "a list": (b"[1, 2]", "neither of flent"),
+    "another program's": (
+        b'{"speed": 5}',
+        "not a measurement: expected a file of flent .*, of iperf3 --json",
+    ),
+    "a list": (b"[1, 2]", "not a measurement: expected a file of flent"),
     "a prediction": (
         b'{"kind": "prediction", "scenario": "x", "version": "1"}',
         "a prediction of lasthop; expected an emulation",

@@ -102,7 +102,7 @@ fn text(bytes: &[u8]) -> Result<&str, (Origin, String)> {
     let length = bytes.len();
     if length > LARGEST_FILE {
         let message =
-            format!("{length} bytes are too many for a scenario; expected at most {LARGEST_FILE}");
+            format!("more than {LARGEST_FILE} bytes, which is too large for a scenario");
         return Err((Origin::File, message));
     }
     let breaks = |offset: usize| bytes[..offset].iter().filter(|b| **b == b'\n').count();

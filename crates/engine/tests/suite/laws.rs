@@ -61,7 +61,7 @@ fn changed(scenario: &Scenario, change: Change) -> Scenario {
     scenario.moved_to(&other)
 }
 
-fn told(mut session: Session<'_>) -> String {
+fn result_of(mut session: Session<'_>) -> String {
     let go_on = &mut |_| ControlFlow::Continue(());
     match session.run_to_end(go_on).and_then(|()| session.finish()) {
         Ok(run) => format!("{run:?}"),
@@ -104,7 +104,7 @@ fn check_stepping(scenario: &Scenario, change: Change) {
                 assert_eq!(session.change(next.clone()), Ok(()));
             }
         }
-        told(session)
+        result_of(session)
     };
     assert_eq!(stepped(None, &[]), unbroken(scenario));
     assert_eq!(stepped(Some(&other), &[]), unbroken(&other));

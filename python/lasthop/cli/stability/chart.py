@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from lasthop.cli.options import JSON, MAX_MEMORY, MAX_TIME, number_from, preset
+from lasthop.cli.options import JSON, MAX_MEMORY, MAX_TIME, number_of
 from lasthop.cli.picture import PLOT
 from lasthop.cli.progress import count_bar
 from lasthop.cli.stability.options import (
@@ -28,12 +28,7 @@ def chart(
     name: CaseName,
     over: Over,
     settings: list[str] | None = PARAMETERS,
-    size: int = preset(
-        100,
-        "N",
-        "Use N values of each parameter, from 2 to 2000.",
-        parser=number_from(2, 2000, "a number of values"),
-    ),
+    size: int = number_of(100, 2, 2000, "Use N values of each parameter."),
     out: Path | None = OUT,
     plot: str | None = PLOT,
     max_time: float = MAX_TIME,

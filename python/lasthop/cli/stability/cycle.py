@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from lasthop.cli.boundary import warn
-from lasthop.cli.options import JSON, MAX_MEMORY, MAX_TIME, flag, number_from, preset
+from lasthop.cli.options import JSON, MAX_MEMORY, MAX_TIME, flag, number_of
 from lasthop.cli.picture import PLOT
 from lasthop.cli.progress import count_bar
 from lasthop.cli.stability.answers import certain
@@ -38,11 +38,11 @@ def cycle(
     name: CaseName,
     over: Over,
     settings: list[str] | None = PARAMETERS,
-    count: int = preset(
+    count: int = number_of(
         30,
-        "N",
+        2,
+        1000,
         "Compute at most N cycles; with --constrained, use N values of the parameter.",
-        parser=number_from(2, 1000, "a number of cycles or values"),
     ),
     constrained: bool = flag(
         "--constrained",

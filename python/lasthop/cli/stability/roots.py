@@ -4,7 +4,7 @@ from math import ceil, log10
 
 import typer
 
-from lasthop.cli.options import JSON, MAX_MEMORY, MAX_TIME, number_from, preset
+from lasthop.cli.options import JSON, MAX_MEMORY, MAX_TIME, number_of
 from lasthop.cli.stability.answers import number, root_object
 from lasthop.cli.stability.options import PARAMETERS, CaseName, read_case
 from lasthop.cli.tables import print_table
@@ -18,12 +18,7 @@ depend on the processor.
 def roots(
     name: CaseName,
     settings: list[str] | None = PARAMETERS,
-    count: int = preset(
-        6,
-        "N",
-        "Find at most N roots, from 1 to 40.",
-        parser=number_from(1, 40, "a number of roots"),
-    ),
+    count: int = number_of(6, 1, 40, "Find at most N roots."),
     max_time: float = MAX_TIME,
     max_memory: float = MAX_MEMORY,
     as_json: bool = JSON,

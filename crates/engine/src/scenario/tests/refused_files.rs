@@ -23,7 +23,7 @@ fn a_large_file_is_refused_unread() {
     let large = vec![b'['; 10_000_000];
     assert_eq!(
         message_of_bytes(&large),
-        "x.toml: 10000000 bytes are too many for a scenario; expected at most 1048576"
+        "x.toml: more than 1048576 bytes, which is too large for a scenario"
     );
     let mut largest = SMALL.as_bytes().to_vec();
     largest.resize(LARGEST_FILE, b'\n');
