@@ -101,8 +101,7 @@ pub(crate) fn files_named(file: &File, grammar: &Grammar) -> Vec<String> {
 fn text(bytes: &[u8]) -> Result<&str, (Origin, String)> {
     let length = bytes.len();
     if length > LARGEST_FILE {
-        let message =
-            format!("more than {LARGEST_FILE} bytes, which is too large for a scenario");
+        let message = format!("more than {LARGEST_FILE} bytes, which is too large for a scenario");
         return Err((Origin::File, message));
     }
     let breaks = |offset: usize| bytes[..offset].iter().filter(|b| **b == b'\n').count();
