@@ -153,6 +153,12 @@ def test_captured_frames_are_the_packets_of_the_interfaces(tmp_path, cell):
 
 
 def contains(packets: list[bytes], part: list[bytes]) -> bool:
-    """Return whether `packets` contains `part` as consecutive packets."""
+    """Return whether `packets` contains `part` as consecutive packets. If not, print where the
+    packets of `part` are in `packets`.
+    """
     starts = [index for index, packet in enumerate(packets) if packet == part[0]]
-    return any(packets[index : index + len(part)] == part for index in starts)
+    if any(packets[index : index + len(part)] == part for index in starts):
+        return True
+    places = [packets.index(packet) if packet in packets else None for packet in part]
+    print(f"{len(packets)} packets on the air; places of {len(part)} packets: {places}")
+    return False
