@@ -252,5 +252,5 @@ def test_a_capture_does_not_replace_its_scenario(
     text = 'duration = "2 s"\nwarmup = "1 s"\ncell = { phy = "802.11g" }\nstation.a.upload = 1\n'
     path.write_text(text)
     assert main([command, str(path), "--pcapng", str(path)]) == 2
-    assert "this is the scenario, which would be overwritten" in capsys.readouterr().err
+    assert "is the scenario, which would be overwritten" in capsys.readouterr().err
     assert path.read_text() == text

@@ -145,8 +145,8 @@ def test_a_link_replaces_the_file(given: str, done: list[str]) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["x.toml", "--link", "1 Mbps, 1 ms", "--", "ls"], "error: `--link` replaces FILE"),
-        (["--link", "1 Mbps, 1 ms"], "error: `--link`: missing the command to run"),
+        (["x.toml", "--link", "1 Mbps, 1 ms", "--", "ls"], "error: --link: replaces FILE"),
+        (["--link", "1 Mbps, 1 ms"], "error: --link: missing command to run"),
         (["--link", "1 Mbps", "--", "ls"], 'error: --link "1 Mbps": the delay is missing; expec'),
         (["--link", "1 Mbps, 1 ms", "--", ""], "error: the command is empty"),
         (["--link", "1 Mbps, 1 ms", "--at", "me", "--", "ls"], "error: me: no such place"),

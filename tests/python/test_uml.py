@@ -233,4 +233,4 @@ def test_a_limit_of_processor_time_needs_simulated_time(lasthop: Lasthop, tmp_pa
     file.write_text('duration = "5 s"\ncell = { phy = "802.11g" }\nstation.a = { download = 1 }\n')
     done = lasthop("emulate", str(file), "--max-time", "5s")
     assert done.returncode == 2
-    assert done.stderr.startswith("error: `--max-time` limits runs in simulated time")
+    assert done.stderr.startswith("error: --max-time: limits only runs in simulated time")

@@ -67,7 +67,7 @@ def test_a_bad_scenario_is_one_line(lasthop: Lasthop, tmp_path: Path, case: str)
     [
         (b"\x7fELF\0\0", "NUL"),
         (b'name = "\xff"\n', "UTF-8"),
-        (b"# " + b"x" * 10_000_000, "10000002 bytes"),
+        (b"# " + b"x" * 10_000_000, "more than 1048576 bytes"),
     ],
     ids=["binary", "latin-1", "10 MB"],
 )
