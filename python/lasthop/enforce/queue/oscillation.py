@@ -134,5 +134,5 @@ def in_words(result: Verdict, text: str) -> str:
     if result.oscillates:
         period = f", with a period of {result.period_s:.2g} s" if result.period_s else ""
         what = f"the queue would oscillate{period}"
-    caution = f"; {result.why}" if result.why else ""
-    return f"{text}: {what}{caution}"
+    reason = f"; {result.why}" if result.why else ""
+    return f"{text}: {what}{reason}"
