@@ -126,7 +126,21 @@ def refused(scenario: Scenario, model: str, error: ModelError) -> UserError:
     for reason in others:
         print_error(f"{scenario.source}: model {model}: {reason}")
     hint = "run `lasthop simulate`, which makes no such assumption"
+    if model == "aggregates" and has_shares(scenario):
+        hint = (
+            "add `--model hotspot --option beta=1` to predict goodput shares; beta is "
+            "`mpdus_per_ppdu` of a backlogged station in a simulation, divided by that of the AP"
+        )
     return UserError(f"{scenario.source}: model {model}: {last}", hint)
+
+
+def has_shares(scenario: Scenario) -> bool:
+    """Return whether model hotspot predicts goodput shares of the scenario with the option beta."""
+    try:
+        prediction = ask(scenario, model="hotspot", options={"beta": 1.0})
+    except UserError:
+        return False
+    return any("goodput_share" in station for station in prediction.summary["stations"])
 
 
 def print_warnings(*answers: "Prediction | Result | Emulation") -> None:

@@ -387,6 +387,24 @@ def test_model_refusal_names_the_assumption(lasthop: Lasthop, tmp_path: Path) ->
     assert "hint: run `lasthop simulate`, which makes no such assumption" in done.stderr
 
 
+@pytest.mark.parametrize("lossless", [True, False])
+def test_model_refusal_names_another_model_only_if_that_model_works(
+    lasthop: Lasthop, tmp_path: Path, lossless: bool
+) -> None:
+    path = tmp_path / "ax.toml"
+    path.write_text(
+        'duration = "1 s"\ncell = { phy = "802.11ax" }\n'
+        "[station.a]\nupload = 2\n[station.b]\ndownload = 1\n"
+    )
+    settings = ["--set", f"tcp.window={42 if lossless else 20000}"]
+    refused = lasthop("predict", path, *settings)
+    assert refused.returncode == 2
+    options = ["--model", "hotspot", "--option", "beta=1"]
+    assert (f"hint: add `{' '.join(options)}`" in refused.stderr) == lossless
+    done = lasthop("predict", path, *settings, *options)
+    assert (done.returncode == 0) == lossless
+
+
 def test_model_refusal_names_every_assumption(lasthop: Lasthop, small: Path) -> None:
     done = lasthop("predict", small, "--set", "wire.loss=0.1", "--set", "station.far.error=0.1")
     assert done.returncode == 2
