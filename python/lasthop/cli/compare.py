@@ -169,7 +169,12 @@ def print_comparison(comparison: Comparison, options: Mapping[str, object]) -> N
             row
             for row in comparison.rows
             if row.quantity == quantity
-            and not (summed and row.list == "flows" and not of_interest(row))
+            and not (
+                summed
+                and row.list == "flows"
+                and not of_interest(row)
+                and not comparison.is_only_loss(row)
+            )
             and not comparison.repeats_a_node(row)
         ]
         # First print the rows of the cell and the access point, then those of stations, then flows.
