@@ -8,7 +8,7 @@ import typer
 
 from lasthop import _core
 from lasthop.cli.app import app
-from lasthop.explanation.terms import glossary
+from lasthop.explanation.terms import entries, glossary
 
 Schema = Mapping[str, Any]
 
@@ -110,13 +110,38 @@ def terms_table() -> list[str]:
     ]
 
 
+def headings_table() -> list[str]:
+    """Return the lines of the table of column headings that are not titles of quantities."""
+    headings = (entry for entry in entries() if entry.kind == "heading")
+    rows = []
+    for entry in sorted(headings, key=lambda entry: entry.name.casefold()):
+        tables, _, unit = entry.title.removeprefix("heading in the tables of ").rpartition(
+            ", unit "
+        )
+        rows.append(f"| {entry.name} | {unit} | {entry.means} | {tables} |")
+    return [
+        "## Headings of tables",
+        "",
+        "Headings of printed tables that are not titles of [quantities](#quantities). `lasthop",
+        'explain HEADING` prints the entry, such as `lasthop explain "base RTT"`.',
+        "",
+        "| heading | unit | meaning | tables |",
+        "|---|---|---|---|",
+        *rows,
+    ]
+
+
 def nomenclature_page() -> str:
-    """Return the page with the glossary, and a section for each measured quantity."""
+    """Return the page with the glossary, the headings of tables, and a section for each measured
+    quantity.
+    """
     quantities: list[Schema] = json.loads(_core.quantities())
     lines = [
         "# Nomenclature",
         "",
         *terms_table(),
+        "",
+        *headings_table(),
         "",
         "## Quantities",
         "",
@@ -126,10 +151,13 @@ def nomenclature_page() -> str:
         "answer does not give is absent. This page is written from the registry in the engine.",
         "",
     ]
+    headings = {each.name: each.headings for each in entries() if each.kind == "quantity"}
     for quantity in quantities:
         lists = ", ".join(f"`{name}`" for name in quantity["lists"])
         definition = quantity["definition"]
         lines += [f"### `{quantity['name']}`", ""]
         lines += [f"{definition[0].upper()}{definition[1:]}.", ""]
         lines += [f"Unit: {quantity['unit']}. In: {lists}.", ""]
+        if known := headings[quantity["name"]]:
+            lines += [f"Column heading: {'; '.join(known)}.", ""]
     return "\n".join(lines).rstrip() + "\n"

@@ -5,7 +5,7 @@ import pytest
 
 import lasthop as lh
 
-from .conftest import SMALL
+from .conftest import SMALL, Lasthop
 
 UDP = """\
 duration = "2 s"
@@ -82,3 +82,35 @@ def test_prediction_has_no_columns_of_intervals(comparison: lh.Comparison) -> No
 def test_an_unknown_model_is_refused_with_the_known_models() -> None:
     with pytest.raises(lh.UserError, match=r'model "crystal-ball": expected one of .*hotspot'):
         lh.compare(SMALL, model="crystal-ball")
+
+
+def test_losses_that_the_model_predicts_for_a_cell_are_printed(
+    lasthop: Lasthop, tmp_path: Path
+) -> None:
+    """`lasthop predict` prints the loss of each download, and so does `compare`. Uploads lose
+    nothing, so that they have no row.
+    """
+    (tmp_path / "cell.toml").write_text(
+        'duration = "5 s"\nwarmup = "1 s"\nreplications = 2\n'
+        '[cell]\nphy = "802.11b"\nap_queue = 20\n'
+        "[station.up]\nupload = 2\n[station.down]\ndownload = 2\n"
+    )
+    done = lasthop("compare", str(tmp_path / "cell.toml"))
+    lines = done.stdout.splitlines()
+    first = next(place for place, line in enumerate(lines) if line.startswith("loss [%]"))
+    assert "down/down/1" in lines[first]
+    assert "down/down/2" in lines[first + 1]
+    assert "up/up/1" not in done.stdout
+    page = lh.compare(tmp_path / "cell.toml")._repr_html_()
+    assert page.count("down/down/1") == 1
+    assert "up/up/1" not in page
+
+
+def test_the_warning_of_newreno_names_the_key_and_its_default() -> None:
+    [warning] = [each for each in lh.predict(SMALL).warnings if "NewReno" in each]
+    assert warning.startswith(
+        "`tcp.congestion` is newreno, the default in cells of 802.11a, b and g: NewReno has fewer "
+        "timeouts than the Reno of the model"
+    )
+    reno = lh.predict(SMALL, settings={"tcp.congestion": "reno"})
+    assert not [each for each in reno.warnings if "NewReno" in each]

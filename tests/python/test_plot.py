@@ -77,7 +77,7 @@ def test_classes_of_a_shared_queue_have_a_panel_with_their_targets() -> None:
     [legend] = figure.legends
     assert [text.get_text() for text in legend.texts] == [
         "simulation, 95 %",
-        "range of a group",
+        "range of a group, simulation",
         "model",
         "equal shares",
         "target",

@@ -15,7 +15,7 @@ from matplotlib.patches import Rectangle
 import lasthop as lh
 from lasthop.answers.digits import estimate
 from lasthop.plot.figure import EMULATION
-from lasthop.plot.rows import OF_GROUP, Spread, bars, is_seen, short
+from lasthop.plot.rows import Spread, bars, is_seen, of_group, short
 from lasthop.plot.sharers import item_of, meaning_of_groups, sharers, title_of
 from lasthop.plot.side_by_side import EQUAL
 
@@ -80,7 +80,7 @@ def test_equal_stations_are_one_row_with_the_interval_of_their_mean(groups: lh.R
 
 def test_the_minimum_and_maximum_of_a_group_are_marked(groups: lh.Result) -> None:
     goodputs = groups.plot().axes[0]
-    [mark] = (each for each in goodputs.containers if each.get_label() == OF_GROUP)
+    [mark] = (each for each in goodputs.containers if each.get_label() == of_group("simulation"))
     [bar] = mark
     down = groups.stations["goodput_bps"].iloc[1:] / 1e6
     assert bar.get_x() == pytest.approx(down.min())
@@ -92,7 +92,7 @@ def test_an_invisible_range_is_not_in_the_legend() -> None:
     assert is_seen([Spread(10.0), wide])
     assert not is_seen([Spread(1000.0, 3.0), wide])
     assert not is_seen([Spread(10.0), Spread(nan)])
-    for other, labels in ((10.0, ["x", OF_GROUP]), (1000.0, ["x"])):
+    for other, labels in ((10.0, ["x", of_group("x")]), (1000.0, ["x"])):
         axes = Figure().subplots()
         bars(axes, [Spread(other), wide], "blue", "x")
         assert sorted(axes.get_legend_handles_labels()[1]) == sorted(labels)

@@ -17,6 +17,8 @@ from lasthop.sweep.grid import grid
 from .test_network import DUMBBELL
 from .test_plot_answers import GROUPS, clipped_texts
 
+OF_GROUPS = "error bars: 95 % interval; a group: mean and range (pale), no\ninterval"
+
 QUICK = {"duration": "1 s", "warmup": "0.2 s", "replications": 2}
 
 
@@ -212,7 +214,7 @@ def test_queues_and_flows_of_a_group_are_its_mean_and_range(queues: lh.Sweep) ->
     bands = [each for each in axes.collections if isinstance(each, FillBetweenPolyCollection)]
     assert len(bands) == 1
     flows = legend(queues.plot("flows.rtt_s"))
-    assert flows == ("a group: mean and range", ["up/up/1", "up/up/2", "down/down/1"])
+    assert flows == (OF_GROUPS, ["up/up/1", "up/up/2", "down/down/1"])
 
 
 def test_too_many_lines_are_refused_with_the_limit() -> None:
@@ -237,7 +239,7 @@ def test_shares_are_drawn_over_one_path_with_intervals_and_ranges(queues: lh.Swe
     [band] = (each for each in axes.collections if isinstance(each, FillBetweenPolyCollection))
     highest = band.get_paths()[0].vertices[:, 1].max()
     assert highest == pytest.approx(max(each.max() for each in group))
-    assert legend(queues.plot()) == ("a group: mean and range", ["up ↑", "down ↓"])
+    assert legend(queues.plot()) == (OF_GROUPS, ["up ↑", "down ↓"])
     assert clipped_texts(queues.plot()) == []
 
 
@@ -373,3 +375,9 @@ def test_panels_of_a_quantity_begin_at_zero() -> None:
     assert {axes.get_ylim()[0] for axes in figure.axes} == {0.0}
     for axes in figure.axes:  # The marks at the upper edge are not cut off.
         assert axes.get_ylim()[1] >= 1.02 * max(max(line.get_ydata()) for line in axes.lines)
+
+
+def test_a_group_of_a_single_run_has_a_range_and_no_interval() -> None:
+    once = {**QUICK, "replications": 1}
+    figure = lh.sweep(GROUPS, {"cell.ap_queue": [10, 40]}, settings=once).plot()
+    assert legend(figure)[0] == "a group: mean and range (pale)"

@@ -337,6 +337,15 @@ def test_texts_without_a_value_are_refused(text: str, message: str) -> None:
     assert message in str(caught.value)
 
 
+def test_the_hint_at_a_wrong_range_names_every_form() -> None:
+    with pytest.raises(lh.UserError) as caught:
+        values_of("1,2..", "over x", "")
+    assert caught.value.hint == (
+        "write 1..5 for whole numbers, 20..100:20 for equal steps, or 10..1000 log 5 for equal "
+        "ratios"
+    )
+
+
 def test_paths_may_be_varied_together() -> None:
     over = {"cell.ap.cwmin": "15,31", "seed": [7, 8]}
     settings = [point.settings for point in lh.sweep(SMALL, over, combine="zip").points]

@@ -5,6 +5,7 @@ are correct.
 import json
 import pickle
 import random
+from dataclasses import replace
 from itertools import permutations
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ import lasthop as lh
 from lasthop.answers.calls import DELAY_P99_S, LOSS, Call
 from lasthop.answers.estimates import Estimate
 from lasthop.batch.paired import Measure
-from lasthop.display.what_if import conclusion, difference_rows, value_rows
+from lasthop.display.what_if import COMMON, conclusion, difference_rows, legend, value_rows
 from lasthop.errors import ScenarioError, UserError
 from lasthop.whatif.cases import Case, case_of_text, cases_of, cases_of_file
 from lasthop.whatif.what_if import Run
@@ -49,10 +50,10 @@ def test_each_case_has_verdicts(asked: lh.WhatIf) -> None:
     assert (asked.replications, asked.comparisons) == (10, 5 * 3)
     assert [run.is_unchanged for run in asked.runs] == [False, False, False, False, True, False]
     assert asked.notes == [
-        "AP: identical in every replication: this setting never acted in these runs",
-        "no change: no change: its settings are those of the scenario as it is",
-        "two: only this case has laptop/up/2",
-        "wire.queue sets the queue at both ends of the line: fq, CoDel",
+        '"AP": identical in every replication: this setting never acted in these runs',
+        '"no change": no change: its settings are those of the scenario as it is',
+        '"two": only this case has laptop/up/2',
+        'wire.queue sets the queue at both ends of the line: "fq", "CoDel"',
     ]
 
 
@@ -121,7 +122,7 @@ def test_a_notebook_shows_tables_and_verdicts(asked: lh.WhatIf) -> None:
     for part in (
         "<table",
         "<img",
-        "Lowest delay (99 % within) of phone/udp-up/1: fq.",
+        "Lowest delay (99 % within) of phone/udp-up/1: &quot;fq&quot;.",
         "<b>a call</b>",
     ):
         assert part in page
@@ -250,7 +251,7 @@ def test_the_command_prints_a_conclusion_and_reuses_finished_runs(
     lines = done.stdout.splitlines()
     assert lines[0] == "a call: 1 case compared with the scenario as it is"
     assert lines[1].startswith("10 x 3 s per case, first 1 s cut, seed 1;")
-    assert lines[2] == "Best for the calls: fq (all good)."
+    assert lines[2] == 'Best for the calls: "fq" (all good).'
     rows = [line.split() for line in lines if line.startswith(("as it is ", "fq "))]
     assert [rows[0][3], rows[1][1]] == ["bad:", "good"]
     parts = sorted(Path("out", "parts").iterdir())
@@ -287,9 +288,9 @@ def test_a_longer_delay_that_is_good_is_better_than_a_short_one_with_losses() ->
     runs = [base, short, a_run("fq", 0.04, 0.0, 4e8), a_run("mac", 0.09, 0.0, 7e8)]
     answer = lh.WhatIf(lh.check(CALL), OF_CALL, runs)
     assert list(conclusion(answer)) == [
-        "Best for the calls: fq, mac (all good). Most goodput of all downloads: mac.",
-        "Worse than the scenario as it is: goodput of all downloads with fq.",
-        "mac has all of these advantages, and nothing gets worse beyond the noise; the delay of "
+        'Best for the calls: "fq", "mac" (all good). Most goodput of all downloads: "mac".',
+        'Worse than the scenario as it is: goodput of all downloads with "fq".',
+        '"mac" has all of these advantages, and nothing gets worse beyond the noise; the delay of '
         "phone's call is longer, but good.",
     ]
     assert [row[1] for row in value_rows(answer)] == ["bad: loss"] * 2 + ["good"] * 2
@@ -302,11 +303,54 @@ def test_a_longer_delay_that_is_good_is_better_than_a_short_one_with_losses() ->
     ]
 
 
+def a_run_of_downloads(name: str, rtt_s: float, goodput_bps: float) -> Run:
+    """Return three replications of downloads that hardly vary."""
+    values = {
+        measure.key: [value * factor for factor in (1.0, 1.0001, 0.9998)]
+        for measure, value in zip(OF_DOWNLOADS, (rtt_s, goodput_bps), strict=True)
+    }
+    return Run(Case(name, ()), values, is_random=True)
+
+
+OF_DOWNLOADS = (
+    Measure("flows", "rtt_s", ("d",), "mean", "TCP flows"),
+    Measure("flows", "goodput_bps", ("d",), "sum", "common downloads"),
+)
+
+
+def test_the_conclusion_says_what_gets_worse_with_a_case_that_is_only_second_best() -> None:
+    """The case `equal` is better than the scenario as it is, but not as good as `without`. The
+    conclusion names its longer RTT all the same. A case without any advantage is left out.
+    """
+    runs = [
+        a_run_of_downloads("as it is", 0.043, 2.6e8),
+        a_run_of_downloads("without", 0.043, 4.9e8),
+        a_run_of_downloads("equal", 0.058, 3.6e8),
+        a_run_of_downloads("bad", 0.09, 2e8),
+    ]
+    answer = lh.WhatIf(lh.check(CALL), OF_DOWNLOADS, runs)
+    assert list(conclusion(answer)) == [
+        'Most goodput of common downloads (of the stations that all cases have): "without".',
+        'Worse than the scenario as it is: RTT of TCP flows with "equal".',
+    ]
+    assert legend(answer).startswith("* best")
+    assert COMMON not in legend(answer)
+    same = lh.WhatIf(lh.check(CALL), OF_DOWNLOADS, [runs[0], replace(runs[0], case=Case("b", ()))])
+    assert legend(same) == "common downloads: those of the stations that all cases have"
+
+
+def test_the_limit_of_a_good_call_is_drawn_above_the_grid() -> None:
+    runs = [a_run("as it is", 0.3, 0.02, 5e8), a_run("fq", 0.1, 0.005, 5e8)]
+    for axes in lh.WhatIf(lh.check(CALL), OF_CALL, runs).plot().axes[:2]:
+        [limit] = [line for line in axes.lines if line.get_linestyle() == "--"]
+        assert limit.get_zorder() > axes.xaxis.get_zorder()
+
+
 def test_a_case_that_leaves_the_calls_bad_is_not_advice() -> None:
     runs = [a_run("as it is", 0.3, 0.02, 5e8), a_run("line x2", 0.2, 0.015, 5e8)]
     [first, *_] = conclusion(lh.WhatIf(lh.check(CALL), OF_CALL, runs))
     assert first.startswith(
-        "No case makes all calls good; line x2 improves them most (0 of 1 directions good)."
+        'No case makes all calls good; "line x2" improves them most (0 of 1 directions good).'
     )
 
 
@@ -338,7 +382,7 @@ def test_the_best_cases_are_each_better_than_all_others_in_any_order() -> None:
 def test_good_calls_need_no_case() -> None:
     base, other = a_run("as it is", 0.03, 0.0, 5e8), a_run("none", 0.03, 0.02, 5e8)
     answer = lh.WhatIf(lh.check(CALL), OF_CALL, [base, other])
-    assert next(conclusion(answer)) == "The calls are good as it is, bad with none."
+    assert next(conclusion(answer)) == 'The calls are good as it is, bad with "none".'
 
 
 def equal_cases(draw: random.Random) -> tuple[dict[str, Any], list[Case]]:

@@ -33,45 +33,12 @@ from lasthop.cli.simulate import finish, print_runs
 from lasthop.cli.tables import print_table
 from lasthop.comparison.compare import OF_MEASURED, Comparison, Row, with_emulation
 from lasthop.comparison.compare import compare as compare_results
+from lasthop.display.compared import SHOWN
 from lasthop.display.delays import MAX_ROWS, Delays
 from lasthop.display.stability import stability_lines
 from lasthop.extras import need
 from lasthop.measured import measurements
 from lasthop.scenario.typed import CsmaScenario
-
-SHOWN = {
-    "goodput_share": ("goodput share [%]", 100.0),
-    "queue_share": ("share of the queue [%]", 100.0),
-    "fairness_level": ("fairness level [-]", 1.0),
-    "queue_packets": ("mean queue [packets]", 1.0),
-    "collision_rate": ("collision rate [%]", 100.0),
-    "mpdus_per_ppdu": ("MPDUs per PPDU [-]", 1.0),
-    "downlink_mpdus_per_ppdu": ("downlink MPDUs per PPDU [-]", 1.0),
-    "reordering_s": ("reordering [ms]", 1e3),
-    "downlink_reordering_s": ("downlink reordering [ms]", 1e3),
-    "active_stations": ("active stations", 1.0),
-    "jain": ("Jain's index [-]", 1.0),
-    "updown_ratio": ("up/down ratio [-]", 1.0),
-    "goodput_bps": ("goodput [Mb/s]", 1e-6),
-    "loss_probability": ("loss [%]", 100.0),
-    "utilisation": ("utilisation [%]", 100.0),
-    "occupancy_packets": ("mean queue [packets]", 1.0),
-    "occupancy_sd_packets": ("deviation of queue [packets]", 1.0),
-    "sojourn_s": ("queueing delay [ms]", 1e3),
-    "one_way_delay_s": ("one-way delay [ms]", 1e3),
-    "drop_probability": ("drops [%]", 100.0),
-    "mark_probability": ("marks [%]", 100.0),
-    "airtime_fraction": ("air time [%]", 100.0),
-    "aggressiveness": ("aggressiveness r [-]", 1.0),
-    "rtt_s": ("round-trip time [ms]", 1e3),
-    "connections": ("connections [-]", 1.0),
-    "cwnd_packets": ("mean window [packets]", 1.0),
-    "period_s": ("period of queue [s]", 1.0),
-}
-"""Quantities of the table, in order. For each quantity: the title with the printed unit, and the
-factor from the unit in the result to the printed unit.
-"""
-
 
 OF_DELAYS = ("one_way_delay_s", "loss_probability")
 """Quantities that are printed first if the scenario has calls or other delay-sensitive traffic."""
@@ -202,7 +169,12 @@ def print_comparison(comparison: Comparison, options: Mapping[str, object]) -> N
             row
             for row in comparison.rows
             if row.quantity == quantity
-            and not (summed and row.list == "flows" and not of_interest(row))
+            and not (
+                summed
+                and row.list == "flows"
+                and not of_interest(row)
+                and not comparison.is_only_loss(row)
+            )
             and not comparison.repeats_a_node(row)
         ]
         # First print the rows of the cell and the access point, then those of stations, then flows.

@@ -1,4 +1,6 @@
-"""Output of `lasthop explain TERM`: the meaning of a term, quantity, assumption, claim or key."""
+"""Output of `lasthop explain TERM`: the meaning of a term, quantity, column heading, assumption,
+claim or key.
+"""
 
 import json
 import re
@@ -40,13 +42,14 @@ def print_term(name: str, *, as_json: bool = False) -> None:
     blocks = [list(_block(entry)) for entry in result if entry not in short_keys]
     if short_keys:
         blocks.insert(
-            sum(e.kind in ("term", "quantity") for e in result), list(_keys_block(short_keys))
+            sum(e.kind in ("term", "quantity", "heading") for e in result),
+            list(_keys_block(short_keys)),
         )
     typer.echo("\n\n".join("\n".join(block) for block in blocks))
 
 
 def print_names(*, as_json: bool = False) -> None:
-    """Print the names of all terms, quantities, assumptions and claims."""
+    """Print the names of all terms, quantities, headings, assumptions, claims and causes."""
     names = {
         kind: [entry.name for entry in entries() if entry.kind == kind]
         for kind in KINDS
@@ -77,6 +80,7 @@ def _as_dict(entry: Entry) -> dict[str, object]:
         "source": entry.source,
         "carried_by": re.findall(r"`([^`]+)`", entry.carried_by),
         "aliases": list(entry.aliases),
+        "headings": list(entry.headings),
         "address": entry.address,
     }
 
@@ -89,6 +93,7 @@ def _block(entry: Entry) -> Iterator[str]:
     facts = {
         "source": entry.source,
         "in lasthop": entry.carried_by,
+        "heading": "; ".join(entry.headings),
         "also called": ", ".join(_aliases(entry)) if entry.kind == "term" else "",
         "page": entry.address or "",
     }

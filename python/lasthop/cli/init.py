@@ -1,6 +1,7 @@
 """`lasthop init`: a first scenario from a few questions."""
 
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 import typer
@@ -61,7 +62,6 @@ def init(
     Answer the questions at the terminal, line by line on standard input, or by options. An empty
     line selects the default answer. An existing file is never replaced.
     """
-    new_file(file, "FILE")
     given = {
         "aim": aim,
         "hop": hop,
@@ -70,9 +70,11 @@ def init(
         "wire": wire,
         "queue": queue,
     }
-    known = Answers()
     if aim is None and any(given.values()):
         given["aim"] = MODELS
+    check_options(given, yes=yes)
+    new_file(file, "FILE")
+    known = Answers()
     asked = [question for question in QUESTIONS if given["aim"] is None or question.key != "aim"]
     try:
         for question in QUESTIONS:
@@ -94,6 +96,24 @@ def init(
         typer.echo(checked.to_json())
     else:
         note(f"{file}: written; next: {next_command(known, str(file))}")
+
+
+def check_options(given: Mapping[str, str | None], *, yes: bool) -> None:
+    """Refuse options that are not valid, before the file is looked at or a question is asked.
+
+    The meaning of an option depends on the earlier answers. Options after the first question that
+    is asked are therefore read only after its answer.
+    """
+    known = Answers()
+    for question in QUESTIONS:
+        text = given[question.key]
+        if text is not None:
+            known = known.with_answer(question.key, by_option(question, text, known))
+        elif yes:
+            value = question.read(question.default(known), known)
+            known = known.with_answer(question.key, value)
+        else:
+            return
 
 
 def by_option(question: Question, text: str, known: Answers) -> object:

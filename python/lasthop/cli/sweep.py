@@ -60,8 +60,9 @@ def sweep(
     file: File,
     over: list[str] | None = unset(
         "PATH=VALUES",
-        "Simulate with each of these values: V1,V2,V3 or A..B:STEP or A..B log N. A table in "
-        "braces is one value. If there are several paths, every combination is simulated.",
+        "Simulate with each of these values: V1,V2,V3 or A..B (whole numbers) or A..B:STEP or "
+        "A..B log N. A table in braces is one value. If there are several paths, every "
+        "combination is simulated.",
     ),
     points: Path | None = unset(
         "FILE.csv",

@@ -240,6 +240,31 @@ class Comparison(Shown):
         measured = row.list == "queues" and row.name in self._qdiscs and row.measured is not None
         return not measured and (row.list, row.name) in self.shown_with_nodes
 
+    def is_only_loss(self, row: Row) -> bool:
+        """Return whether a row is the loss of a flow that no row of a class shows.
+
+        The loss must be predicted, and either the predicted or the simulated loss is not zero. Rows
+        of flows are otherwise replaced by the rows of their stations and classes.
+        """
+        if row.list != "flows" or row.quantity != "loss_probability":
+            return False
+        is_zero = not row.predicted and not row.simulated
+        return row.predicted is not None and not is_zero and row.name in self._flows_without_class
+
+    @cached_property
+    def _flows_without_class(self) -> frozenset[str]:
+        """Names of the flows whose class has no row with a predicted loss."""
+        shown = {
+            row.name
+            for row in self.rows
+            if row.list == "classes"
+            and row.quantity == "loss_probability"
+            and row.predicted is not None
+            and not self.repeats_a_node(row)
+        }
+        flows = self.scenario.typed.flows
+        return frozenset(flow.name for flow in flows if flow.class_name not in shown)
+
     @property
     def _qdiscs(self) -> frozenset[str]:
         """Names of the queues for which qdisc statistics were measured."""

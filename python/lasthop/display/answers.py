@@ -160,7 +160,7 @@ def rows_with_columns(comparison: "Comparison") -> "list[tuple[Row, Column]]":
     """
     rows = comparison.rows
     # A conflict graph has neither stations nor classes. Rows of flows are shown only for a conflict
-    # graph.
+    # graph, and for losses that no other row shows.
     is_summed = any(row.list in ("stations", "classes") for row in rows)
     known = comparison.simulation.has_scenario
     results = [
@@ -168,7 +168,7 @@ def rows_with_columns(comparison: "Comparison") -> "list[tuple[Row, Column]]":
         for row in rows
         for column in COLUMNS.get(row.list, ())
         if column.quantity == row.quantity
-        and not (row.list == "flows" and is_summed)
+        and not (row.list == "flows" and is_summed and not (known and comparison.is_only_loss(row)))
         and not (known and comparison.repeats_a_node(row))
     ]
     last = len(OF_COMPARISON)

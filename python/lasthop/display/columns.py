@@ -12,6 +12,7 @@ from lasthop.scenario.typed import CellScenario, Scenario
 
 __all__ = [
     "COLUMNS",
+    "OF_SHARES",
     "TITLES",
     "Column",
     "called",
@@ -167,6 +168,10 @@ TITLES = {
 }
 
 
+OF_SHARES = {"goodput_share": "share of goodput", "queue_share": "share of queue"}
+"""Titles of columns if classes share the access point's queue, by quantity."""
+
+
 def shown_columns(items: Iterable[Mapping[str, Any]], list_name: str) -> list[Column]:
     """Return the columns of a list for which at least one item has a value."""
     known = list(items)
@@ -198,11 +203,7 @@ def of_shares(column: Column, scenario: Scenario) -> Column:
     queue = scenario.cell.ap.queue if isinstance(scenario, CellScenario) else None
     if not isinstance(queue, Vbs):
         return column
-    titles = {
-        "goodput_share": "share of goodput",
-        "queue_share": "share of queue",
-        "target_share": f"target of {queue.share_of}",
-    }
+    titles = {**OF_SHARES, "target_share": f"target of {queue.share_of}"}
     return replace(column, title=titles.get(column.quantity, column.title))
 
 

@@ -1,6 +1,6 @@
 """Texts and tables of a what-if comparison: the conclusion, mean values, and differences."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from lasthop.answers.calls import BAD, MAX_CALLS, Call
@@ -37,6 +37,9 @@ BEST_OF_CALLS = (
     "* best of its column (good calls only); cases that share it are the same within the noise"
 )
 """Legend of the star if some calls are not good. Otherwise, the legend is `BEST`."""
+
+COMMON = "of the stations that all cases have"
+"""Explanation of columns such as ``common downloads``."""
 
 WORDS = ("better", "worse", "different", "same", "identical", "unknown")
 """All verdicts. A summary counts how often each verdict occurs, and prints the counts in this
@@ -171,11 +174,17 @@ def value_rows(what_if: "WhatIf") -> list[list[str]]:
 
 
 def legend(what_if: "WhatIf") -> str:
-    """Return the legend of the star; empty if no value has a star."""
-    if not any(change.is_best for change in what_if.changes):
-        return ""
-    is_good = all(run.has_good_calls for run in what_if.runs)
-    return BEST if is_good or not what_if.call_measures else BEST_OF_CALLS
+    """Return the legend of the star, and of columns of common stations if the conclusion does not
+    explain them; empty if the table has neither.
+    """
+    parts = []
+    if any(change.is_best for change in what_if.changes):
+        is_good = all(run.has_good_calls for run in what_if.runs)
+        parts.append(BEST if is_good or not what_if.call_measures else BEST_OF_CALLS)
+    common = first_common(what_if.measures)
+    if common is not None and not any(COMMON in line for line in conclusion(what_if)):
+        parts.append(f"{common.name}: those {COMMON}")
+    return "; ".join(parts)
 
 
 def difference_rows(what_if: "WhatIf") -> list[list[str]]:
@@ -222,12 +231,14 @@ def conclusion(what_if: "WhatIf") -> Iterator[str]:
     """
     base, *others = what_if.runs
     result = what_if.advice
-    parts = [purpose(what_if, advice) for advice in result[:MAX_COLUMNS]]
+    lost = what_if.costs([run.case.name for run in others if has_advantage(what_if, run)])
+    common = first_common([*(advice.measure for advice in result[:MAX_COLUMNS]), *lost])
+    parts = [purpose(what_if, advice, common) for advice in result[:MAX_COLUMNS]]
     if len(result) > MAX_COLUMNS:
         parts.append(f"{counted(len(result) - MAX_COLUMNS, 'more column')} with a best case")
     if base.calls and base.has_good_calls:
         bad = [run.case.name for run in others if any(call.verdict == BAD for call in run.calls)]
-        parts.insert(0, "The calls are good as it is" + (f", bad with {listed(bad)}" * bool(bad)))
+        parts.insert(0, "The calls are good as it is" + (f", bad with {quoted(bad)}" * bool(bad)))
     elif what_if.call_measures and result and all(advice.measure for advice in result):
         parts.insert(0, "No case makes the calls better beyond the noise")
     if parts:
@@ -236,16 +247,41 @@ def conclusion(what_if: "WhatIf") -> Iterator[str]:
         yield "No case differs from the scenario as it is beyond the noise."
     elif not result:
         yield "No case is better than the scenario as it is beyond the noise."
-    names = [run.case.name for run in others if any(run.case.name in a.cases for a in result)]
-    lost = what_if.costs(names)
     if lost:
-        phrases = [f"{phrase(measure)} with {listed(cases)}" for measure, cases in lost.items()]
+        is_new = common not in [advice.measure for advice in result[:MAX_COLUMNS]]
+        phrases = [
+            f"{phrase(measure, common if is_new else None)} with {quoted(cases)}"
+            for measure, cases in lost.items()
+        ]
         yield f"Worse than the scenario as it is: {'; '.join(phrases[:MAX_COLUMNS])}."
     if len(result) > 1:
-        for name in names:
+        for name in [run.case.name for run in others]:
             is_always_named = all(name in advice.cases for advice in result)
             if is_always_named and not any(name in cases for cases in lost.values()):
-                yield f"{name} has all of these advantages{without_cost(what_if, name)}."
+                yield f'"{name}" has all of these advantages{without_cost(what_if, name)}.'
+
+
+def quoted(names: Iterable[str]) -> str:
+    """Return names of cases as a list for a sentence, each in quotation marks."""
+    return listed([f'"{name}"' for name in names])
+
+
+def has_advantage(what_if: "WhatIf", run: "Run") -> bool:
+    """Return whether a case is advised, or is better than the unchanged scenario in any column. A
+    better delay or loss of calls that are not good does not count.
+    """
+    name = run.case.name
+    return any(name in advice.cases for advice in what_if.advice) or any(
+        change.case == name
+        and change.difference.verdict == "better"
+        and (run.has_good_calls or change.measure not in what_if.call_measures)
+        for change in what_if.changes
+    )
+
+
+def first_common(measures: Iterable["Measure | None"]) -> "Measure | None":
+    """Return the first measure that includes only the stations that exist in all cases."""
+    return next((each for each in measures if each and each.label.startswith("common ")), None)
 
 
 def without_cost(what_if: "WhatIf", name: str) -> str:
@@ -263,15 +299,20 @@ def quantity_of(measure: "Measure") -> str:
     return f"the {quantity} of {measure.name}"
 
 
-def phrase(measure: "Measure") -> str:
-    """Return a measure as part of a sentence, such as ``goodput of all downloads``."""
+def phrase(measure: "Measure", common: "Measure | None" = None) -> str:
+    """Return a measure as part of a sentence, such as ``goodput of all downloads``. If the measure
+    is `common`, its stations are explained.
+    """
     is_least = measure.quantity == "goodput_bps" and measure.over == "min"
-    return f"{title(measure)} of {'the slowest flow' if is_least else measure.name}"
+    name = "the slowest flow" if is_least else measure.name
+    return f"{title(measure)} of {name}" + (f" ({COMMON})" if measure == common else "")
 
 
-def purpose(what_if: "WhatIf", advice: "Advice") -> str:
-    """Return a recommendation in words, such as ``Most goodput of all downloads: mac80211``."""
-    names, measure = listed(advice.cases), advice.measure
+def purpose(what_if: "WhatIf", advice: "Advice", common: "Measure | None" = None) -> str:
+    """Return a recommendation in words, such as ``Most goodput of all downloads: "mac80211"``. If
+    the measure is `common`, its stations are explained.
+    """
+    names, measure = quoted(advice.cases), advice.measure
     if measure is None:
         run = what_if.run_of(advice.cases[0])
         if run.has_good_calls:
@@ -283,11 +324,11 @@ def purpose(what_if: "WhatIf", advice: "Advice") -> str:
         most = " most" * advice.is_best
         return f"No case makes all calls good; {names} {verb} them{most} ({good})"
     if measure.quantity == "goodput_bps":
-        return f"{'Most' if advice.is_best else 'More'} {phrase(measure)}: {names}"
+        return f"{'Most' if advice.is_best else 'More'} {phrase(measure, common)}: {names}"
     if measure.quantity == "jain":
         return f"{'Most equal' if advice.is_best else 'More equal'} shares: {names}"
     words = ("Highest", "Higher") if measure.direction > 0 else ("Lowest", "Lower")
-    return f"{words[not advice.is_best]} {phrase(measure)}: {names}"
+    return f"{words[not advice.is_best]} {phrase(measure, common)}: {names}"
 
 
 def notes(what_if: "WhatIf") -> Iterator[str]:
@@ -300,9 +341,9 @@ def notes(what_if: "WhatIf") -> Iterator[str]:
         if case.name in known or results & {"better", "worse", "different"}:
             continue
         if results <= {"identical"}:
-            yield f"{case.name}: identical in every replication, in all columns"
+            yield f'"{case.name}": identical in every replication, in all columns'
         elif results <= {"identical", "same"}:
-            yield f"{case.name}: same within the noise in all columns"
+            yield f'"{case.name}": same within the noise in all columns'
     yield from what_if.notes
     open_questions = [
         f"{'the calls' if measure is None else phrase(measure)} {in_case(what_if, name)}"
@@ -317,8 +358,8 @@ def notes(what_if: "WhatIf") -> Iterator[str]:
 
 
 def in_case(what_if: "WhatIf", name: str) -> str:
-    """Return a case as a phrase for a sentence, such as ``with fq`` or ``as it is``."""
-    return name if name == what_if.runs[0].case.name else f"with {name}"
+    """Return a case as a phrase for a sentence, such as ``with "fq"`` or ``as it is``."""
+    return name if name == what_if.runs[0].case.name else f'with "{name}"'
 
 
 def what_if_text(what_if: "WhatIf") -> str:

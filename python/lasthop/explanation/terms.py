@@ -1,14 +1,15 @@
 """Glossary: names and their meanings, which `lasthop explain TERM` prints.
 
-The names are terms (from ``terms.toml``), quantities, keys, assumptions, claims and causes. The
-function `find` searches all of them for a name. The command `lasthop explain TERM`, the
+The names are terms (from ``terms.toml``), quantities, column headings, keys, assumptions, claims
+and causes. The heading of a quantity finds the quantity; ``headings.toml`` has all other headings.
+The function `find` searches all of them for a name. The command `lasthop explain TERM`, the
 documentation and the tooltips of the workbench show the same text.
 """
 
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from functools import cache
 from importlib import metadata, resources
@@ -31,6 +32,7 @@ ALL_NAMES = "`lasthop explain --terms` lists all names"
 KINDS = {
     "term": "term of the glossary",
     "quantity": "quantity of results",
+    "heading": "heading of tables",
     "key": "key of scenario files",
     "assumption": "assumption of a model",
     "claim": "claim of a paper",
@@ -38,6 +40,9 @@ KINDS = {
 }
 """Kinds of entries of the glossary, in the order in which they are printed."""
 
+
+NAMES_OF_LISTS = {"aps": "access points", "reports": "sensors"}
+"""Names of the tables of results, where they differ from the names of the lists."""
 
 PAPERS = {"000": "vbs", "001": "acsma", "002": "hotspot", "003": "edca", "004": "red"}
 """Short names of the papers, by the number of the paper in `source`."""
@@ -90,6 +95,8 @@ class Entry:
         Other names that `find` accepts.
     page : str
         Path of the page in the documentation, with an anchor if the page has one.
+    headings : tuple of str
+        For a quantity: its column headings, each with the tables that have it.
     """
 
     kind: str
@@ -100,6 +107,7 @@ class Entry:
     carried_by: str = ""
     aliases: tuple[str, ...] = ()
     page: str = ""
+    headings: tuple[str, ...] = ()
 
     @property
     def address(self) -> str | None:
@@ -125,6 +133,7 @@ def entries() -> tuple[Entry, ...]:
     return (
         *_of_glossary(),
         *_of_quantities(),
+        *_of_headings(),
         *_of_keys(),
         *_of_assumptions(),
         *_of_claims(),
@@ -135,8 +144,9 @@ def entries() -> tuple[Entry, ...]:
 def find(name: str) -> list[Entry]:
     """Return all entries of the glossary with this name, in the order of `KINDS`.
 
-    Capital letters, hyphens, underscores and the plural are ignored. The last part of a key finds
-    the key: ``cwmin`` finds ``cell.ap.cwmin``. The name of a model finds its assumptions.
+    Capital letters, hyphens, underscores, the plural and a unit in brackets are ignored. The last
+    part of a key finds the key: ``cwmin`` finds ``cell.ap.cwmin``. The name of a model finds its
+    assumptions.
 
     Raises
     ------
@@ -159,8 +169,8 @@ def find(name: str) -> list[Entry]:
         for form in get_close_matches(_form(name), index, n=MAX_PROPOSED, cutoff=CLOSE)
     }
     raise UserError(
-        f'"{name}": no such name: expected a term, a quantity, a key, an assumption, a claim or a '
-        "cause",
+        f'"{name}": no such name: expected a term, a quantity, a column heading, a key, an '
+        "assumption, a claim or a cause",
         f"did you mean {' or '.join(near)}? {ALL_NAMES}" if near else ALL_NAMES,
     )
 
@@ -212,10 +222,11 @@ def _at_path(name: str) -> list[Entry]:
 
 
 def _form(name: str) -> str:
-    """Return a normalised name: lower case, and single spaces instead of hyphens and
-    underscores.
+    """Return a normalised name: lower case, single spaces instead of hyphens and underscores, and
+    no unit in brackets at the end.
     """
-    return re.sub(r"[\s_-]+", " ", re.sub(r"['’]s\b|['’]", "", name.casefold())).strip(" `.?")
+    without_unit = re.sub(r"(?<=\w)\s+\[[^\]]*\]$", "", name.strip().casefold())
+    return re.sub(r"[\s_-]+", " ", re.sub(r"['’]s\b|['’]", "", without_unit)).strip(" `.?")
 
 
 def _table(file: str) -> dict[str, Any]:
@@ -243,16 +254,19 @@ def _of_glossary() -> Iterator[Entry]:
 
 
 def _of_quantities() -> Iterator[Entry]:
-    """Yield the entries of quantities. A quantity is also found by its name without the unit, and
-    by its list and name: ``cells.jain``.
+    """Yield the entries of quantities. A quantity is also found by its name without the unit, by
+    its list and name (``cells.jain``), and by its column headings.
     """
     from lasthop.answers.quantities import registry
 
+    tables = _tables_by_heading()
     for name, quantity in registry().items():
         aliases = [f"{each}.{name}" for each in quantity.lists]
         aliases += [
             name.removesuffix(end) for end in ("_s", "_bps", "_packets") if name.endswith(end)
         ]
+        headings = tables.get(name, {})
+        aliases += [title for title, _ in headings]
         yield Entry(
             "quantity",
             name,
@@ -261,6 +275,57 @@ def _of_quantities() -> Iterator[Entry]:
             carried_by=", ".join(f"`{each}.{name}`" for each in quantity.lists),
             aliases=tuple(aliases),
             page=f"nomenclature.html#{name.replace('_', '-')}",
+            headings=tuple(
+                f'"{title} [{unit}]" in {_of_tables(list(names))}'
+                for (title, unit), names in headings.items()
+            ),
+        )
+
+
+def _of_tables(names: Sequence[str]) -> str:
+    """Return a phrase with the names of tables."""
+    *first, last = names
+    return f"the tables of {', '.join(first)} and {last}" if first else f"the table of {last}"
+
+
+def _tables_by_heading() -> Mapping[str, Mapping[tuple[str, str], Mapping[str, None]]]:
+    """Return the tables that have a quantity, by quantity and by heading: its title and unit."""
+    from lasthop.display.columns import COLUMNS, OF_SHARES
+    from lasthop.display.compared import SHOWN
+    from lasthop.display.delays import OF_DATAGRAMS
+
+    shown = [
+        (column, NAMES_OF_LISTS.get(list_name, list_name))
+        for list_name, own in COLUMNS.items()
+        for column in own
+    ]
+    shown += [
+        (replace(column, title=OF_SHARES[column.quantity]), "classes that share a queue")
+        for column in COLUMNS["classes"]
+        if column.quantity in OF_SHARES
+    ]
+    shown += [(column, "calls and datagrams") for column in OF_DATAGRAMS]
+    results: dict[str, dict[tuple[str, str], dict[str, None]]] = {}
+    for column, table in shown:
+        heading = column.title, column.unit or "-"
+        results.setdefault(column.quantity, {}).setdefault(heading, {})[table] = None
+    for quantity, (text, _) in SHOWN.items():
+        title, _, unit = text.partition(" [")
+        heading = title, unit.rstrip("]") or "-"
+        results.setdefault(quantity, {}).setdefault(heading, {})["`lasthop compare`"] = None
+    return results
+
+
+def _of_headings() -> Iterator[Entry]:
+    """Yield the entries of the headings that are not titles of quantities in results."""
+    for heading in _table("explanation/headings.toml")["heading"]:
+        yield Entry(
+            "heading",
+            heading["name"],
+            f"heading in the tables of {heading['table']}, unit {heading['unit']}",
+            heading["means"],
+            aliases=tuple(heading.get("aliases", ())),
+            page="nomenclature.html#headings-of-tables",
         )
 
 

@@ -71,6 +71,16 @@ time.
 """
 
 
+OTHER_HOP = f"--hop wifi is {HOP_ALIASES['wifi']}; without --hop it is {DEFAULT_HOP}"
+"""Hint at the option of another last hop, for answers that are only accepted there."""
+
+DISTANCE_HOP = f"use --hop wifi for distances, such as 3 near: {OTHER_HOP}"
+"""Hint at the option of another last hop, for a station that is described by its distance."""
+
+DISTANCE = re.compile(r"\b(near|far|old|dB)\b", re.IGNORECASE)
+"""Pattern of words that describe a station of a cell with aggregation."""
+
+
 @dataclass(frozen=True)
 class Question:
     """One question of `lasthop init`.
@@ -154,7 +164,8 @@ def _by_rate(part: str, hop: str) -> Group:
     if match is None or not 1 <= int(match[1]) <= MAX_STATIONS:
         raise UserError(
             f'"{part}": expected a number from 1 to {MAX_STATIONS}, such as 4, or '
-            "several with their rates in Mb/s, such as 3 at 54, 1 at 6"
+            "several with their rates in Mb/s, such as 3 at 54, 1 at 6",
+            DISTANCE_HOP if DISTANCE.search(part) else None,
         )
     rates = RATES_MBPS.get(hop)
     rate = float(match[2]) if match[2] else (max(rates) if rates else 100.0)
@@ -284,7 +295,7 @@ def read_queue(text: str, known: Answers) -> str:
     if word in (*KINDS, *disciplines(HOP_ALIASES["wifi"])):
         raise UserError(
             f'"{text}": is of {", ".join(AGGREGATING)}, and the hop is {known.hop}',
-            f"--hop wifi is {HOP_ALIASES['wifi']}; without --hop it is {DEFAULT_HOP}",
+            OTHER_HOP,
         )
     of_kinds = f", or a kind of access point: {', '.join(kinds)}" if kinds else ""
     raise UserError(

@@ -30,8 +30,13 @@ LONGEST_NAME = 18
 [characters]
 """
 
-OF_GROUP = "range of a group"
-"""Legend label of the bar from the minimum to the maximum over the items of a row."""
+
+def of_group(label: str) -> str:
+    """Return the legend label of the bar from the minimum to the maximum over the items of a row.
+
+    The label of the row's results may end with their interval, such as ``simulation, 95 %``.
+    """
+    return f"range of a group, {label.partition(',')[0]}"
 
 
 SEEN = 0.015
@@ -129,7 +134,7 @@ def bars(
             linewidth=0.6,
             edgecolor=SPREAD,
             zorder=4,
-            label=OF_GROUP,
+            label=of_group(label),
         )
     return numbers(values)
 

@@ -23,13 +23,13 @@ from lasthop.plot.figure import (
 )
 from lasthop.plot.legend import legend_columns
 from lasthop.plot.rows import (
-    OF_GROUP,
     Estimates,
     NumberColumns,
     bars,
     estimates,
     label_rows,
     marks,
+    of_group,
 )
 from lasthop.plot.sharers import (
     OF_WAYS,
@@ -246,7 +246,7 @@ class SideBySide:
         """Labels of the legend, in order."""
         kinds = [*self.answers, *(["measurement"] if self.measured is not None else [])]
         labels = [self.label(kind) for kind in kinds]
-        return [*labels[:1], OF_GROUP, *labels[1:], CALL_LIMIT, EQUAL, TARGET]
+        return [*labels[:1], of_group(labels[0]), *labels[1:], CALL_LIMIT, EQUAL, TARGET]
 
     def about(self) -> str:
         """Return text on the changed settings of the scenario, and on the model."""

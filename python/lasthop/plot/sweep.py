@@ -310,13 +310,18 @@ def note_of(
 ) -> str:
     """Return the note below the panels: meaning of lines and bands, and omitted items."""
     notes = [] if how.lines is None or how.is_map else [f"lines: {how.lines.label}"]
-    if not how.is_map and any(
-        value.most > value.least
+    values = [
+        value
         for panel in shown
         for name in panel.names
         for value in panel.swept.items[name].values()
-    ):
-        notes.append("a group: mean and range")
+    ]
+    if not how.is_map and any(value.most > value.least for value in values):
+        # The points of a sweep have no samples, from which the interval of a group would follow.
+        if any(value.half > 0.0 for value in values):
+            notes.append("error bars: 95 % interval; a group: mean and range (pale), no interval")
+        else:
+            notes.append("a group: mean and range (pale)")
     if not how.is_map and any(panel.swept.quantity.limit is not None for panel in shown):
         notes.append(f"dash-dotted: {CALL_LIMIT}")
     if len(panels) > len(shown):

@@ -59,6 +59,11 @@ NAME_WIDTH = 20
 LIMITS = {"one_way_delay_p99_s": DELAY_P99_S, "loss_probability": LOSS}
 """Limits of a good call, by quantity. [s], [-]"""
 
+LIMIT = 0.9
+"""Drawing order (zorder) of the limit of a good call: above the grid (0.5) and below the bars (1).
+[-]
+"""
+
 OF_RUNS = ("replications", "seed")
 """Settings that the headline does not list as changed, because it contains their values anyway."""
 
@@ -140,7 +145,7 @@ def draw(axes: Axes, what_if: "WhatIf", column: Column, measures: Sequence["Meas
                 )
     if set(measures) & set(what_if.call_measures):
         limit = LIMITS[measures[0].quantity] * column.scale
-        axes.axvline(limit, color="black", linestyle="--", linewidth=0.9, zorder=0.5)
+        axes.axvline(limit, color="black", linestyle="--", linewidth=0.9, zorder=LIMIT)
     broken = [fill(name, NAME_WIDTH) for name in names]
     axes.set_yticks(range(len(names)), broken, parse_math=False)
     axes.set_ylim(len(names) - 0.4, -0.6)

@@ -33,7 +33,7 @@ RANGE = re.compile(
 LIKE_A_RANGE = re.compile(rf"{NUMBER}\s*{UNIT}\s*\.\.")
 """Pattern of text that begins like a range. Such text is an error if it is no valid range."""
 
-FORMS = "20..100:20 for equal steps, or 10..1000 log 5 for equal ratios"
+FORMS = "1..5 for whole numbers, 20..100:20 for equal steps, or 10..1000 log 5 for equal ratios"
 
 OPENING, CLOSING = "[{", "]}"
 

@@ -139,12 +139,13 @@ class WhatIf(Differences, Shown):
         for each in self.runs[1:]:
             name = each.case.name
             if each.is_unchanged:
-                yield f"{name}: no change: its settings are those of the scenario as it is"
+                yield f'"{name}": no change: its settings are those of the scenario as it is'
             elif each.never_acts:
                 has_several = len(each.case.settings) > 1
                 settings = "these settings" if has_several else "this setting"
                 yield (
-                    f"{name}: identical in every replication: {settings} never acted in these runs"
+                    f'"{name}": identical in every replication: {settings} never acted in '
+                    "these runs"
                 )
             if each.only_as_it_is or each.only_here:
                 parts = (
@@ -152,8 +153,8 @@ class WhatIf(Differences, Shown):
                     (each.only_here, "only this case has"),
                 )
                 missing = "; ".join(f"{owner} {listed(names)}" for names, owner in parts if names)
-                yield f"{name}: {missing}"
-        if both := [each.name for each in self.cases if each.has_setting(WIRE_QUEUE)]:
+                yield f'"{name}": {missing}'
+        if both := [f'"{each.name}"' for each in self.cases if each.has_setting(WIRE_QUEUE)]:
             yield f"{WIRE_QUEUE} sets the queue at both ends of the line: {listed(both)}"
 
     @cached_property

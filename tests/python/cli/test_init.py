@@ -252,6 +252,28 @@ def test_a_file_that_exists_is_never_replaced(lasthop: Lasthop) -> None:
     assert "1/6" not in lasthop("init", stdin=b"\n" * 6).stderr, "it is told before all questions"
 
 
+def test_a_bad_option_is_reported_before_an_existing_file(lasthop: Lasthop) -> None:
+    """A newcomer who asks for an unknown aim needs the list of aims, not another file name."""
+    Path("scenario.toml").write_text("mine")
+    done = lasthop("init", "--aim", "gaming", "--yes")
+    assert done.returncode == 2
+    assert done.stderr.startswith('error: --aim "gaming": expected one of call, ')
+    assert Path("scenario.toml").read_text() == "mine"
+    assert 'error: --hop "token-ring"' in lasthop("init", "--hop", "token-ring", "--yes").stderr
+
+
+@pytest.mark.parametrize("stations", ["3 near, 1 far", "2 old", "1 at 12 dB"])
+def test_distances_without_a_hop_hint_at_wifi(stations: str, lasthop: Lasthop) -> None:
+    done = lasthop("init", "x.toml", "--yes", "--stations", stations)
+    assert done.returncode == 2
+    assert "several with their rates in Mb/s" in done.stderr
+    assert done.stderr.endswith(
+        "hint: use --hop wifi for distances, such as 3 near: --hop wifi is 802.11ax; without --hop "
+        "it is 802.11g\n"
+    )
+    assert "hint:" not in lasthop("init", "x.toml", "--yes", "--stations", "3 x y").stderr
+
+
 def test_a_file_in_no_folder_is_refused_before_anything_is_asked(lasthop: Lasthop) -> None:
     done = lasthop("init", "no/where.toml", stdin=b"\n" * 6)
     assert done.returncode == 2

@@ -89,8 +89,9 @@ DOUBTED: Table[CellScenario] = (
     Check(
         "a3",
         cells.any_connection(lambda tcp: tcp.congestion == "newreno"),
-        "NewReno has fewer timeouts than the Reno of the model, which matters where downloads lose "
-        "packets",
+        "`tcp.congestion` is newreno, the default in cells of 802.11a, b and g: NewReno has fewer "
+        "timeouts than the Reno of the model, which matters where downloads lose packets; "
+        "`--set tcp.congestion=reno` simulates the Reno of the model",
     ),
     Check(
         "a3",
