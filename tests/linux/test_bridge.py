@@ -30,10 +30,10 @@ from lab import (
 from lasthop.daemon.service_kind import ServiceContext
 from lasthop.daemon.state import State
 from lasthop.enforce.gateway import config, operate
-from lasthop.enforce.gateway.cautions import cautions
 from lasthop.enforce.gateway.discovery import look
 from lasthop.enforce.gateway.service import GatewayService
 from lasthop.enforce.gateway.shaper import Shaper
+from lasthop.enforce.gateway.suitability import warnings_for
 from lasthop.errors import UserError
 from traffic import Flow, run
 
@@ -174,7 +174,7 @@ def test_pings_need_an_address_of_the_bridge(tmp_path: Path) -> None:
     )
     with entered(GATEWAY):
         assert operate.check(gateway).warnings == [lacking]
-        assert cautions(config.read(FIXED)) == []
+        assert warnings_for(config.read(FIXED)) == []
     service = up(ESTIMATED, tmp_path)
     flow = Flow(GUESTS[0], download=True)
     try:
@@ -185,7 +185,7 @@ def test_pings_need_an_address_of_the_bridge(tmp_path: Path) -> None:
             status = service.status()
             assert status["aps"][0]["answers"] == 0
             sh("ip address add 10.99.0.2/24 dev br0")
-            assert cautions(gateway) == []
+            assert warnings_for(gateway) == []
             serve_until_heard(service, flow, "pings")
             serve(service, [flow], 5)
             status = service.status()
@@ -229,7 +229,7 @@ def test_a_bridge_that_is_routed_to_shapes_both_directions(tmp_path: Path, timed
         try:
             with entered(GATEWAY):
                 gateway = service.shaping.gateway
-                assert cautions(gateway) == []
+                assert warnings_for(gateway) == []
                 if not timed:
                     assert min(rates(service, flows, 1)) > 0
                     continue

@@ -26,9 +26,9 @@ from frames import (
 )
 from lab import GATEWAY, STATIONS, Lab, address, entered, log_in, sh
 from lasthop.enforce.gateway import config
-from lasthop.enforce.gateway.cautions import without_programs
 from lasthop.enforce.gateway.classification import EXEMPT, REDIRECTED, Kind, mac_key
 from lasthop.enforce.gateway.shaper import Shaper
+from lasthop.enforce.gateway.suitability import without_programs
 from lasthop.linux.bpf import BpfError
 
 FILE = """[gateway]

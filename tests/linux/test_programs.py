@@ -169,7 +169,10 @@ def test_settings_of_the_kernel_apply_to_the_places_only(tmp_path):
         (["--", "true"], "error: true: missing place for this command"),
         (["--at", "laptop"], "error: --at laptop: missing command to run"),
         (["--with", "server", ""], 'error: --with "server=": expected a place and a command'),
-        (["--shell", "laptop", "--at", "other", "--", "true"], "error: --shell: cannot be combined with a command"),
+        (
+            ["--shell", "laptop", "--at", "other", "--", "true"],
+            "error: --shell: cannot be combined with a command",
+        ),
         (
             ["--sysctl", "net.ipv4.no_such=1", "--at", "laptop", "--", "true"],
             "error: sysctl net.ipv4.no_such=1: a network namespace does not have this setting",

@@ -22,7 +22,7 @@ from lasthop.cli.simulate import print_result
 from lasthop.scenario import rows
 from lasthop.scenario.rows import LongList, Rows, View
 from lasthop.scenario.typed import read
-from lasthop.warnings.settings import cautions
+from lasthop.warnings.settings import warnings_for
 
 from .conftest import EXAMPLES
 
@@ -133,7 +133,7 @@ def test_a_check_prints_the_whole_tree(path: Path, monkeypatch: pytest.MonkeyPat
 def test_a_check_reads_neither_flows_nor_links_of_hosts() -> None:
     """The number of rows is read without reading the items."""
     known = lh.Scenario(network(MANY)).typed
-    assert cautions(known) == []
+    assert warnings_for(known) == []
     assert len(known.flows) == MANY
     assert pieces(known.flows) == set()
     assert pieces(known.links) == {0}

@@ -8,7 +8,7 @@ import pytest
 
 import lasthop as lh
 from lasthop.channel import WORKS, frame_error, highest_rate, needed_snr_db
-from lasthop.warnings.settings import cautions, window_notes
+from lasthop.warnings.settings import warnings_for, window_notes
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "vbs.toml"
 
@@ -19,14 +19,14 @@ def warned(stations: object, classes: object = None, **vbs: object) -> list[str]
     if classes is not None:
         cell["ap_queue"] = {"limit": 100, "vbs": {"class": classes, **vbs}}
     scenario = {"duration": "20 s", "replications": 1, "cell": cell, "station": stations}
-    return cautions(lh.Scenario(scenario).typed)
+    return warnings_for(lh.Scenario(scenario).typed)
 
 
 HALVES = {"a": {"station": "a", "share": 0.5}, "b": {"station": "b", "share": 0.5}}
 
 
 def test_equal_classes_with_a_sensor_cause_no_warning() -> None:
-    assert cautions(lh.Scenario(EXAMPLE).typed) == []
+    assert warnings_for(lh.Scenario(EXAMPLE).typed) == []
 
 
 def test_bulk_flows_without_a_class_are_named_with_a_remedy() -> None:
@@ -133,7 +133,7 @@ def test_an_mcs_that_noise_destroys_is_named_with_an_mcs_that_works(phy: str) ->
     base = {"duration": "2 s", "cell": {"phy": phy}}
 
     def warnings_of(station: dict[str, object]) -> list[str]:
-        return cautions(lh.Scenario({**base, "station": {"far": station}}).typed)
+        return warnings_for(lh.Scenario({**base, "station": {"far": station}}).typed)
 
     [line] = warnings_of({"download": 1, "snr": "12 dB", "mcs": 7})
     assert line.startswith("`station.far`: at snr = 12 dB mcs = 7 loses 100 % of its frames")
@@ -179,16 +179,16 @@ def test_with_rate_fallback_the_slowest_rate_is_used() -> None:
     station = {"download": 1, "snr": "0 dB"}
     cell = {"phy": "802.11g", "rate_control": "arf"}
     scenario = {"duration": "20 s", "cell": cell, "station": {"a": station}}
-    [line] = cautions(lh.Scenario(scenario).typed)
+    [line] = warnings_for(lh.Scenario(scenario).typed)
     assert line.endswith("no rate of 802.11g works")
-    assert cautions(lh.Scenario(scenario, {"station.a.snr": "20 dB"}).typed) == []
+    assert warnings_for(lh.Scenario(scenario, {"station.a.snr": "20 dB"}).typed) == []
 
 
 def test_results_predictions_and_sweeps_have_the_warnings_too() -> None:
     near = "cell.ap_queue.vbs.class.near.share"
     settings = {near: 0.2, "duration": "5 s", "warmup": "2 s", "replications": 1}
     scenario = lh.Scenario(EXAMPLE, settings)
-    lines = cautions(lh.Scenario(scenario).typed)
+    lines = warnings_for(lh.Scenario(scenario).typed)
     assert len(lines) == 2  # one on the sum of the shares, one on missed targets
     assert lh.simulate(scenario).warnings == lines
     assert lh.predict(scenario).warnings[:2] == lines
@@ -202,7 +202,7 @@ def conflicts(**csma: object) -> list[str]:
     links = {"1": {}, "2": {}, **csma.pop("links", {})}  # type: ignore[dict-item]
     network = {"link": links, **csma}
     tree = {"duration": "9 s", "csma": network, "flow": {"f": {"route": ["1", "2"]}}}
-    return cautions(lh.Scenario(tree).typed)
+    return warnings_for(lh.Scenario(tree).typed)
 
 
 def test_a_route_over_links_that_send_simultaneously_is_named() -> None:
@@ -226,9 +226,9 @@ def test_programs_cause_a_warning_where_they_do_not_run() -> None:
     stations = {"a": {"download": 1}}
     tree = {"duration": "9 s", "cell": {"phy": "802.11g"}, "station": stations}
     scenario = lh.Scenario({**tree, "programs": {"a": "ping server"}}).typed
-    [line] = cautions(scenario)
+    [line] = warnings_for(scenario)
     assert line.startswith("`programs`: they run only in emulations;")
-    assert cautions(scenario, programs_run=True) == []
+    assert warnings_for(scenario, programs_run=True) == []
 
 
 def test_marking_codel_with_flows_without_ecn_causes_a_warning() -> None:
@@ -240,7 +240,7 @@ def test_marking_codel_with_flows_without_ecn_causes_a_warning() -> None:
             "queue": queue,
             "flow": flows,
         }
-        return cautions(lh.Scenario(tree).typed)
+        return warnings_for(lh.Scenario(tree).typed)
 
     marking = {"limit": 100, "codel": {"ecn": True}}
     call = {"udp": {"rate": "64 kbps", "packet": "160 B"}}

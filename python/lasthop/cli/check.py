@@ -16,7 +16,7 @@ from lasthop.scenario.rows import Listed, LongList
 from lasthop.scenario.scenario import Scenario
 from lasthop.scenario.typed import AggregatingCell, Cell, CellScenario, CsmaScenario
 from lasthop.warnings.phase_effects import phase_locks
-from lasthop.warnings.settings import cautions
+from lasthop.warnings.settings import warnings_for
 
 MAX_LINKS = 30
 """Maximum number of links whose neighbours are printed; --json prints all links."""
@@ -52,7 +52,7 @@ def check(file: File, settings: list[str] | None = SETTINGS, as_json: bool = JSO
     form, which is not a scenario file.
     """
     scenario = read_scenario(file, settings)
-    warn(*cautions(scenario.typed), *phase_locks(scenario.typed))
+    warn(*warnings_for(scenario.typed), *phase_locks(scenario.typed))
     if as_json:
         for text in written(scenario):
             sys.stdout.write(text)

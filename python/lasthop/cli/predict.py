@@ -31,7 +31,7 @@ from lasthop.prediction.prediction import Prediction
 from lasthop.scenario.from_json import Table, read_as
 from lasthop.scenario.scenario import Scenario
 from lasthop.simulation.result import Result
-from lasthop.warnings.settings import cautions
+from lasthop.warnings.settings import warnings_for
 
 if TYPE_CHECKING:
     from lasthop.emulation import Emulation
@@ -66,7 +66,7 @@ def predict(
             max_memory_bytes=max_memory,
         )
     except ModelError as error:
-        warn(*dict.fromkeys(cautions(scenario.typed)))
+        warn(*dict.fromkeys(warnings_for(scenario.typed)))
         raise refused(scenario, model, error) from None
     except ConvergenceError as error:
         raise UserError(

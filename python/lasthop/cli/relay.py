@@ -394,7 +394,7 @@ def connect(
         bounds_of(streams, memory),
         probe,
     )
-    warn(*cautions(settings))
+    warn(*warnings_for(settings))
     listeners = ["{} serves SOCKS 5" for _ in settings.socks]
     listeners += [f"{{}} forwards to {item.target}" for item in settings.forwards]
     listeners += ["{} accepts connections from TPROXY" for _ in settings.transparent]
@@ -408,7 +408,7 @@ def connect(
     replace_process(settings, listeners, notes, fields, options, metrics, as_json=as_json)
 
 
-def cautions(settings: "ClientSettings") -> Iterator[str]:
+def warnings_for(settings: "ClientSettings") -> Iterator[str]:
     """Yield warnings about settings that are valid but may be unintended."""
     for at in settings.socks:
         if not ipaddress.ip_address(at.host).is_loopback:

@@ -10,7 +10,7 @@ from lasthop.emulation.lateness import lateness, waiting
 from lasthop.emulation.limits import unfollowed
 from lasthop.emulation.summary import SIMULATED
 from lasthop.emulation.users import with_users
-from lasthop.warnings.settings import cautions
+from lasthop.warnings.settings import warnings_for
 
 __all__ = ["Emulation"]
 
@@ -51,7 +51,7 @@ class Emulation(Answer):
         """Warnings about surprising settings, and about settings without effect."""
         known = with_users(self.scenario)
         results = [
-            *cautions(self.scenario.typed, programs_run=True),
+            *warnings_for(self.scenario.typed, programs_run=True),
             *unfollowed(known, self.followed),
         ]
         if self.refused_congestion is not None:

@@ -9,7 +9,7 @@ from lasthop.prediction.prediction import Prediction
 from lasthop.progress.cost_limits import MAX_MEMORY_BYTES, MAX_TIME_S, allowing
 from lasthop.scenario.scenario import ScenarioLike
 from lasthop.simulation.simulate import replaced
-from lasthop.warnings.settings import cautions
+from lasthop.warnings.settings import warnings_for
 
 if TYPE_CHECKING:
     from lasthop.models.red import Fluid
@@ -132,7 +132,7 @@ def predict(
         chosen = models.choose(checked.typed) if model is None else model
         summary = models.predict(checked.typed, chosen, options)
     own = Prediction(summary, checked).warnings
-    warnings = [*cautions(checked.typed), *_mean_rates(checked.typed), *own]
+    warnings = [*warnings_for(checked.typed), *_mean_rates(checked.typed), *own]
     return Prediction(summary | {"warnings": warnings}, checked)
 
 

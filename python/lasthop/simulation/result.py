@@ -21,7 +21,7 @@ from lasthop.progress.steps import step
 from lasthop.scenario.from_json import Table, named, read_as
 from lasthop.scenario.scenario import Scenario
 from lasthop.warnings.phase_effects import phase_effects
-from lasthop.warnings.settings import cautions, window_notes
+from lasthop.warnings.settings import warnings_for, window_notes
 from lasthop.warnings.stationarity import unsteady_runs
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ class Result(Answer):
         """
         typed = self.scenario.typed
         return [
-            *cautions(typed),
+            *warnings_for(typed),
             *phase_effects(typed, self.summary),
             *self._mixed_demands(),
             *unsteady_runs(typed, self.summary, self._output.halves_json),

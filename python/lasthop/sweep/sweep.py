@@ -28,7 +28,7 @@ from lasthop.sweep.manifest import MANIFEST, write_manifest
 from lasthop.sweep.points import Points
 from lasthop.sweep.tables import SERIES, frame, write_tables
 from lasthop.warnings.phase_effects import phase_effects
-from lasthop.warnings.settings import cautions
+from lasthop.warnings.settings import warnings_for
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -129,7 +129,7 @@ class Sweep(Shown):
         for point in self.points[:most]:
             at = ", ".join(f"{path}={value}" for path, value in point.settings.items())
             typed = point.scenario.typed
-            for warning in (*cautions(typed), *phase_effects(typed, point.summary)):
+            for warning in (*warnings_for(typed), *phase_effects(typed, point.summary)):
                 yield f"{at}: {warning}"
 
     def table(self, name: str = "stations") -> "pd.DataFrame":

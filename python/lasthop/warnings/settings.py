@@ -25,7 +25,7 @@ from lasthop.scenario.typed import (
     VbsClass,
 )
 
-__all__ = ["cautions", "window_notes"]
+__all__ = ["warnings_for", "window_notes"]
 
 LOSSY = 0.5
 """Largest fraction of lost frames per attempt that causes no warning. [-]"""
@@ -44,7 +44,7 @@ MIN_LIMITED_FRACTION = 0.5
 """
 
 
-def cautions(scenario: Scenario, *, programs_run: bool = False) -> list[str]:
+def warnings_for(scenario: Scenario, *, programs_run: bool = False) -> list[str]:
     """Return warnings about a scenario that a user must read before trusting a result.
 
     `programs_run` is true if the programs of the scenario run, as in an emulation.

@@ -6,7 +6,7 @@ import pytest
 
 from lasthop.enforce.gateway import bypass, config, operate
 from lasthop.enforce.gateway.bypass import among
-from lasthop.enforce.gateway.cautions import by_address
+from lasthop.enforce.gateway.suitability import by_address
 from lasthop.errors import UserError
 from lasthop.linux.flowtables import Flowtable, flowtable
 from lasthop.linux.links import Link, below

@@ -236,7 +236,7 @@ class Weighing:
 @pytest.fixture
 def some(monkeypatch: pytest.MonkeyPatch) -> Stations:
     gateway = config.read(TEXT)
-    monkeypatch.setattr(stations, "cautions", lambda _: [])
+    monkeypatch.setattr(stations, "warnings_for", lambda _: [])
     shaper = Weighing(members(gateway))
     some = Stations(Shaping(gateway, cast(Shaper, shaper), Observed(gateway)), lambda _: None)
     some.newcomers.close()

@@ -57,7 +57,7 @@ def some(monkeypatch: pytest.MonkeyPatch) -> Stations:
         'discover = { neighbours = true, quarantine = "0 s", new_per_minute = 10_000 }'
     )
     gateway = config.read(text)
-    monkeypatch.setattr(stations, "cautions", lambda _: [])
+    monkeypatch.setattr(stations, "warnings_for", lambda _: [])
     shaper = cast(Shaper, Unshaped())
     some = Stations(Shaping(gateway, shaper, Observed(gateway)), lambda _: None)
     some.newcomers.close()
@@ -148,7 +148,7 @@ def test_a_new_mac_address_has_no_leaf_until_its_quarantine_is_over(some: Statio
     some.see(sightings)
     assert list(layout.members) == ["02:00:00:00:00:01", stranger]
     assert due[-1] == some.admission.admitted_s[0] + 60
-    (warning,) = some.cautions()
+    (warning,) = some.warnings_for()
     assert "1 new MAC addresses got a leaf in the last minute, 1 wait" in warning
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from lasthop.enforce.queue import config, pi, sharing
 from lasthop.enforce.queue.config import LinkQueue
-from lasthop.enforce.queue.layout import Layout, cautions, discipline_of, has_program
+from lasthop.enforce.queue.layout import Layout, discipline_of, has_program, warnings_for
 from lasthop.enforce.queue.program import object_of
 from lasthop.enforce.queue.shaped import plan, same_kind
 from lasthop.enforce.queue.sharing import CLASS, keys_of
@@ -135,10 +135,12 @@ def test_settings_that_linux_does_not_support_are_refused() -> None:
 
 
 def test_differences_from_the_scenario_are_reported() -> None:
-    assert "power of two" in cautions(of("{ limit = 100, red = { min_th = 5, max_th = 90 } }"))[0]
+    assert (
+        "power of two" in warnings_for(of("{ limit = 100, red = { min_th = 5, max_th = 90 } }"))[0]
+    )
     printed = SHARED.replace("vbs = {", 'vbs = { algorithm = "printed",')
-    assert "starves the link" in cautions(of(printed, more=CLASSES))[0]
-    assert cautions(of(SHARED, more=CLASSES)) == []
+    assert "starves the link" in warnings_for(of(printed, more=CLASSES))[0]
+    assert warnings_for(of(SHARED, more=CLASSES)) == []
 
 
 def test_members_are_keys_of_the_maps_of_the_program() -> None:

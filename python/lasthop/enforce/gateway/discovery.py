@@ -4,12 +4,12 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 
-from lasthop.enforce.gateway.cautions import bridge_of
 from lasthop.enforce.gateway.config import Gateway
 from lasthop.enforce.gateway.leases import leases, open_leases
 from lasthop.enforce.gateway.rate_sources import read_station_rates
 from lasthop.enforce.gateway.roster import Sighting
 from lasthop.enforce.gateway.snmp import associations
+from lasthop.enforce.gateway.suitability import bridge_of
 from lasthop.errors import UserError
 from lasthop.linux import links
 from lasthop.linux.heard import Heard

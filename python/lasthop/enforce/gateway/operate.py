@@ -8,7 +8,6 @@ from lasthop.daemon.service_kind import ServiceContext, ServiceKind
 from lasthop.daemon.state import State, state_of
 from lasthop.enforce.gateway import config, groups
 from lasthop.enforce.gateway.bypass import bypasses, known
-from lasthop.enforce.gateway.cautions import by_address, cautions, without_programs
 from lasthop.enforce.gateway.config import Gateway
 from lasthop.enforce.gateway.entries import UNKNOWN_MAC
 from lasthop.enforce.gateway.leases import open_leases
@@ -16,6 +15,7 @@ from lasthop.enforce.gateway.leaves import unmanaged, why
 from lasthop.enforce.gateway.metrics import check_port
 from lasthop.enforce.gateway.rate_sources import read_station_rates
 from lasthop.enforce.gateway.shaper import Shaper
+from lasthop.enforce.gateway.suitability import by_address, warnings_for, without_programs
 from lasthop.enforce.gateway.weights import short_queue
 from lasthop.errors import UserError
 from lasthop.linux import rights
@@ -87,7 +87,7 @@ def refuse(gateway: Gateway, state: State, is_up: bool) -> None:
 def warnings(gateway: Gateway, leaves: Mapping[str, str] | None = None) -> list[str]:
     """Return warnings about the configuration and this machine. `leaves` contains the queueing
     discipline of leaves and the reason for it; None if the kernel was not tested."""
-    results = [*cautions(gateway), *bypasses(gateway).warnings, *short_queue(gateway)]
+    results = [*warnings_for(gateway), *bypasses(gateway).warnings, *short_queue(gateway)]
     results += groups.short_queue(gateway)
     if leaves is not None:
         results += unmanaged(gateway, leaves["discipline"])

@@ -16,7 +16,6 @@ from lasthop.daemon.service import Service
 from lasthop.daemon.service_kind import ServiceContext
 from lasthop.enforce.gateway import config
 from lasthop.enforce.gateway.admission import Remembered
-from lasthop.enforce.gateway.cautions import without_programs
 from lasthop.enforce.gateway.config import Gateway
 from lasthop.enforce.gateway.counting import Counting
 from lasthop.enforce.gateway.layout import refuse_excess_stations
@@ -28,6 +27,7 @@ from lasthop.enforce.gateway.roster import Roster
 from lasthop.enforce.gateway.shaper import Shaper
 from lasthop.enforce.gateway.shaping import Shaping
 from lasthop.enforce.gateway.stations import Stations
+from lasthop.enforce.gateway.suitability import without_programs
 from lasthop.enforce.gateway.weights import range_of_rates
 from lasthop.errors import UserError
 
@@ -217,7 +217,7 @@ class GatewayService(Service[Gateway]):
             ],
             "warnings": [
                 *self.stations.warnings,
-                *self.stations.cautions(),
+                *self.stations.warnings_for(),
                 *without_programs(shaping.shaper.why_filters),
                 *(unmanaged(shaping.gateway, discipline) if discipline is not None else ()),
                 *self.rates.warnings(),

@@ -7,7 +7,6 @@ from typing import Any
 
 from lasthop.daemon.differences import Difference, summarised
 from lasthop.daemon.kernel_state import KernelState
-from lasthop.enforce.gateway.cautions import refuse_bridges, refuse_unsuitable
 from lasthop.enforce.gateway.classification import (
     EXEMPT,
     REDIRECTED,
@@ -22,6 +21,7 @@ from lasthop.enforce.gateway.inspection import ALL, Part, look
 from lasthop.enforce.gateway.layout import MAJOR, Layout, blocks_of, ifb_name
 from lasthop.enforce.gateway.leaves import assumed, is_chosen
 from lasthop.enforce.gateway.planned import Planned
+from lasthop.enforce.gateway.suitability import refuse_bridges, refuse_unsuitable
 from lasthop.enforce.gateway.weights import PhyRate
 from lasthop.errors import UserError
 from lasthop.linux import leaf_queue, links, offload, tc

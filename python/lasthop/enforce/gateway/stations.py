@@ -13,7 +13,6 @@ from typing import Any, TypeAlias
 from lasthop.daemon.loop import Loop
 from lasthop.enforce.gateway.admission import Admission, Memory, StoredState
 from lasthop.enforce.gateway.bypass import bypasses
-from lasthop.enforce.gateway.cautions import by_address, cautions
 from lasthop.enforce.gateway.classification import Surroundings
 from lasthop.enforce.gateway.config import KnownStation
 from lasthop.enforce.gateway.discovery import bridge_ports, listen, look
@@ -23,6 +22,7 @@ from lasthop.enforce.gateway.phy_rates import PhyRates
 from lasthop.enforce.gateway.ports import WINDOW_S
 from lasthop.enforce.gateway.roster import MAX_ADDRESSES, MAX_MACHINES, Roster, Sighting
 from lasthop.enforce.gateway.shaping import Shaping
+from lasthop.enforce.gateway.suitability import by_address, warnings_for
 from lasthop.errors import UserError
 from lasthop.linux.bpf import BpfError
 from lasthop.linux.heard import Heard
@@ -186,7 +186,7 @@ class Stations:
         ignored."""
         with suppress(UserError):
             past = bypasses(self.shaping.gateway)
-            self.warnings = [*cautions(self.shaping.gateway), *past.warnings]
+            self.warnings = [*warnings_for(self.shaping.gateway), *past.warnings]
             self.bypassed = past.faults
 
     def see(self, seen: Iterable[Sighting]) -> None:
@@ -347,7 +347,7 @@ class Stations:
             {"name": port, "macs": counts[port], "waiting": waits[port]} for port in sorted(counts)
         ]
 
-    def cautions(self) -> list[str]:
+    def warnings_for(self) -> list[str]:
         """Return warnings about the classification of stations."""
         results = list(self.roster.bindings.warnings())
         if (queue := len(self.admission.admitted_s)) >= self.admission.max_new_leaves:

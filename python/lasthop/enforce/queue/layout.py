@@ -175,7 +175,7 @@ def red_weight(red: Red, rate_bps: int) -> float:
     return float(red.weight)
 
 
-def cautions(wanted: LinkQueue) -> list[str]:
+def warnings_for(wanted: LinkQueue) -> list[str]:
     """Return warnings about differences between the kernel's queue and the scenario's queue."""
     results = []
     if isinstance(wanted.queue, Red):

@@ -6,7 +6,7 @@ from lasthop.daemon.service_kind import ServiceContext, ServiceKind
 from lasthop.daemon.state import State, state_of
 from lasthop.enforce.queue import config
 from lasthop.enforce.queue.config import LinkQueue
-from lasthop.enforce.queue.layout import cautions
+from lasthop.enforce.queue.layout import warnings_for
 from lasthop.enforce.queue.shaped import Shaped
 from lasthop.enforce.queue.trial import try_out
 from lasthop.linux import links, offload, rights
@@ -49,7 +49,7 @@ def refuse(wanted: LinkQueue, state: State, is_up: bool) -> None:
 
 def warnings(wanted: LinkQueue) -> list[str]:
     """Return warnings about the configuration and this machine."""
-    result = cautions(wanted)
+    result = warnings_for(wanted)
     merging = [name for name in others(wanted) if offload.merges(name)]
     if merging:
         result.append(

@@ -11,7 +11,7 @@ from lasthop.daemon.service import Service
 from lasthop.daemon.service_kind import ServiceContext
 from lasthop.enforce.queue import config, pi
 from lasthop.enforce.queue.config import LinkQueue
-from lasthop.enforce.queue.layout import FRAME_BYTES, cautions
+from lasthop.enforce.queue.layout import FRAME_BYTES, warnings_for
 from lasthop.enforce.queue.pi import Pi
 from lasthop.enforce.queue.shaped import Shaped, same_kind
 from lasthop.enforce.queue.sharing import PART, ClassState
@@ -106,7 +106,7 @@ class QueueService(Service[LinkQueue]):
             "shaping": self.shaped.is_set_up and not self.shaped.faults,
             **self.counted(),
             "faults": [*self.shaped.faults, *self.loop.faults.values()],
-            "warnings": [*cautions(wanted), *self.merged()],
+            "warnings": [*warnings_for(wanted), *self.merged()],
         }
 
     def counted(self) -> dict[str, Any]:

@@ -18,7 +18,7 @@ NAMED = 3
 """Largest number of stations whose names a warning lists."""
 
 
-def cautions(gateway: Gateway) -> list[str]:
+def warnings_for(gateway: Gateway) -> list[str]:
     """Return warnings about a gateway. Its interfaces need not exist on this machine."""
     with Socket() as kernel:
         present = links.every_link(kernel)
