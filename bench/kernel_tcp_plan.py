@@ -1,7 +1,7 @@
 """Plan of `kernel_tcp_virtual.py`: which scenarios run, with which seeds, on which kernels.
 
-A point is a scenario of the grid. The plan consists of the six items below. The first three items
-were decided before the first run, and the other three after the first runs. The choice of long runs
+A point is a scenario of the grid. The plan consists of the seven items below. The first three items
+were decided before the first run, and the other items after the first runs. The choice of long runs
 and the number of replications depend only on simulations:
 
 - Twelve named points run with 20 seeds on two kernels. At six of them, runs in real time differed
@@ -19,6 +19,8 @@ and the number of replications depend only on simulations:
   with any number of seeds. At four points the simulations have such a period. These points also run
   for six minutes, with 5 seeds on the first kernel. The long runs replace the runs of a minute in
   the comparison.
+- Points with long runs that are undecided after 5 seeds run with all 15 other seeds, as the other
+  points do. This item was added after the long runs.
 - Simulations have 20 replications, or 100 if the confidence interval with 20 is wider than half the
   band of equality.
 - If a single changed setting explains a difference, the point also runs with this setting, with 5
@@ -75,6 +77,7 @@ CAUSES = (
     ("newreno, 1 of 200 ms, drop-tail 4 BDP", "wide"),
     ("newreno, 1 of 200 ms, CoDel, 6 minutes", "plain"),
     ("cubic, 1 of 50 ms, drop-tail 1 BDP", "no-quick-acks"),
+    ("cubic, 1 of 50 ms, drop-tail 1 BDP", "plain"),
     ("cubic, 1 of 10 ms, drop-tail 1 BDP", "plain"),
     ("cubic, 1 of 10 ms, 1 BDP, 0.1 % lost", "plain"),
     ("newreno, 12 of 200 ms, drop-tail 1 BDP", "no-quick-acks"),

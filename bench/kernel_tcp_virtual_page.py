@@ -198,7 +198,8 @@ def not_equal(results: Results) -> Iterator[str]:
             for comparison in measured(results, law, first):
                 if any(comparison.agreement(key) is not Agreement.EQUAL for key in JUDGED):
                     values = cells(comparison)
-                    rule = rule_of(comparison.point.name) if comparison.is_apart else ""
+                    unknown = "not known" if comparison.is_apart else ""
+                    rule = rule_of(comparison.point.name, unknown)
                     differences = ", ".join(comparison.parts())
                     runs = str(len(comparison.kernel))
                     if comparison.point.name.endswith(LONG):
