@@ -161,7 +161,7 @@ def download(package: str, folder: Path) -> Path:
     """Download a package without root rights, and return its archive. Raise `UserError` on
     failure."""
     with step(f"downloading {package}"):
-        # The option keeps root's apt from downloading as the user _apt, who may not write to this
+        # The option keeps root's apt from downloading as the user _apt, which may not write to this
         # folder.
         argv = ["apt-get", "-qq", "-o", "APT::Sandbox::User=", "download", package]
         output(argv, folder)
