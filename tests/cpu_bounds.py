@@ -13,8 +13,9 @@ MAX_CPU_S = 2.0
 MAX_KERNEL_CPU_S = 5.0
 """Limits of the CPU time of a test or a fixture that is not marked `slow` or `measured`. [s]
 
-`MAX_KERNEL_CPU_S` is the limit in tests/linux. On a processor that takes longer than `STEPS_S` for
-a million steps of a loop, the limits are larger in proportion.
+`MAX_KERNEL_CPU_S` is the limit in tests/linux. Tests above it are only listed, because the CPU time
+of a run in real time also depends on the load of the machine. On a processor that takes longer than
+`STEPS_S` for a million steps of a loop, the limits are larger in proportion.
 """
 
 STEPS_S = 0.069
@@ -52,11 +53,12 @@ OVER_BOUND = "over the bound"
 
 
 def note_bound(item: pytest.Item, name: str, began_s: float) -> None:
-    """List a test or fixture whose CPU time is above its bound, and fail it above `FAILS_ABOVE`
-    times the bound.
+    """List a test or fixture whose CPU time is above its bound. Outside tests/linux, fail it above
+    `FAILS_ABOVE` times the bound.
     """
     spent_s = cpu_s() - began_s
-    bound_s = MAX_KERNEL_CPU_S if item.path.parent.name == "linux" else MAX_CPU_S
+    in_real_time = item.path.parent.name == "linux"
+    bound_s = MAX_KERNEL_CPU_S if in_real_time else MAX_CPU_S
     if spent_s <= bound_s or any(map(item.get_closest_marker, ("slow", "measured"))):
         return
     scaled_s = bound_s * slowness()
@@ -64,7 +66,7 @@ def note_bound(item: pytest.Item, name: str, began_s: float) -> None:
         return
     text = f"{item.nodeid}: {name}: {spent_s:.1f} s of CPU time, bound {scaled_s:.1f} s"
     item.user_properties.append((OVER_BOUND, text))
-    if spent_s > FAILS_ABOVE * scaled_s:
+    if spent_s > FAILS_ABOVE * scaled_s and not in_real_time:
         pytest.fail(f"{text}: mark it slow and leave a smaller test", pytrace=False)
 
 

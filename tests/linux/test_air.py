@@ -61,7 +61,7 @@ SINGLE = (
     'ap_queue = { limit = 60, codel = { ecn = true, ce_threshold = "10 us" } } }'
 )
 AGGREGATES = (
-    'cell = { phy = "802.11ax", width = "20 MHz", '
+    'cell = { phy = "802.11ax", width = "20 MHz", mcs = 1, '
     "ap_queue = { limit = 400, red = "
     "{ min_th = 2, max_th = 60, max_p = 1, weight = 1, ecn = true } } }"
 )
