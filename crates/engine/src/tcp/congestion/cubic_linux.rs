@@ -21,14 +21,14 @@
 //!
 //! Differs from `cubic.rs` in:
 //! - The window grows by segments and not by ACKs, so that delayed ACKs do not halve its growth.
-//! - `cnt` is computed once per tick of 1 ms, and again after 31 ms if the window has not changed.
+//! - `cnt` is computed once per timer tick, and again after 1/32 s if the window has not changed.
 //! - Before the first loss, after slow start, the window grows by at most 5 % per round trip, and never by
 //!   more than half.
 //! - A loss reduces cwnd by a fraction of cwnd, not of FlightSize.
 //! - HyStart ends slow start, see `hybrid.rs`.
 //!
 //! Differs from Linux in:
-//! - HZ is 1000, regardless of the configuration of the kernel.
+//! - HZ is a setting, because it depends on the configuration of the kernel.
 //! - The cube root is exact. The cube root of Linux has an error of 0.2 % on average.
 //! - Samples of the delay are ignored during a recovery.
 //! - The start of the epoch does not change if the application is idle.
@@ -42,7 +42,7 @@ use super::hybrid::HybridSlowStart;
 use super::window::{MIN_SSTHRESH, Window};
 use super::window_algorithm::WindowAlgorithm;
 use crate::kernel::time::{Span, Time};
-use crate::notation::setting::flag;
+use crate::notation::setting::{count, flag};
 use crate::table;
 
 table! {
@@ -50,6 +50,8 @@ table! {
     pub struct CubicLinuxSettings: Copy in "cubic_linux" {
         /// If true, slow start ends when ACKs arrive as fast as the path can carry segments, or when their delay rises (HyStart).
         hystart: bool = flag().fallback(true);
+        /// Timer ticks per second of the clock that CUBIC reads: `CONFIG_HZ` of the kernel, often 250 or 1000.
+        hz: u32 = count(100..=1_000).fallback(1_000);
     }
 }
 
@@ -67,13 +69,37 @@ const C: u64 = 410;
 /// packet whenever `FRIENDLY` / 8 of a window has been acknowledged.
 const FRIENDLY: u64 = 8 * (SCALE + BETA) / 3 / (SCALE - BETA);
 
-/// `HZ`: number of timer ticks per second. [1/s]
-const HZ: u64 = 1_000;
+/// The clock that CUBIC reads. It counts timer ticks (jiffies).
+#[derive(Clone, Copy, Debug)]
+struct Clock {
+    /// `HZ`: number of timer ticks per second. [1/s]
+    hz: u64,
+    /// Duration of a timer tick.
+    tick: Span,
+}
 
-const TICK: u64 = 1_000_000_000 / HZ;
+impl Clock {
+    fn new(hz: u32) -> Clock {
+        Clock {
+            hz: u64::from(hz),
+            tick: Span(1_000_000_000 / u64::from(hz)),
+        }
+    }
+
+    /// Returns the timer tick at a time.
+    fn at(self, now: Time) -> u64 {
+        now.0 / self.tick.0
+    }
+
+    /// `usecs_to_jiffies`: returns the duration in timer ticks, rounded up.
+    fn ticks(self, span: Span) -> u64 {
+        span.0.div_ceil(self.tick.0)
+    }
+}
 
 #[derive(Clone, Debug)]
 pub(super) struct CubicLinux {
+    clock: Clock,
     hystart: Option<HybridSlowStart>,
     /// Number of segments that must be acknowledged for the window to grow by one packet.
     cnt: u64,
@@ -152,14 +178,10 @@ fn cube_root(value: u64) -> u64 {
     }
 }
 
-/// `usecs_to_jiffies`: returns the duration in timer ticks, rounded up.
-fn ticks(span: Span) -> u64 {
-    span.0.div_ceil(TICK)
-}
-
 impl CubicLinux {
     pub(super) fn new(settings: CubicLinuxSettings) -> CubicLinux {
         CubicLinux {
+            clock: Clock::new(settings.hz),
             hystart: settings.hystart.then(HybridSlowStart::new),
             cnt: 0,
             credit: 0,
@@ -172,8 +194,10 @@ impl CubicLinux {
 
     /// `bictcp_reset`: resets the state of the algorithm after a timeout.
     fn reset(&mut self) {
-        let hystart = self.hystart.is_some();
-        *self = CubicLinux::new(CubicLinuxSettings { hystart });
+        *self = CubicLinux::new(CubicLinuxSettings {
+            hystart: self.hystart.is_some(),
+            hz: self.clock.hz as u32,
+        });
     }
 
     /// `cubictcp_acked`: adds the round-trip time sample of an ACK. Samples in the first second of
@@ -184,7 +208,7 @@ impl CubicLinux {
         };
         if self
             .epoch
-            .is_some_and(|epoch| tick(ack.now) - epoch.start < HZ)
+            .is_some_and(|epoch| self.clock.at(ack.now) - epoch.start < self.clock.hz)
         {
             return;
         }
@@ -202,14 +226,16 @@ impl CubicLinux {
     /// `bictcp_update`: computes `cnt` after `acked` segments were acknowledged at the window
     /// `cwnd`.
     fn update(&mut self, now: Time, cwnd: u64, acked: u64) {
-        let now = tick(now);
+        let Clock { hz, .. } = self.clock;
+        let now = self.clock.at(now);
         if let Some(epoch) = &mut self.epoch {
             epoch.acked += acked;
         }
-        if self.last.0 == cwnd && now - self.last.1 <= HZ / 32 {
+        if self.last.0 == cwnd && now - self.last.1 <= hz / 32 {
             return;
         }
-        let (w_max, delay) = (self.w_max, ticks(self.delay_min.unwrap_or(Span::ZERO)));
+        let delay = self.clock.ticks(self.delay_min.unwrap_or(Span::ZERO));
+        let w_max = self.w_max;
         let begins = self.epoch.is_none();
         let epoch = self.epoch.get_or_insert_with(|| Epoch {
             acked,
@@ -217,7 +243,7 @@ impl CubicLinux {
         });
         if begins || now != self.last.1 {
             self.last = (cwnd, now);
-            let target = epoch.target((now - epoch.start + delay) * SCALE / HZ);
+            let target = epoch.target((now - epoch.start + delay) * SCALE / hz);
             self.cnt = match target.checked_sub(cwnd) {
                 None | Some(0) => 100 * cwnd,
                 Some(above) => cwnd / above,
@@ -262,11 +288,6 @@ impl CubicLinux {
     }
 }
 
-/// Returns the timer tick at the time `now`.
-fn tick(now: Time) -> u64 {
-    now.0 / TICK
-}
-
 impl WindowAlgorithm for CubicLinux {
     /// `cubictcp_cong_avoid`: processes an ACK of new data.
     fn on_ack(&mut self, window: &mut Window, ack: NewAck) {
@@ -309,7 +330,12 @@ mod tests {
     use proptest::prelude::*;
 
     fn driver(cwnd: f64) -> Driver<CubicLinux> {
-        Driver::new(CubicLinux::new(CubicLinuxSettings { hystart: false }), cwnd)
+        ticking(1_000, cwnd)
+    }
+
+    fn ticking(hz: u32, cwnd: f64) -> Driver<CubicLinux> {
+        let settings = CubicLinuxSettings { hystart: false, hz };
+        Driver::new(CubicLinux::new(settings), cwnd)
     }
 
     /// After a loss at 100 packets the window is 70, and K = cbrt(30 * 2^40/410) = 4316.97/1024 s
@@ -417,6 +443,25 @@ mod tests {
         assert_eq!(driver.window.cwnd, before + (before / 2.0).ceil());
     }
 
+    /// An ACK per millisecond leaves a window at its plateau as it is. `cnt` is then computed again
+    /// after more than 1/32 s: after 4 ticks of 10 ms, or after 32 ticks of 1 ms.
+    #[test]
+    fn growth_is_computed_per_timer_tick() {
+        for (hz, expected) in [(100, vec![0, 4, 8]), (1_000, vec![1, 33, 65, 97])] {
+            let mut driver = ticking(hz, 100.0);
+            driver.window.ssthresh = 2.0;
+            driver.algorithm.w_max = 100;
+            let mut ticks: Vec<u64> = (0..100)
+                .map(|_| {
+                    driver.acked(MS, 1);
+                    driver.algorithm.last.1 - u64::from(hz) // the driver starts at 1 s
+                })
+                .collect();
+            ticks.dedup();
+            assert_eq!(ticks, expected, "{hz}");
+        }
+    }
+
     #[test]
     fn a_timeout_keeps_seven_tenths_as_threshold_and_nothing_else() {
         let mut driver = driver(100.0);
@@ -436,7 +481,10 @@ mod tests {
     /// slow start at the present window.
     #[test]
     fn slow_start_ends_with_the_delay() {
-        let settings = CubicLinuxSettings { hystart: true };
+        let settings = CubicLinuxSettings {
+            hystart: true,
+            hz: 1_000,
+        };
         let mut driver = Driver::new(CubicLinux::new(settings), 10.0);
         driver.window.ssthresh = driver.window.receive;
         driver.round(100 * MS); // ACKs that are 10 ms apart do not form a train
@@ -518,7 +566,7 @@ mod tests {
                 driver.round(200 * MS);
             }
             let epoch = driver.algorithm.epoch.unwrap();
-            let begun = tick(driver.now) - epoch.start;
+            let begun = driver.algorithm.clock.at(driver.now) - epoch.start;
             let at = |ms: u64| epoch.target(ms * 1024 / 1000) as f64;
             let cwnd = driver.window.cwnd;
             prop_assert!(cwnd >= at(begun - 200) - 2.0, "{} of {}", cwnd, at(begun));
