@@ -391,6 +391,11 @@ VARIANTS = {
         ),
         Variant("long-rto", 'engine with `min_rto = "1 s"`', settings={"tcp.min_rto": '"1 s"'}),
         Variant(
+            "short-tick",
+            "engine with timer ticks of 1 ms instead of 10 ms",
+            settings={"tcp.cubic_linux.hz": "1000"},
+        ),
+        Variant(
             "wide",
             "receive window of 5000 instead of 2500 packets",
             settings={"tcp.window": "5000"},

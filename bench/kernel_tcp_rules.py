@@ -10,7 +10,7 @@ BURSTS = "quick ACKs, TSO deferral and SACK compression of Linux"
 FIRST_RTO = "minimum RTO: timeouts of the engine in the first seconds"
 QUICK = "quick ACKs of Linux"
 WINDOW = "receive window of the engine, 2500 packets"
-TICK = "SACK compression of Linux, and the tick of the clock that its CUBIC reads"
+COMPRESSION = "SACK compression of Linux, in part"
 RULES: Mapping[str, str] = {
     "newreno, 1 of 10 ms, drop-tail 1/4 BDP": BURSTS,
     "newreno, 1 of 50 ms, drop-tail 1 BDP": BURSTS,
@@ -18,7 +18,7 @@ RULES: Mapping[str, str] = {
     "newreno, 1 of 200 ms, CoDel": BURSTS,
     "newreno, 12 of 200 ms, drop-tail 1 BDP": QUICK,
     "newreno, 12 of 200 ms, drop-tail 4 BDP": FIRST_RTO,
-    "cubic, 1 of 10 ms, drop-tail 1/4 BDP": TICK,
+    "cubic, 1 of 10 ms, drop-tail 1/4 BDP": COMPRESSION,
     "cubic, 1 of 10 ms, drop-tail 1 BDP": BURSTS,
     "cubic, 12 of 50 ms, drop-tail 4 BDP": QUICK,
 }

@@ -172,14 +172,15 @@ def emulated_in_simulated_time(kernel: Kernel, run: Run, length_s: float | None)
     }
 
 
-def seed_by_seed(point: Point, length_s: float | None) -> list[dict[str, float]]:
+def seed_by_seed(point: Point, variant: Variant, length_s: float | None) -> list[dict[str, float]]:
     """Return the values of simulations that have the seeds of the emulations."""
     tree = point.timed(length_s)
-    seeds = range(1, MANY + 1)
-    return [
-        figures(by_replication(lh.simulate(tree, replications=1, seed=seed), LISTS)[0])
-        for seed in seeds
-    ]
+
+    def figures_of(seed: int) -> dict[str, float]:
+        result = lh.simulate(tree, settings=variant.settings, replications=1, seed=seed)
+        return figures(by_replication(result, LISTS)[0])
+
+    return [figures_of(seed) for seed in range(1, MANY + 1)]
 
 
 # -- runs ---------------------------------------------------------------------------------------
@@ -287,7 +288,7 @@ def simulate_all(work: Work) -> None:
         if work.simulation(point, variant) is None:
             seen = simulated(point, variant, work.length_s)
             if is_paired(point):
-                seen["by_seed"] = seed_by_seed(point, work.length_s)
+                seen["by_seed"] = seed_by_seed(point, variant, work.length_s)
             work.store.add(key, work.of_engine, seen)
             print(key, flush=True)
         known = work.simulation(point, variant)
