@@ -182,6 +182,7 @@ fn sample(path: &str, key: &Key) -> Option<&'static str> {
         Kind::Count(_) => match key.name {
             "cwmin" | "mcs" => "3",
             "streams" => "2",
+            "hz" => "250",
             _ => "40",
         },
         Kind::Number(_) if matches!(key.name, "speed_up" | "coupling") => "1.25",
