@@ -218,7 +218,7 @@ def test_output_is_printed_while_it_grows_and_a_run_that_would_take_too_long_is_
     assert output.getvalue() == b"one\n\xfftwo"
     assert reports == [(0.0, 100.0), (1.0, 100.0), (11.0, 100.0)]
     (tmp_path / virtual.PROGRESS).write_text("   12.000000")
-    # 11 simulated seconds took 29 s of processor time. The total is 32 + 88 * 29 / 11 = 264 s.
+    # 11 simulated seconds took 29 s of CPU time. The total is 32 + 88 * 29 / 11 = 264 s.
     with pytest.raises(UserError, match=r"would take about 264 s .*, 2\.6 s per simulated second"):
         monitor.update(State(tmp_path, 32.0))
 

@@ -33,7 +33,7 @@ def build(
     yes: bool = flag("--yes", "Build without asking for confirmation.", "-y"),
     as_json: bool = JSON,
 ) -> None:
-    """Build a small Linux with all queue disciplines, congestion controls, MPTCP and BPF.
+    """Build a small user-mode Linux with all queue disciplines, congestion controls, MPTCP and BPF.
 
     The command first prints the cost of the build, and asks for confirmation at a terminal. It
     needs no root rights. A kernel of the same source and configuration is not built again.
@@ -65,7 +65,7 @@ def build(
                 f"{chosen.name} has no {', '.join(built.refused)}: the kernel is built without",
                 err=True,
             )
-        note(f"built in {cost_text(kernel.processor_s, TIMES)} of processor time", err=True)
+        note(f"built in {cost_text(kernel.processor_s, TIMES)} of CPU time", err=True)
     if as_json:
         typer.echo(json.dumps(kernel_json(kernel), indent=2))
     else:
@@ -73,12 +73,12 @@ def build(
 
 
 def cost_of_build(source: "Source", cost: "Cost") -> str:
-    """Return a text with the cost of a build: download, disk space and processor time."""
+    """Return a text with the cost of a build: download, disk space and CPU time."""
     download = f"download {cost.download_bytes / 1e6:.0f} MB, " if cost.download_bytes else ""
     work, duration = cost_text(cost.processor_s, TIMES), cost_text(cost.duration_s, TIMES)
     return (
         f"building {source.name}: {download}{cost.disk_bytes / 1e9:.1f} GB of disk in "
-        f"{kernel_folder()} during the build, {work} of processor time "
+        f"{kernel_folder()} during the build, {work} of CPU time "
         f"(about {duration} on {counted(cost.processors, 'processor')}); the "
         f"kernel has {cost.result_bytes / 1e6:.0f} MB"
     )

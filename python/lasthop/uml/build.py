@@ -53,7 +53,7 @@ HEADER_FOLDERS = (
 )
 
 PROCESSOR_S, SERIAL_S = 800.0, 50.0
-"""Processor time of a build, and the part of this time that several processors cannot share
+"""CPU time of a build, and the part of this time that several processors cannot share
 (unpacking, linking, BTF). [s]
 
 Measured on two processors: 768 s with Linux 6.12, without unpacking, and 824 s with Linux 6.1.
@@ -333,6 +333,6 @@ def environment() -> Mapping[str, str]:
 
 
 def children_s() -> float:
-    """Return the processor time of all ended child processes. [s]"""
+    """Return the CPU time of all ended child processes. [s]"""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
