@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from equivalence import Agreement, Difference
 from kernel_tcp import named
 from kernel_tcp_causes import CAUSE_OF_DIFFERENCE
-from kernel_tcp_compared import JUDGED, Compared
+from kernel_tcp_compared import JUDGED, Compared, paired_difference
 from kernel_tcp_page import PAGE, QUANTITIES, counted_as, shown
 from kernel_tcp_plan import (
     ALL_SEEDS,
@@ -74,7 +74,7 @@ def keep(work: "Work", path: Path = KEPT) -> None:
     }
     if not kernels:
         raise UserError(f"{work.store.runs.path}: no run in simulated time has been made")
-    results = {"engine": engine, "kernels": kernels}
+    results = {"engine": engine, "engine_hash": work.of_engine.engine, "kernels": kernels}
     text = json.dumps(rounded(results), separators=(",", ":"), sort_keys=True)
     path.write_bytes(gzip.compress(text.encode(), mtime=0))
     print(f"{path}: {path.stat().st_size / 1e3:.0f} kB")
@@ -299,7 +299,12 @@ def between(old: Compared, new: Compared) -> Iterator[str]:
         if estimates[0] is None or estimates[1] is None:
             yield f"{title.split(' [')[0]} unknown"
             continue
-        difference = Difference.of(estimates[0], estimates[1], band)
+        if old.pairs(key) and new.pairs(key):
+            values = [[run["figures"][key] for run in each.kernel] for each in (old, new)]
+            count = min(map(len, values))
+            difference = paired_difference(values[0][:count], values[1][:count], band)
+        else:
+            difference = Difference.of(estimates[0], estimates[1], band)
         if difference.agreement is not Agreement.EQUAL:
             yield f"{title.split(' [')[0]} {difference.words}"
 

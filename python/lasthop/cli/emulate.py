@@ -135,7 +135,7 @@ def emulate(
     ),
     follow: list[str] | None = unset(
         "SETTING",
-        "Apply tcp.initial_rto (by BPF) or tcp.initial_window of the scenario to the kernel; "
+        "Apply initial_rto (by BPF) or initial_window of the scenario's table tcp to the kernel; "
         "repeatable.",
         "--follow",
     ),

@@ -14,7 +14,7 @@ from lasthop.cli.options import JSON, counted, flag, unset
 from lasthop.errors import UserError
 from lasthop.progress.cost_limits import TIMES, cost_text
 from lasthop.uml.kernel import PACKAGE, PROGRAM, VARIABLE, candidates, check_machine, read_kernel
-from lasthop.uml.store import BuiltKernel, built_kernels, kernel_folder
+from lasthop.uml.store import BuiltKernel, built_kernels, damaged_kernels, kernel_folder
 
 if TYPE_CHECKING:
     from lasthop.uml.build import Cost
@@ -177,6 +177,11 @@ def entries() -> Iterator[KernelRow]:
         source = PACKAGE if candidate.origin == PROGRAM else VARIABLE
         name = str(candidate.program)
         yield KernelRow(name, version, source, name, size_bytes, None, None, problem, used)
+    for damaged in damaged_kernels():
+        program = str(damaged.folder / "linux")
+        yield KernelRow(
+            damaged.name, None, "damaged", program, None, None, None, damaged.problem, False
+        )
 
 
 def remove(
@@ -187,8 +192,11 @@ def remove(
     as_json: bool = JSON,
 ) -> None:
     """Remove built kernels. Running emulations continue."""
-    kernels = {kernel.name: kernel for kernel in built_kernels()}
-    if bool(names) == everything:
+    found = (*built_kernels(), *damaged_kernels())
+    kernels = {kernel.name: kernel for kernel in found}
+    if names and everything:
+        raise UserError(f'NAME: "{names[0]}": expected no names with --all')
+    if not names and not everything:
         raise UserError("NAME: expected names of kernels, or --all", "run `lasthop kernel list`")
     for name in names or ():
         if name not in kernels:

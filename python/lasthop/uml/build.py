@@ -144,7 +144,13 @@ def check(source: Source) -> None:
             f"{folder}: the kernel cannot be built in a folder with spaces or colons in its path",
             "set XDG_CACHE_HOME to another folder",
         )
-    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UserError(
+            f"{error.filename}: {error.strerror}: expected a folder for kernels in {folder}",
+            "set XDG_CACHE_HOME to another folder",
+        ) from None
     free_bytes, needed_bytes = shutil.disk_usage(folder).free, cost(source).disk_bytes
     if free_bytes < needed_bytes:
         raise UserError(
