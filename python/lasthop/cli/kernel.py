@@ -14,7 +14,13 @@ from lasthop.cli.options import JSON, counted, flag, unset
 from lasthop.errors import UserError
 from lasthop.progress.cost_limits import TIMES, cost_text
 from lasthop.uml.kernel import PACKAGE, PROGRAM, VARIABLE, candidates, check_machine, read_kernel
-from lasthop.uml.store import BuiltKernel, built_kernels, damaged_kernels, kernel_folder
+from lasthop.uml.store import (
+    BuiltKernel,
+    DamagedKernel,
+    built_kernels,
+    damaged_kernels,
+    kernel_folder,
+)
 
 if TYPE_CHECKING:
     from lasthop.uml.build import Cost
@@ -192,7 +198,7 @@ def remove(
     as_json: bool = JSON,
 ) -> None:
     """Remove built kernels. Running emulations continue."""
-    found = (*built_kernels(), *damaged_kernels())
+    found: list[BuiltKernel | DamagedKernel] = [*built_kernels(), *damaged_kernels()]
     kernels = {kernel.name: kernel for kernel in found}
     if names and everything:
         raise UserError(f'NAME: "{names[0]}": expected no names with --all')
