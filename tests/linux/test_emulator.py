@@ -81,6 +81,23 @@ def in_flight(answer: Emulation, prefix: str) -> float:
     return float((flows["goodput_bps"] * flows["rtt_s"]).mean() / (8 * 1460))
 
 
+@pytest.mark.simulated
+def test_a_window_above_the_default_limit_of_receive_buffers_is_followed(tmp_path):
+    """With a window of 300 packets, 300 segments are in flight. The kernel's default limit of
+    receive buffers would permit 153.
+    """
+    text = """\
+duration = "6 s"
+warmup = "3 s"
+queue = 400
+dumbbell = { flows = 1, bottleneck = "20 Mbps", rtt = "50 ms" }
+tcp = { congestion = "reno", window = 300, initial_window = 10 }
+"""
+    answer = run(tmp_path / "x.toml", text)
+    assert in_flight(answer, "") == pytest.approx(300, rel=0.03)
+    assert [each for each in answer.warnings if "tcp.window" in each] == []
+
+
 @pytest.mark.measured
 def test_every_segment_is_acknowledged_where_acks_are_not_delayed(tmp_path):
     """Without delayed ACKs, the goodput of an emulation in real time is that of a simulation."""

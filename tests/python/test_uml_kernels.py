@@ -3,6 +3,7 @@
 import fcntl
 import io
 import json
+import signal
 import sys
 import tarfile
 from collections.abc import Callable
@@ -12,7 +13,7 @@ from typing import NamedTuple
 import pytest
 
 from lasthop.cli.completion.answering import answered
-from lasthop.cli.kernel import confirm
+from lasthop.cli.kernel import confirm, interrupted_by_termination
 from lasthop.errors import UserError
 from lasthop.uml import build, source
 from lasthop.uml.build import CONFIGURATION, REQUIRED
@@ -344,3 +345,11 @@ def test_a_folder_with_a_space_is_refused(
     monkeypatch.setenv("XDG_CACHE_HOME", str(machine.root / "my cache"))
     with pytest.raises(UserError, match="cannot be built in a folder with spaces"):
         build.check(find_source(str(machine.archive)))
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_terminated_build_ends_as_an_interrupted_build(number: signal.Signals) -> None:
+    before = signal.getsignal(number)
+    with pytest.raises(KeyboardInterrupt), interrupted_by_termination():
+        signal.raise_signal(number)
+    assert signal.getsignal(number) == before

@@ -1,9 +1,11 @@
 """`lasthop kernel`: kernels for emulations in simulated time."""
 
 import json
+import signal
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -61,7 +63,7 @@ def build(
             note("no kernel was built", err=True)
             return
         try:
-            with step_bar("building") as progress:
+            with interrupted_by_termination(), step_bar("building") as progress:
                 built = carry_out(chosen, progress)
         except KeyboardInterrupt:
             raise Interrupted("no kernel was built") from None
@@ -76,6 +78,23 @@ def build(
         typer.echo(json.dumps(kernel_json(kernel), indent=2))
     else:
         typer.echo(f"{kernel.name}: {kernel.program}")
+
+
+@contextmanager
+def interrupted_by_termination() -> Iterator[None]:
+    """Make SIGTERM and SIGHUP interrupt the block as Ctrl-C does, so that it removes its files."""
+
+    def interrupt(number: int, frame: object) -> None:
+        raise KeyboardInterrupt
+
+    before = {
+        number: signal.signal(number, interrupt) for number in (signal.SIGTERM, signal.SIGHUP)
+    }
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def cost_of_build(source: "Source", cost: "Cost") -> str:

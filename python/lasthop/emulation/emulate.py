@@ -38,9 +38,11 @@ from lasthop.errors import UserError
 from lasthop.linux.descriptors import raise_descriptors
 from lasthop.linux.scheduling import preferred, real_time
 from lasthop.linux.sock_ops import first_timeouts
+from lasthop.linux.tcp import largest_window
 from lasthop.scenario.scenario import Scenario, ScenarioLike
 from lasthop.scenario.transports import Tcp
 from lasthop.scenario.typed import CsmaScenario, SensorFlow, TcpFlow, UdpFlow
+from lasthop.scenario.typed import Scenario as Typed
 from lasthop.simulation.simulate import replaced
 from lasthop.uml.boot import MAX_PROCESSOR_S
 from lasthop.uml.clock import is_simulated
@@ -257,8 +259,20 @@ def _carried_out(request: Request, progress: Progress | None, watch: Watch) -> E
             answer.exit_code, answer.is_cut = BY_DEADLINE, True
         answer.followed = request.follow
         answer.refused_congestion = None if is_preferred else algorithm
+        answer.short_window_packets = short_window_packets(known)
         answer.captured = captured
         return answer
+
+
+def short_window_packets(scenario: Typed) -> int | None:
+    """Return the largest receive window that the kernel permits, if it is smaller than that of a
+    flow; otherwise None. [packets]
+    """
+    for flow in scenario.tcp_flows:
+        permitted = largest_window(flow.tcp.window_packets * flow.tcp.mss_bytes)
+        if permitted < flow.tcp.window_packets * flow.tcp.mss_bytes:
+            return permitted // flow.tcp.mss_bytes
+    return None
 
 
 def algorithm_of_programs(scenario: Scenario, places: Places) -> str:

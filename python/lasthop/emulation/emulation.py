@@ -38,6 +38,9 @@ class Emulation(Answer):
     message contains the reason."""
     refused_congestion: str | None = None
     """Congestion control that the kernel did not permit for programs; None if it was permitted."""
+    short_window_packets: int | None = None
+    """Largest receive window that the kernel permitted, if it is smaller than that of a flow.
+    [packets]"""
     followed: tuple[str, ...] = ()
     """Settings of the scenario's table `tcp` that were applied to the kernel."""
     captured: Captured | None = None
@@ -59,6 +62,11 @@ class Emulation(Answer):
                 "programs use this machine's congestion control, not "
                 f"{self.refused_congestion}, which users may not select: add it to "
                 "net.ipv4.tcp_allowed_congestion_control"
+            )
+        if self.short_window_packets is not None:
+            results.append(
+                f"`tcp.window` is limited to {self.short_window_packets} packets by the kernel: "
+                "increase net.core.rmem_max, or run as root outside of user namespaces"
             )
         if self.is_cut:
             results.append(

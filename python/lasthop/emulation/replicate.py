@@ -121,6 +121,7 @@ def together(runs: Sequence[Emulation]) -> Emulation:
     answer.intervals = True
     answer.left_out = len(left_out)
     answer.followed, answer.refused_congestion = first.followed, first.refused_congestion
+    answer.short_window_packets = first.short_window_packets
     answer.captured, answer.is_cut = first.captured, any(run.is_cut for run in runs)
     answer.not_saved = tuple(each for run in runs for each in run.not_saved)
     answer.with_excess = {name: None for run in runs for name in run.with_excess}

@@ -17,6 +17,9 @@ AVAILABLE = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
 NOTSENT_LOWAT = 25
 """Number of the socket option TCP_NOTSENT_LOWAT (linux/tcp.h)."""
 
+RECEIVE_BUFFER_FORCE = 33
+"""Number of the socket option SO_RCVBUFFORCE (asm-generic/socket.h)."""
+
 TIMESTAMPING = 37
 """Number of the socket option SO_TIMESTAMPING (asm-generic/socket.h)."""
 
@@ -91,8 +94,29 @@ def clamp_window(connection: socket.socket, size: int) -> None:
     After the first segment of a new size, the kernel replaces this limit by the size of the buffer
     (tcp_measure_rcv_mss, since Linux 6.11).
     """
-    connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4 * size)
+    set_receive_buffer(connection, 4 * size)
     connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_WINDOW_CLAMP, size)
+
+
+def set_receive_buffer(connection: socket.socket, size: int) -> None:
+    """Set the size of the receive buffer. [bytes] Without root outside of user namespaces, the size
+    is at most `net.core.rmem_max`.
+    """
+    try:
+        connection.setsockopt(socket.SOL_SOCKET, RECEIVE_BUFFER_FORCE, size)
+    except PermissionError:
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, size)
+
+
+def largest_window(size: int) -> int:
+    """Return the largest receive window, up to `size`, that the kernel permits in this network
+    namespace. [bytes]
+
+    The window is at most half of the buffer, whose size is twice the set value (tcp(7)).
+    """
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as item:
+        set_receive_buffer(item, 4 * size)
+        return min(size, item.getsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF) // 2)
 
 
 def limit_segment(connection: socket.socket, size: int) -> None:
