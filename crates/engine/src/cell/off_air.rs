@@ -16,6 +16,7 @@ pub enum OffAir {
 impl OffAir {
     /// Returns the receiver of a packet: a station if the packet is sent `down`, else the access
     /// point.
+    #[inline]
     pub(super) fn of(down: bool) -> OffAir {
         match down {
             true => OffAir::AtStation,

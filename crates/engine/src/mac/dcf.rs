@@ -218,7 +218,7 @@ impl Dcf {
     /// Informs the medium that `contender`, which had nothing to send, wants to send `next` from
     /// `now` on. Returns whether an exchange begins immediately and its contents must be chosen
     /// now.
-    #[inline]
+    #[inline(always)]
     pub fn backlog<X: FrameExchange>(
         &mut self,
         now: Time,
@@ -291,7 +291,7 @@ impl Dcf {
     /// nothing to send. The caller calls this method for the sender of a delivered frame and for
     /// the contenders of [`Dcf::discarded`]. If contents are chosen when an exchange begins, this
     /// method must be called for every transmitter.
-    #[inline]
+    #[inline(always)]
     pub fn proceed<X: FrameExchange>(
         &mut self,
         contender: u32,

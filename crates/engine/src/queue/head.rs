@@ -14,6 +14,7 @@ use crate::packet::Packet;
 /// A queue in front of a server that transmits the first packet. All variants except `Fifo` are
 /// boxed, so that values of this type are small.
 #[derive(Clone, Debug)]
+#[repr(u8)] // with an explicit tag, the test for a variant is a single comparison
 pub enum HeadQueue {
     /// A queue whose discipline decides at the arrival of a packet.
     Fifo(Fifo),
