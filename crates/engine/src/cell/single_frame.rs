@@ -61,7 +61,13 @@ impl CellExchange for SingleFrame {
         if let Some(watch) = watch {
             watch(cell, outcome);
         }
-        cell.clear(now, outcome, sources, packet)
+        if !cell.medium.discarded().is_empty() {
+            cell.give_up(now, sources);
+        }
+        match outcome {
+            Outcome::Delivered { from, done } => cell.deliver(now, from, done, sources, packet),
+            Outcome::Corrupted | Outcome::Collided | Outcome::Begins => OffAir::Nothing,
+        }
     }
 
     fn has_for(cell: &Cell<Self>, sleeper: usize) -> bool {
@@ -101,22 +107,17 @@ impl Cell<SingleFrame> {
         self.medium.backlog(now, number, frame, &mut self.exchange);
     }
 
-    /// Removes the packets of the exchange that ended at `now` from their queues. A packet that was
-    /// received is written to `packet`. [`Cell::take_lost`] returns the packets that were given up.
+    /// Removes from its queue the packet that contender `from` has delivered in the exchange that
+    /// ended at `now`, and writes the packet to `packet`. `done` is the end of the MAC ACK.
     #[inline(always)]
-    fn clear(
+    fn deliver(
         &mut self,
         now: Time,
-        outcome: Outcome,
+        from: u32,
+        done: Time,
         sources: &mut impl Greedy,
         packet: &mut Packet,
     ) -> OffAir {
-        if !self.medium.discarded().is_empty() {
-            self.give_up(now, sources);
-        }
-        let Outcome::Delivered { from, done } = outcome else {
-            return OffAir::Nothing;
-        };
         let off = self.take_head(from, done, sources, packet);
         if self.shares && packet.is_data() {
             self.count_shares(packet.flow);
@@ -128,7 +129,8 @@ impl Cell<SingleFrame> {
         off
     }
 
-    /// Removes from their queues the packets that the medium has given up.
+    /// Removes from their queues the packets that the medium has given up. [`Cell::take_lost`]
+    /// returns these packets.
     #[cold]
     #[inline(never)]
     fn give_up(&mut self, now: Time, sources: &mut impl Greedy) {
