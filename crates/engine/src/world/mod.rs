@@ -85,7 +85,7 @@ pub(crate) use self::users::{User, Users};
 pub(crate) use self::wired::WiredLink;
 pub(crate) use self::wires::Wires;
 use crate::bottleneck::{self, Bottleneck};
-use crate::cell::OffAir;
+use crate::cell::{OffAir, ReceivedPackets};
 use crate::error::EngineError;
 use crate::kernel::streams::Streams;
 use crate::kernel::time::{Span, Time};
@@ -118,7 +118,7 @@ pub(crate) struct World<'a> {
     next_look: u64,
     radio: Medium,
     /// Buffer for packets that are received from the air simultaneously.
-    received: Vec<(OffAir, Packet)>,
+    received: ReceivedPackets,
     /// Users of a CSMA network.
     users: Option<Users>,
     bottleneck: Option<Bottleneck>,
@@ -160,7 +160,7 @@ impl<'a> World<'a> {
             bypassing: bottleneck::bypassing(shared, &scenario.flows).collect(),
             gauge: Gauge::new(scenario, wires.links().len(), bin),
             radio,
-            received: Vec::new(),
+            received: ReceivedPackets::default(),
             network: Network {
                 flows: Flows::new(scenario, &users, queues, reach, &streams),
                 wires,
@@ -280,11 +280,17 @@ impl<'a> World<'a> {
     fn come_off_in_turn(&mut self, now: Time) {
         let mut received = std::mem::take(&mut self.received);
         self.radio.swap_received(&mut received);
-        for (off, packet) in &mut received {
+        for (off, packets) in received.runs() {
             match off {
-                OffAir::AtStation => self.arrive(now, packet),
+                OffAir::AtStation => {
+                    for packet in packets {
+                        self.arrive(now, packet);
+                    }
+                }
                 OffAir::AtAccessPoint | OffAir::Nothing | OffAir::Several => {
-                    self.come_to_access_point(now, packet);
+                    for packet in packets {
+                        self.come_to_access_point(now, packet);
+                    }
                 }
             }
         }
