@@ -155,9 +155,7 @@ impl Cell<SingleFrame> {
         packet: &mut Packet,
     ) -> OffAir {
         let port = &mut self.ports[contender as usize];
-        if let Some(head) = port.queue.pop(done) {
-            *packet = head;
-        }
+        port.queue.pop_into(done, packet);
         if port.greedy {
             sources.refill(done, contender, &mut port.queue);
         }

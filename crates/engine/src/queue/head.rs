@@ -175,6 +175,21 @@ impl HeadQueue {
         }
     }
 
+    /// Removes the first packet like [`HeadQueue::pop`], and writes it to `packet`. If the queue is
+    /// empty, `packet` does not change.
+    #[inline(always)]
+    pub fn pop_into(&mut self, at: Time, packet: &mut Packet) {
+        match self {
+            HeadQueue::Fifo(fifo) => fifo.pop_into(at, packet),
+            HeadQueue::Scheduled(scheduled) => {
+                if let Some(head) = scheduled.pop(at) {
+                    *packet = head;
+                }
+            }
+            HeadQueue::TxQueues(_) => {}
+        }
+    }
+
     /// Returns whether the discipline may drop packets after it has admitted them.
     #[inline(always)]
     pub fn may_drop_later(&self) -> bool {
