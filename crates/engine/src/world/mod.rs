@@ -43,6 +43,7 @@ mod connections;
 mod control;
 mod filling;
 mod flow;
+mod flow_counters;
 mod flows;
 mod gauge;
 mod greedy;
@@ -70,7 +71,8 @@ use std::ops::ControlFlow;
 
 use self::clock::Clock;
 pub(crate) use self::connections::MAX_OPEN;
-pub(crate) use self::flow::{Endpoints, FlowCounters};
+pub(crate) use self::flow::Endpoints;
+pub(crate) use self::flow_counters::FlowCounters;
 pub(crate) use self::flows::Flows;
 pub(crate) use self::gauge::Gauge;
 pub use self::hosts::{Arrival, Sent};
@@ -226,6 +228,10 @@ impl<'a> World<'a> {
             self.prefetch();
         }
         let medium = self.radio.deadline();
+        if arrives < pending.min(medium).min(until) {
+            self.arrive_over_wires(arrives);
+            return true;
+        }
         let now = pending.min(arrives).min(medium);
         if now >= until {
             let departs = pending == until && self.network.clock.is_before_schedule(slot);
@@ -233,18 +239,29 @@ impl<'a> World<'a> {
                 return false;
             }
         }
+        if medium != now && (arrives, link) < (pending, slot) {
+            self.arrive_over_wires(now);
+            return true;
+        }
         self.network.clock.now = now;
         self.network.clock.events += 1;
         if medium == now {
             self.medium_event(now, watch);
-        } else if (arrives, link) < (pending, slot) {
-            if let Some(mut packet) = self.network.wires.carried.pop() {
-                self.travel(now, &mut packet);
-            }
         } else {
             self.agenda_event(now, self.network.clock.owner(slot));
         }
         true
+    }
+
+    /// Processes the arrival of the next packet at the end of a link or of a section of its route.
+    #[inline(always)]
+    fn arrive_over_wires(&mut self, now: Time) {
+        self.network.clock.now = now;
+        self.network.clock.events += 1;
+        if let Some(&packet) = self.network.wires.carried.pop() {
+            let mut packet = packet;
+            self.move_on(now, &mut packet);
+        }
     }
 
     /// Processes the end of a frame exchange, or of a transmission in a CSMA network.
