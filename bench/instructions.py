@@ -42,6 +42,7 @@ RED = "{ limit = 2084, red = { min_th = 50, max_th = 100 } }"
 CELL = HERE / "cases" / "seven.toml"
 AGGREGATES = HERE / "cases" / "aggregates_of_32.toml"
 ROUTER = HERE / "cases" / "dumbbell.toml"
+STATIONS = HERE / "cases" / "crowd.toml"
 
 
 @dataclass(frozen=True)
@@ -66,6 +67,7 @@ CASES: Mapping[str, Case] = {
     "router, 10 ms, RED": Case(ROUTER, (f"queue={RED}",)),
     "router, 200 ms, RED": Case(ROUTER, (f"queue={RED}", "dumbbell.rtt=200 ms")),
     "router, 10 ms, RED, SACK": Case(ROUTER, (f"queue={RED}", "tcp.sack=true")),
+    "crowd of 200 stations": Case(STATIONS, runs=(2, 3)),
 }
 
 

@@ -8,7 +8,7 @@
 //! ```
 
 use super::aggregates::txqs;
-use super::{Aggregating, Cell, CellExchange, OffAir, OnExchange, Transmission};
+use super::{Aggregating, Cell, CellExchange, OffAir, OnExchange, ReceivedPackets, Transmission};
 use crate::channel::Channel;
 use crate::kernel::time::Time;
 use crate::mac::NodeId;
@@ -251,17 +251,8 @@ impl Cell<Aggregating> {
     /// receivers handed up at `now`.
     fn wake_all(&mut self, now: Time, done: Time) -> OffAir {
         let count = self.exchange.senders.received.len();
-        let listens = self.shares || self.power_save.is_some();
-        for index in 0..if listens { count } else { 0 } {
-            let Some((off, packet)) = self.exchange.senders.received.get(index).copied() else {
-                break;
-            };
-            if self.shares && packet.is_data() {
-                self.count_shares(packet.flow);
-            }
-            if self.power_save.is_some() {
-                self.wake(now, done, off, &packet);
-            }
+        if self.shares || self.power_save.is_some() {
+            self.inform_all(now, done);
         }
         match count {
             0 => OffAir::Nothing,
@@ -269,10 +260,26 @@ impl Cell<Aggregating> {
         }
     }
 
+    #[inline(never)]
+    fn inform_all(&mut self, now: Time, done: Time) {
+        let mut received = std::mem::take(&mut self.exchange.senders.received);
+        for (off, packets) in received.runs() {
+            for packet in packets {
+                if self.shares && packet.is_data() {
+                    self.count_shares(packet.flow);
+                }
+                if self.power_save.is_some() {
+                    self.wake(now, done, off, packet);
+                }
+            }
+        }
+        self.exchange.senders.received = received;
+    }
+
     /// Swaps the list of received packets with `received`, which must be an empty list. Each packet
     /// is listed with the node that received it. The caller calls this method after
     /// [`OffAir::Several`].
-    pub fn swap_received(&mut self, received: &mut Vec<(OffAir, Packet)>) {
+    pub fn swap_received(&mut self, received: &mut ReceivedPackets) {
         std::mem::swap(&mut self.exchange.senders.received, received);
     }
 }

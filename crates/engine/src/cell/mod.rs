@@ -43,7 +43,7 @@ use self::activity::Activity;
 pub use self::aggregates::{Aggregating, ExchangeCounters};
 pub use self::exchange::{CellExchange, OnExchange};
 pub use self::hotspot::Hotspot;
-pub use self::off_air::OffAir;
+pub use self::off_air::{OffAir, ReceivedPackets};
 use self::power_save::PowerSave;
 pub use self::senders::OnAir;
 pub use self::transmission::{Formed, Transmission};

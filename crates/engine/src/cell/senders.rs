@@ -22,9 +22,8 @@ mod taking;
 use std::sync::Arc;
 
 pub(super) use link::Link;
-pub(super) use sorting::Received;
 
-use super::Hotspot;
+use super::{Hotspot, ReceivedPackets};
 use crate::channel::Channel;
 use crate::kernel::streams::{Stream, Streams};
 use crate::kernel::time::{Span, Time};
@@ -53,7 +52,7 @@ pub(super) struct Senders {
     /// Earliest time at which a receiver of a link in `reordering` stops waiting.
     pub(super) deadline: Time,
     /// Packets that receivers have handed up.
-    pub(super) received: Received,
+    pub(super) received: ReceivedPackets,
     /// Packets that were given up on the air, and packets that arrived after the receiver had
     /// stopped waiting for them.
     pub(super) lost: Vec<Packet>,
@@ -131,7 +130,7 @@ impl Senders {
             stream,
             reordering: Vec::new(),
             deadline: Time::NEVER,
-            received: Received::new(),
+            received: ReceivedPackets::default(),
             lost: Vec::new(),
             down: vec![DownCounters::default(); stations.len()],
             overlaps_ns: vec![0; stations.len()],

@@ -1,25 +1,25 @@
 //! A cell of single frames: each exchange of a contender carries the first packet of its queue.
 
-use super::{Cell, CellExchange, OffAir, OnExchange, SingleFrame};
+use super::{Cell, CellExchange, OffAir, OnExchange, Port, SingleFrame};
 use crate::channel::Channel;
 use crate::kernel::time::Time;
 use crate::mac::NodeId;
 use crate::mac::dcf::{Content, Frame, Outcome};
 use crate::packet::Packet;
-use crate::queue::Greedy;
+use crate::queue::{Greedy, HeadQueue};
 
 impl CellExchange for SingleFrame {
     #[inline(always)]
     fn enqueue(cell: &mut Cell<Self>, now: Time, number: u32, packet: &Packet) -> bool {
         let port = &mut cell.ports[number as usize];
-        let was_empty = port.queue.head().is_none();
-        let enters = port.queue.offer(now, packet);
-        let may_drop = port.queue.may_drop_later();
-        if enters && was_empty && port.queue.head().is_some() {
-            cell.contend(now, number, packet);
-        }
-        if may_drop {
-            cell.take_dropped(number);
+        let HeadQueue::Fifo(queue) = &mut port.queue else {
+            return cell.enqueue_scheduled(now, number, packet);
+        };
+        let was_empty = queue.head().is_none();
+        let enters = queue.offer(now, packet);
+        if enters && was_empty {
+            let node = port.node;
+            cell.contend(now, number, node, packet);
         }
         enters
     }
@@ -36,11 +36,12 @@ impl CellExchange for SingleFrame {
     }
 
     fn fill(cell: &mut Cell<Self>, now: Time, number: u32, sources: &mut impl Greedy) {
-        let queue = &mut cell.ports[number as usize].queue;
+        let Port { queue, node, .. } = &mut cell.ports[number as usize];
         let was_empty = queue.head().is_none();
         sources.refill(now, number, queue);
         if was_empty && let Some(packet) = queue.head().copied() {
-            cell.contend(now, number, &packet);
+            let node = *node;
+            cell.contend(now, number, node, &packet);
         }
     }
 
@@ -60,7 +61,13 @@ impl CellExchange for SingleFrame {
         if let Some(watch) = watch {
             watch(cell, outcome);
         }
-        cell.clear(now, outcome, sources, packet)
+        if !cell.medium.discarded().is_empty() {
+            cell.give_up(now, sources);
+        }
+        match outcome {
+            Outcome::Delivered { from, done } => cell.deliver(now, from, done, sources, packet),
+            Outcome::Corrupted | Outcome::Collided | Outcome::Begins => OffAir::Nothing,
+        }
     }
 
     fn has_for(cell: &Cell<Self>, sleeper: usize) -> bool {
@@ -76,37 +83,45 @@ impl CellExchange for SingleFrame {
 }
 
 impl Cell<SingleFrame> {
-    /// Makes the contender with queue `number` contend for `packet`. The queue was empty before,
-    /// and `packet` is the first packet in the queue.
+    /// Enqueues `packet` in queue `number`, whose discipline decides at departures. The queue may
+    /// drop other packets. Returns false if the queue refuses the packet.
+    #[inline(never)]
+    fn enqueue_scheduled(&mut self, now: Time, number: u32, packet: &Packet) -> bool {
+        let Port { queue, node, .. } = &mut self.ports[number as usize];
+        let was_empty = queue.head().is_none();
+        let enters = queue.offer(now, packet);
+        if enters && was_empty && queue.head().is_some() {
+            let node = *node;
+            self.contend(now, number, node, packet);
+        }
+        self.take_dropped(number);
+        enters
+    }
+
+    /// Makes the contender with queue `number`, which belongs to `node`, contend for `packet`. The
+    /// queue was empty before, and `packet` is the first packet in the queue.
     #[inline(always)]
-    fn contend(&mut self, now: Time, number: u32, packet: &Packet) {
-        let node = self.ports[number as usize].node;
+    fn contend(&mut self, now: Time, number: u32, node: NodeId, packet: &Packet) {
         self.activity.begin(node, now);
         let frame = frame(self.ap, &self.stations, node, packet);
         self.medium.backlog(now, number, frame, &mut self.exchange);
     }
 
-    /// Removes the packets of the exchange that ended at `now` from their queues. A packet that was
-    /// received is written to `packet`. [`Cell::take_lost`] returns the packets that were given up.
+    /// Removes from its queue the packet that contender `from` has delivered in the exchange that
+    /// ended at `now`, and writes the packet to `packet`. `done` is the end of the MAC ACK.
     #[inline(always)]
-    fn clear(
+    fn deliver(
         &mut self,
         now: Time,
-        outcome: Outcome,
+        from: u32,
+        done: Time,
         sources: &mut impl Greedy,
         packet: &mut Packet,
     ) -> OffAir {
-        if !self.medium.discarded().is_empty() {
-            self.give_up(now, sources);
-        }
-        let Outcome::Delivered { from, done } = outcome else {
-            return OffAir::Nothing;
-        };
-        self.take_head(from, done, sources, packet);
+        let off = self.take_head(from, done, sources, packet);
         if self.shares && packet.is_data() {
             self.count_shares(packet.flow);
         }
-        let off = OffAir::of(self.ports[from as usize].node == self.ap);
         if self.power_save.is_some() {
             self.uncount(from, packet);
             self.wake(now, done, off, packet);
@@ -114,7 +129,8 @@ impl Cell<SingleFrame> {
         off
     }
 
-    /// Removes from their queues the packets that the medium has given up.
+    /// Removes from their queues the packets that the medium has given up. [`Cell::take_lost`]
+    /// returns these packets.
     #[cold]
     #[inline(never)]
     fn give_up(&mut self, now: Time, sources: &mut impl Greedy) {
@@ -128,19 +144,18 @@ impl Cell<SingleFrame> {
 
     /// Removes from the queue of `contender` the packet that was delivered or given up, and writes
     /// the packet to `packet`. Another packet can use the free room in the queue from `done` on.
-    /// The caller ensures that the queue is not empty.
+    /// The caller ensures that the queue is not empty. Returns the node to which the packet was
+    /// sent.
+    #[inline(always)]
     fn take_head(
         &mut self,
         contender: u32,
         done: Time,
         sources: &mut impl Greedy,
         packet: &mut Packet,
-    ) {
+    ) -> OffAir {
         let port = &mut self.ports[contender as usize];
-        if let Some(head) = port.queue.head() {
-            *packet = *head;
-        }
-        port.queue.pop(done);
+        port.queue.pop_into(done, packet);
         if port.greedy {
             sources.refill(done, contender, &mut port.queue);
         }
@@ -150,15 +165,17 @@ impl Cell<SingleFrame> {
             port.queue.mix(stream);
         }
         let may_drop = port.queue.may_drop_later();
+        let node = port.node;
         let next = port.queue.head();
-        let next = next.map(|next| frame(self.ap, &self.stations, port.node, next));
+        let next = next.map(|next| frame(self.ap, &self.stations, node, next));
         if next.is_none() {
-            self.activity.end(port.node, done);
+            self.activity.end(node, done);
         }
         self.medium.proceed(contender, next, &mut self.exchange);
         if may_drop {
             self.take_dropped(contender);
         }
+        OffAir::of(node == self.ap)
     }
 
     /// Records the packets that a queue has dropped after it had accepted them.

@@ -42,10 +42,12 @@ pub struct Calendar<T> {
     /// Pending events with their items, and free entries.
     entries: Vec<Entry<T>>,
     free: u32,
-    /// Events of the days that have begun, latest event first.
+    /// Earliest event of the days that have begun; [`NOTHING`] if these days have no event.
+    next: Due,
+    /// The other events of the days that have begun, latest event first.
     begun: Vec<Due>,
     /// Number of the first day that has not begun, with days counted from 0. Events of earlier days
-    /// are in `begun`.
+    /// are in `next` and `begun`.
     today: u64,
     /// Index in `entries` of the first event of each of the next [`DAYS`] days. The flag [`MORE`]
     /// means that the day has further events, which are in `rest`. The index of a day in `days` and
@@ -90,6 +92,13 @@ struct Due {
     place: u32,
 }
 
+/// Value of [`Calendar::next`] that means "no event".
+const NOTHING: Due = Due {
+    at: Time::NEVER,
+    order: 0,
+    place: NONE,
+};
+
 impl Due {
     fn rank(self) -> usize {
         (self.order >> COUNT_BITS) as usize
@@ -106,6 +115,7 @@ impl<T: Copy> Calendar<T> {
         Calendar {
             entries: Vec::new(),
             free: NONE,
+            next: NOTHING,
             begun: Vec::new(),
             today: 0,
             days: Box::new([NONE; DAYS]),
@@ -164,7 +174,13 @@ impl<T: Copy> Calendar<T> {
 
     /// Inserts an event on a day that has begun.
     #[inline(never)]
-    fn push_begun(&mut self, due: Due) {
+    fn push_begun(&mut self, mut due: Due) {
+        if due < self.next {
+            std::mem::swap(&mut due, &mut self.next);
+        }
+        if due.place == NONE {
+            return;
+        }
         let earlier = self.begun.iter().rev();
         let behind = earlier.take_while(|&&other| other < due).count();
         self.begun.insert(self.begun.len() - behind, due);
@@ -223,24 +239,24 @@ impl<T: Copy> Calendar<T> {
     /// Returns the time and the rank of the next event; `Time::NEVER` if no event is pending.
     #[inline(always)]
     pub fn first(&mut self) -> (Time, usize) {
-        if self.begun.is_empty() {
+        if self.next.place == NONE {
             self.begin();
         }
-        let first = self.begun.last();
-        first.map_or((Time::NEVER, 0), |due| (due.at, due.rank()))
+        (self.next.at, self.next.rank())
     }
 
     /// Removes the next event, which the last call of [`first`](Calendar::first) has returned, and
     /// returns its item.
     #[inline(always)]
-    pub fn pop(&mut self) -> Option<T> {
-        let due = self.begun.pop()?;
-        let entry = &mut self.entries[due.place as usize];
-        entry.next_free = std::mem::replace(&mut self.free, due.place);
-        Some(entry.item)
+    pub fn pop(&mut self) -> Option<&T> {
+        let place = self.next.place;
+        let entry = self.entries.get_mut(place as usize)?;
+        entry.next_free = std::mem::replace(&mut self.free, place);
+        self.next = self.begun.pop().unwrap_or(NOTHING);
+        Some(&entry.item)
     }
 
-    /// Begins the next day that has an event: the events of this day are moved to `begun`.
+    /// Begins the next day that has an event: the events of this day are moved to `next` and `begun`.
     #[inline(always)]
     fn begin(&mut self) {
         let day = self.next_in_sight();
@@ -256,7 +272,7 @@ impl<T: Copy> Calendar<T> {
         }
     }
 
-    /// Begins `day`, one of the next [`DAYS`] days, by moving its first event to `begun`. Returns
+    /// Begins `day`, one of the next [`DAYS`] days, by moving one of its events to `next`. Returns
     /// whether the day has more events.
     #[inline]
     fn take_day(&mut self, day: u64) -> bool {
@@ -267,18 +283,23 @@ impl<T: Copy> Calendar<T> {
             self.words &= !(1 << word);
         }
         let first = std::mem::replace(&mut self.days[index], NONE);
-        self.begun.push(self.entries[(first & !MORE) as usize].due);
+        self.next = self.entries[(first & !MORE) as usize].due;
         first & MORE != 0
     }
 
-    /// Moves the further events of `day` to `begun`, and sorts `begun`.
+    /// Moves the further events of `day` to `begun`, sorts them with the event in `next`, and moves
+    /// the earliest event to `next`.
     #[inline(never)]
     fn begin_rest(&mut self, day: u64) {
-        let rest = &mut self.rest[day as usize % DAYS];
-        rest.append(&mut self.begun);
-        std::mem::swap(rest, &mut self.begun);
+        std::mem::swap(&mut self.rest[day as usize % DAYS], &mut self.begun);
+        // most events are inserted in order of time, so that the reversed list is sorted already
+        self.begun.reverse();
+        if self.next.place != NONE {
+            self.begun.push(self.next);
+        }
         self.begun.sort_unstable_by(|a, b| b.cmp(a));
         self.fresh = self.begun.len() >= MANY;
+        self.next = self.begun.pop().unwrap_or(NOTHING);
     }
 
     /// Handles the earliest event in `years` or in the heap. If the event is in the list of a year,
@@ -296,7 +317,7 @@ impl<T: Copy> Calendar<T> {
         while let Some(due) = self.later.peek()
             && due.0.at.0 >> self.day_bits == day
         {
-            self.begun.push(due.0);
+            self.rest[day as usize % DAYS].push(due.0);
             self.later.pop();
         }
         self.later_day = self.next_in_heap().min(year);
@@ -327,8 +348,14 @@ impl<T: Copy> Calendar<T> {
 
     /// Returns the items of the pending events in the days that have begun, latest event first.
     pub fn begun(&self) -> impl Iterator<Item = &T> {
-        let begun = self.begun.iter();
-        begun.map(|due| &self.entries[due.place as usize].item)
+        self.begun_dues()
+            .map(|due| &self.entries[due.place as usize].item)
+    }
+
+    /// Returns the pending events of the days that have begun, latest event first.
+    fn begun_dues(&self) -> impl Iterator<Item = &Due> {
+        let next = (self.next.place != NONE).then_some(&self.next);
+        self.begun.iter().chain(next)
     }
 
     /// Returns the first of the next [`DAYS`] days that has an event; `u64::MAX` if none of these
@@ -357,7 +384,7 @@ impl<T: Copy> Calendar<T> {
 
     /// Returns the items of all pending events, in no particular order.
     pub fn items(&self) -> impl Iterator<Item = &T> {
-        let begun = self.begun.iter().map(|due| due.place);
+        let begun = self.begun_dues().map(|due| due.place);
         let later = self.later.iter().map(|due| due.0.place);
         let days = self.days.iter().filter(|&&place| place != NONE);
         let days = days.map(|place| place & !MORE);
@@ -381,7 +408,7 @@ mod tests {
         }
         let order: Vec<char> = std::iter::from_fn(|| {
             calendar.first();
-            calendar.pop()
+            calendar.pop().copied()
         })
         .collect();
         assert_eq!(order, ['b', 'd', 'a', 'c']);
@@ -408,7 +435,7 @@ mod tests {
                     let first = plain.iter().copied().min();
                     let due = first.map_or((Time::NEVER, 0), |(at, rank, _)| (at, rank));
                     prop_assert_eq!(calendar.first(), due);
-                    prop_assert_eq!(calendar.pop(), first.map(|(_, _, item)| item));
+                    prop_assert_eq!(calendar.pop().copied(), first.map(|(_, _, item)| item));
                     plain.retain(|one| Some(*one) != first);
                     now = first.map_or(now, |(at, ..)| at);
                 }

@@ -50,10 +50,8 @@ impl Stream {
     #[inline]
     pub fn up_to(&mut self, most: u32) -> u32 {
         let values = u64::from(most) + 1;
-        if values == 1 << 32 {
-            return self.0.next_u32();
-        }
         let mut product = u64::from(self.0.next_u32()) * values;
+        // for 2^32 values, `values as u32` is zero, so that no draw is rejected
         if (product as u32) < values as u32 {
             let floor = (values as u32).wrapping_neg() % values as u32;
             while (product as u32) < floor {

@@ -78,6 +78,8 @@ impl Setting for Loss {
 #[derive(Clone, Debug)]
 pub struct Losses {
     rule: Loss,
+    /// Whether the link can lose a packet.
+    some: bool,
     stream: Stream,
     /// Number of segments and datagrams that have entered since the last periodic loss.
     entered: u32,
@@ -89,6 +91,7 @@ impl Losses {
     pub fn new(rule: Loss, stream: Stream) -> Losses {
         Losses {
             rule,
+            some: rule.share() > 0.0,
             stream,
             entered: 0,
         }
@@ -96,13 +99,14 @@ impl Losses {
 
     /// Returns whether the link can lose a packet.
     pub fn take_some(&self) -> bool {
-        self.rule.share() > 0.0
+        self.some
     }
 
     /// Returns whether `packet`, which enters the link, is lost.
     #[inline(always)]
     pub fn take(&mut self, packet: &Packet) -> bool {
-        packet.is_data()
+        self.some
+            && packet.is_data()
             && match self.rule {
                 Loss::Random(probability) => self.stream.chance(probability),
                 Loss::Every(period) => self.is_last_of(period),

@@ -128,6 +128,15 @@ impl Link {
     #[inline]
     pub fn enter(&mut self, now: Time, at: Time, packet: &mut Packet) -> Transit {
         match self {
+            Link::Pipe(pipe) => pipe.enter(now, at, packet),
+            Link::Host(_) | Link::Served(_) | Link::Traced(_) => self.enter_apart(now, at, packet),
+        }
+    }
+
+    /// Performs [`Link::enter`] if the link is of a variant other than `Pipe`.
+    #[inline(never)]
+    fn enter_apart(&mut self, now: Time, at: Time, packet: &mut Packet) -> Transit {
+        match self {
             Link::Host(host) => Transit::Arrives(host.enter(at, packet)),
             Link::Pipe(pipe) => pipe.enter(now, at, packet),
             Link::Served(served) => served.enter(now, *packet),

@@ -20,7 +20,7 @@ use super::model::{LinkModel, Transit};
 use super::residence::{Residence, Residences};
 use crate::kernel::time::{Span, Time};
 use crate::packet::{Packet, PacketKind};
-use crate::queue::{Admission, Backlog, Passage, QueueCounters, QueueSetting, Verdict, Waits};
+use crate::queue::{Admission, Passage, QueueCounters, QueueSetting, Verdict, Waits};
 
 /// A link whose departures are known when packets enter.
 #[derive(Clone, Debug)]
@@ -36,8 +36,6 @@ pub struct Pipe {
     passage: Passage,
     /// Queueing times of the datagrams that depart in the measured period.
     waits: Waits,
-    marked: u64,
-    refused: u64,
     last_departure: Time,
     /// Length and kind of the last packet, as [`size_key`] encodes them, and its serialisation
     /// time.
@@ -71,8 +69,6 @@ impl Pipe {
             residences: Residences::new(),
             passage: Passage::default(),
             waits: Waits::default(),
-            marked: 0,
-            refused: 0,
             last_departure: Time::ZERO,
             last_sent: (0, Span::ZERO),
             busy_ns: 0,
@@ -116,7 +112,7 @@ impl Pipe {
         if at > now {
             self.lost_later.push_back((at, *packet, fate));
         } else if fate == Transit::Refused {
-            self.refused += 1;
+            self.passage.refused += 1;
         }
     }
 
@@ -139,7 +135,10 @@ impl Pipe {
         };
         let marked = match verdict {
             Verdict::Enter => false,
-            Verdict::Mark if packet.mark() => true,
+            Verdict::Mark if packet.mark() => {
+                self.passage.marked += 1;
+                true
+            }
             Verdict::Mark | Verdict::Drop => return Transit::Refused,
         };
         if self.last_sent.0 != size_key(packet) {
@@ -150,7 +149,6 @@ impl Pipe {
         self.busy_ns += self.last_sent.1.0;
         self.last_departure = departs;
         self.passage.add(at, departs);
-        self.marked += u64::from(marked);
         let residence = Residence {
             entered: at,
             departs,
@@ -160,8 +158,9 @@ impl Pipe {
         self.residences.push(now, residence);
         if let Some(bins) = &mut self.bins {
             bins.add(begins, departs);
-            if self.measured.contains(&at) {
-                self.longest = self.longest.max(self.residences.waiting());
+            let waiting = self.residences.waiting();
+            if waiting > self.longest && self.measured.contains(&at) {
+                self.longest = waiting;
             }
         }
         Transit::Arrives(departs.plus(self.propagation))
@@ -187,17 +186,23 @@ impl Pipe {
     /// drop-tail.
     #[inline(never)]
     fn judge(&mut self, at: Time, packet: &Packet) -> Verdict {
+        if let Admission::Red(red) = &mut self.admission {
+            self.residences.retire(at);
+            let backlog = self.residences.backlog(self.last_departure);
+            return red.admit(at, &backlog, packet);
+        }
+        self.judge_by_rule(at, packet)
+    }
+
+    /// Returns the decision of any discipline. [`Pipe::judge`] makes the decision of RED without a
+    /// call of this function.
+    #[inline(never)]
+    fn judge_by_rule(&mut self, at: Time, packet: &Packet) -> Verdict {
         let residences = &self.residences;
         self.admission
             .advance(at, |instant| residences.held_at(instant));
         self.residences.retire(at);
-        let in_service = self.residences.in_service();
-        let backlog = Backlog {
-            packets: self.residences.waiting() as u32,
-            bytes: self.residences.bytes(),
-            in_service_bytes: in_service.map_or(0, |residence| residence.bytes),
-            idle_since: in_service.is_none().then_some(self.last_departure),
-        };
+        let backlog = self.residences.backlog(self.last_departure);
         self.admission.admit(at, &backlog, packet)
     }
 
@@ -209,7 +214,7 @@ impl Pipe {
             return None;
         }
         if fate == Transit::Refused {
-            self.refused += 1;
+            self.passage.refused += 1;
         }
         self.lost_later.pop_front();
         Some(packet)
@@ -256,7 +261,7 @@ impl LinkModel for Pipe {
     }
 
     fn counters(&self, now: Time) -> QueueCounters {
-        let mut counters = self.passage.totals(self.marked, self.refused);
+        let mut counters = self.passage.totals();
         for residence in self.residences.open(now) {
             counters.take_back_leave(residence.entered, residence.departs);
             if residence.entered > now {

@@ -1,7 +1,7 @@
 //! The queue of a pipe: the arrivals and departures of its packets, in a ring buffer.
 
 use crate::kernel::time::Time;
-use crate::queue::Held;
+use crate::queue::{Backlog, Held};
 
 /// Residence of a packet in the queue: the times of its entry and of its departure.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -50,17 +50,23 @@ impl Residences {
         self.next.wrapping_sub(self.serving)
     }
 
-    /// Returns the total length of the packets in the queue, or in service, when the last packet
-    /// entered. [bytes]
-    #[inline]
-    pub(super) fn bytes(&self) -> u64 {
-        self.bytes
-    }
-
     /// Returns the residence of the packet that was in service when the last packet entered.
     #[inline]
     pub(super) fn in_service(&self) -> Option<&Residence> {
         (self.serving != self.next).then(|| self.residence(self.serving))
+    }
+
+    /// Returns the backlog when the last packet entered. `last_departure` is the time at which the
+    /// last packet of the queue departs or has departed.
+    #[inline(always)]
+    pub(super) fn backlog(&self, last_departure: Time) -> Backlog {
+        let in_service = self.in_service();
+        Backlog {
+            packets: self.waiting() as u32,
+            bytes: self.bytes,
+            in_service_bytes: in_service.map_or(0, |residence| residence.bytes),
+            idle_since: in_service.is_none().then_some(last_departure),
+        }
     }
 
     /// Ends the residences of packets that depart by `at`, the time of entry of the next packet.
@@ -172,7 +178,7 @@ mod tests {
                 let bytes = |instant| -> u64 {
                     inside().filter(|residence| residence.departs > instant).map(|residence| u64::from(residence.bytes)).sum()
                 };
-                prop_assert_eq!(residences.bytes(), bytes(Time(at)));
+                prop_assert_eq!(residences.bytes, bytes(Time(at)));
                 let held = residences.held_at(Time(at + 50));
                 prop_assert_eq!(held.bytes, bytes(Time(at + 50)));
                 let later = inside().filter(|residence| residence.departs > Time(at + 50));

@@ -181,6 +181,26 @@ impl BlockAckWindow {
         self.waiting += 1;
     }
 
+    /// Adds a new MPDU for each packet. The length of an MPDU is the length of its packet plus
+    /// `headers`. The caller ensures that the window has room. [bytes]
+    #[inline]
+    pub fn begin_all(&mut self, packets: &[Packet], headers: u32) {
+        let first = self.packets_base + self.packets.len() as u32;
+        let mpdus = packets.iter().enumerate().map(|(index, packet)| Mpdu {
+            first: first + index as u32,
+            packets: 1,
+            attempts: 0,
+            waits: true,
+            held: false,
+            has_data: packet.is_data(),
+            bytes: u32::from(packet.bytes) + headers,
+            received: Time::ZERO,
+        });
+        self.mpdus.extend(mpdus);
+        self.packets.extend(packets);
+        self.waiting += packets.len() as u32;
+    }
+
     /// Adds `packet` to the newest MPDU, whose length is then `bytes`.
     pub fn join(&mut self, packet: Packet, bytes: u32) {
         if let Some(last) = self.mpdus.back_mut() {

@@ -190,6 +190,15 @@ impl Contender {
         self.cw = window.min(u64::from(self.cwmax)) as u32; // at most cwmax
     }
 
+    /// Returns the present frame, and changes the stored length of the frame to a length that no
+    /// frame has. The air times and the error probability of the next frame are then computed even
+    /// if the next frame is equal to the present frame.
+    pub(super) fn unload(&mut self) -> Frame {
+        let frame = self.frame;
+        self.frame.ip_bytes = u32::MAX;
+        frame
+    }
+
     /// Sets the shortest exchange with which the contender can begin.
     #[inline]
     pub(crate) fn declare(&mut self, minimum: MinimumExchange) {

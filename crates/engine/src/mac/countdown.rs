@@ -23,7 +23,10 @@ pub(super) struct Countdown {
     /// Number of slots by which each counter decreases when the medium becomes busy, in addition to
     /// the idle slots: 1 in EDCA, 0 in the DCF.
     lead: u64,
-    groups: Vec<Group>,
+    /// Group of the contenders with the smallest AIFS.
+    first: Group,
+    /// Other groups, in order of AIFS. Usually there is only one group, so that this list is empty.
+    others: Vec<Group>,
     off_grid: Vec<OffGridContender>,
 }
 
@@ -36,9 +39,11 @@ struct Group {
     /// Number of idle periods in which the group began to count slots.
     openings: u64,
     ring: BackoffRing,
-    /// Planned number of idle slots before the next transmission of the group; `None` if no
-    /// contender of the group has a frame.
-    ahead: Option<u64>,
+    /// Planned number of idle slots before the next transmission of the group.
+    ahead: u64,
+    /// Planned start of the next transmission of the group; `Time::NEVER` if no contender of the
+    /// group has a frame.
+    start: Time,
 }
 
 /// A contender that is off the slot grid: in the present idle period, it begins to count at another
@@ -65,85 +70,109 @@ impl Countdown {
             resume: Time::ZERO,
             openings: 1,
             ring: BackoffRing::new(contenders, widest),
-            ahead: None,
+            ahead: 0,
+            start: Time::NEVER,
         };
+        // the access point is a contender, so that the list is not empty
+        let (first, others) = aifsns.split_first().unwrap_or((&2, &[]));
         Countdown {
             slot: phy.slot,
             lead: match rule {
                 CountdownRule::Dcf => 0,
                 CountdownRule::Edca => 1,
             },
-            groups: aifsns.iter().map(group).collect(),
+            first: group(first),
+            others: others.iter().map(group).collect(),
             off_grid: Vec::new(),
         }
     }
 
     /// Enlarges the backoff rings of all groups for contention windows of up to `widest`.
     pub(super) fn widen(&mut self, widest: u32) {
-        let groups = self.groups.iter_mut();
-        groups.for_each(|group| group.ring.widen(widest));
+        self.first.ring.widen(widest);
+        let others = self.others.iter_mut();
+        others.for_each(|group| group.ring.widen(widest));
+    }
+
+    #[inline(always)]
+    fn group(&self, group: usize) -> &Group {
+        match group {
+            0 => &self.first,
+            other => &self.others[other - 1],
+        }
+    }
+
+    #[inline(always)]
+    fn group_mut(&mut self, group: usize) -> &mut Group {
+        match group {
+            0 => &mut self.first,
+            other => &mut self.others[other - 1],
+        }
     }
 
     /// Returns the numbers of idle slots and idle periods that `group` has counted.
-    #[inline]
+    #[inline(always)]
     pub(super) fn count(&self, group: usize) -> SlotCount {
-        self.groups[group].count()
+        self.group(group).count()
     }
 
     /// Returns when the contenders of `group` begin to count in the present idle period.
     pub(super) fn resume(&self, group: usize) -> Time {
-        self.groups[group].resume
+        self.group(group).resume
     }
 
     /// Records that the medium becomes idle at `end`. Each contender begins to count slots after
     /// `wait` and its AIFS.
-    #[inline]
+    #[inline(always)]
     pub(super) fn release(&mut self, end: Time, wait: Span) {
         let after = end.plus(wait);
-        each(&mut self.groups, |group| {
-            group.resume = after.plus(group.aifs)
-        });
+        self.first.resume = after.plus(self.first.aifs);
+        for group in &mut self.others {
+            group.resume = after.plus(group.aifs);
+        }
     }
 
-    /// Returns the start of the next transmission if no frame arrives before this start.
+    /// Plans the next transmission. Returns its start if no frame arrives before this start. Also
+    /// returns its transmitter if only one contender can be next. `None`: there are several groups,
+    /// off-grid contenders or simultaneous transmitters, or no contender has a frame.
     #[inline(always)]
-    pub(super) fn next_start(&mut self, contenders: &[Contender]) -> Time {
-        let mut start = Time::NEVER;
+    pub(super) fn plan(&mut self, contenders: &[Contender]) -> (Time, Option<u32>) {
+        let only = self.first.plan(self.slot);
+        if self.others.is_empty() && self.off_grid.is_empty() {
+            return (self.first.start, only);
+        }
+        (self.plan_several(contenders), None)
+    }
+
+    /// Plans the next transmission if there are several groups or off-grid contenders. The first
+    /// group has its plan already.
+    #[inline(never)]
+    fn plan_several(&mut self, contenders: &[Contender]) -> Time {
         let slot = self.slot;
-        each(&mut self.groups, |group| {
-            group.ahead = group.ring.slots_ahead();
-            if let Some(ahead) = group.ahead {
-                start = start.min(group.resume.plus(slot * ahead));
-            }
-        });
+        let mut start = self.first.start;
+        for group in &mut self.others {
+            group.plan(slot);
+            start = start.min(group.start);
+        }
         for own in &self.off_grid {
             if contenders[own.contender as usize].backlogged {
-                start = start.min(own.start(self.slot));
+                start = start.min(own.start(slot));
             }
         }
         start
     }
 
-    /// Returns the next transmitter if only one contender can be next. `None`: there are several
-    /// groups, off-grid contenders or simultaneous transmitters, or no contender has a frame.
-    #[inline]
-    pub(super) fn only_next(&self) -> Option<u32> {
-        match (&self.groups[..], &self.off_grid[..]) {
-            ([group], []) => group.ahead.and_then(|ahead| group.ring.only_at(ahead)),
-            _ => None,
-        }
-    }
-
     /// Adds to `ready` the contenders whose counters reach zero at `start`, the start of the next
     /// transmission.
     pub(super) fn ready(&self, start: Time, contenders: &[Contender], ready: &mut Vec<u32>) {
-        for group in &self.groups {
-            if let Some(ahead) = group.ahead
-                && group.resume + self.slot * ahead == start
-            {
+        if start == Time::NEVER {
+            return;
+        }
+        for group in std::iter::once(&self.first).chain(&self.others) {
+            if group.start == start {
                 group
                     .ring
-                    .visit_at(ahead, |contender| ready.push(contender));
+                    .visit_at(group.ahead, |contender| ready.push(contender));
             }
         }
         for own in &self.off_grid {
@@ -164,16 +193,19 @@ impl Countdown {
         ready: &mut Vec<u32>,
     ) {
         let (slot, lead) = (self.slot, self.lead);
-        // a call of `each` would not inline the closure
-        match &mut self.groups[..] {
-            [only] => only.freeze(start, slot, lead, ready),
-            several => {
-                let several = several.iter_mut();
-                several.for_each(|group| group.freeze(start, slot, lead, ready));
-            }
+        self.first.freeze(start, slot, lead, ready);
+        if !self.others.is_empty() {
+            self.freeze_others(start, ready);
         }
         if !self.off_grid.is_empty() {
             self.rejoin(start, contenders, ready);
+        }
+    }
+
+    #[inline(never)]
+    fn freeze_others(&mut self, start: Time, ready: &mut Vec<u32>) {
+        for group in &mut self.others {
+            group.freeze(start, self.slot, self.lead, ready);
         }
     }
 
@@ -192,7 +224,10 @@ impl Countdown {
             }
             let counting = u64::from(start >= own.resume);
             let elapsed = start.since(own.resume).0 / slot.0 + self.lead * counting;
-            let group = &mut self.groups[state.group];
+            let group = match state.group {
+                0 => &mut self.first,
+                other => &mut self.others[other - 1],
+            };
             state.target = group.ring.passed() + own.slots.saturating_sub(elapsed);
             state.drawn_at = group.openings - counting;
             if state.backlogged {
@@ -202,9 +237,11 @@ impl Countdown {
     }
 
     /// Adds a backlogged contender to the [`BackoffRing`] of its group.
-    #[inline]
+    #[inline(always)]
     pub(super) fn contend(&mut self, contender: u32, state: &Contender) {
-        self.groups[state.group].ring.add(contender, state.target);
+        self.group_mut(state.group)
+            .ring
+            .add(contender, state.target);
     }
 
     /// Makes `contender` wait for AIFS after a failure. The wait begins at `from`; `None`: when the
@@ -217,7 +254,7 @@ impl Countdown {
         state: &mut Contender,
         from: Option<Time>,
     ) {
-        let group = &mut self.groups[state.group];
+        let group = self.group_mut(state.group);
         let resume = from.map_or(group.resume, |from| from + group.aifs);
         if resume != group.resume {
             let slots = state.target - group.ring.passed();
@@ -247,11 +284,12 @@ impl Countdown {
         if state.off_grid {
             return self.arrive_off_grid(now, contender, state);
         }
-        let group = &mut self.groups[state.group];
+        let slot = self.slot;
+        let group = self.group_mut(state.group);
         let (open, elapsed) = if busy || now < group.resume {
             (false, 0)
         } else {
-            (true, now.since(group.resume).0 / self.slot.0)
+            (true, now.since(group.resume).0 / slot.0)
         };
         let ripe = group.openings + u64::from(open) > state.drawn_at;
         if ripe && state.target <= group.ring.passed() + elapsed {
@@ -277,16 +315,20 @@ impl Countdown {
     }
 }
 
-/// Calls `act` for each group. Usually there is only one group.
-#[inline(always)]
-fn each(groups: &mut [Group], mut act: impl FnMut(&mut Group)) {
-    match groups {
-        [only] => act(only),
-        several => several.iter_mut().for_each(act),
-    }
-}
-
 impl Group {
+    /// Plans the next transmission of the group. Returns its transmitter; `None` if there are
+    /// several transmitters, or if no contender has a frame.
+    #[inline(always)]
+    fn plan(&mut self, slot: Span) -> Option<u32> {
+        let Some(next) = self.ring.next_slot() else {
+            self.start = Time::NEVER;
+            return None;
+        };
+        self.ahead = next.ahead;
+        self.start = self.resume.plus(slot * next.ahead);
+        next.only
+    }
+
     /// Stops the countdown of the group at `start`, when the medium becomes busy.
     #[inline(always)]
     fn freeze(&mut self, start: Time, slot: Span, lead: u64, ready: &mut Vec<u32>) {
@@ -294,19 +336,19 @@ impl Group {
             return;
         }
         self.openings += 1;
-        match self.ahead {
-            Some(ahead) if self.resume.plus(slot * ahead) == start => {
-                self.ring.pass(ahead);
-                self.ring.take_present(|contender| ready.push(contender));
-            }
-            Some(_) | None => self.ring.pass(start.since(self.resume).0 / slot.0),
-        }
+        let slots = if start == self.start {
+            let taken = |contender| ready.push(contender);
+            self.ring.take_at(self.ahead, taken);
+            self.ahead
+        } else {
+            start.since(self.resume).0 / slot.0
+        };
         // in EDCA (`lead` = 1), the slot in which the medium becomes busy is counted too; no
         // counter becomes negative, because the remaining counters are above zero
-        self.ring.pass(lead);
+        self.ring.pass(slots + lead);
     }
 
-    #[inline]
+    #[inline(always)]
     fn count(&self) -> SlotCount {
         SlotCount {
             passed: self.ring.passed(),

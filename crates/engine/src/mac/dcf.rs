@@ -128,9 +128,9 @@ pub struct Dcf {
     /// CF-End frame that was sent between the last two exchanges that have ended.
     closed: Option<CfEnd>,
     exchange: Exchange,
+    /// End of the last exchange, to which the medium was either idle or busy.
     idle_since: Time,
     idle_ns: u64,
-    busy_ns: u64,
 }
 
 impl Dcf {
@@ -193,7 +193,6 @@ impl Dcf {
             exchange: Exchange::default(),
             idle_since: Time::ZERO,
             idle_ns: 0,
-            busy_ns: 0,
         }
     }
 
@@ -218,7 +217,7 @@ impl Dcf {
     /// Informs the medium that `contender`, which had nothing to send, wants to send `next` from
     /// `now` on. Returns whether an exchange begins immediately and its contents must be chosen
     /// now.
-    #[inline]
+    #[inline(always)]
     pub fn backlog<X: FrameExchange>(
         &mut self,
         now: Time,
@@ -231,14 +230,33 @@ impl Dcf {
         if self.phase == Phase::Planned && !self.stale && self.start <= now {
             self.begin_apart::<X>();
         }
-        self.load(now, contender, next, kind);
+        let state = &mut self.contenders[contender as usize];
+        kind.load(now, state, next, &self.phy);
+        state.backlogged = true;
         if let Some(holder) = self.holder
             && holder.contender == contender
             && now < holder.done
-            && self.follow::<X>(holder)
         {
+            return self.backlog_of_holder::<X>(now, holder);
+        }
+        let busy = self.phase != Phase::Planned;
+        if self.countdown.arrive(now, busy, contender, state) {
+            self.begin_immediately::<X>(now, contender);
+            return X::FORMED_AT_START;
+        }
+        self.stale = !busy;
+        false
+    }
+
+    /// Performs [`Dcf::backlog`] for the contender that may continue its transmission opportunity.
+    /// The exchange of the contender is loaded already.
+    #[cold]
+    #[inline(never)]
+    fn backlog_of_holder<X: FrameExchange>(&mut self, now: Time, holder: TxopHolder) -> bool {
+        if self.follow::<X>(holder) {
             return false;
         }
+        let contender = holder.contender;
         let busy = self.phase != Phase::Planned;
         let state = &mut self.contenders[contender as usize];
         if self.countdown.arrive(now, busy, contender, state) {
@@ -291,35 +309,39 @@ impl Dcf {
     /// nothing to send. The caller calls this method for the sender of a delivered frame and for
     /// the contenders of [`Dcf::discarded`]. If contents are chosen when an exchange begins, this
     /// method must be called for every transmitter.
-    #[inline]
+    #[inline(always)]
     pub fn proceed<X: FrameExchange>(
         &mut self,
         contender: u32,
         next: Option<X::Next>,
         kind: &mut X,
     ) {
+        let state = &mut self.contenders[contender as usize];
+        state.backlogged = next.is_some();
         let Some(next) = next else {
-            self.contenders[contender as usize].backlogged = false;
             return;
         };
-        self.load(self.exchange.end, contender, next, kind);
+        kind.load(self.exchange.end, state, next, &self.phy);
         if let Some(holder) = self.holder
             && holder.contender == contender
-            && self.follow::<X>(holder)
         {
-            return;
-        }
-        let state = &self.contenders[contender as usize];
-        if !state.off_grid {
+            self.proceed_as_holder::<X>(holder);
+        } else if !state.off_grid {
             self.countdown.contend(contender, state);
         }
     }
 
-    #[inline(always)]
-    fn load<X: FrameExchange>(&mut self, now: Time, contender: u32, next: X::Next, kind: &mut X) {
-        let state = &mut self.contenders[contender as usize];
-        kind.load(now, state, next, &self.phy);
-        state.backlogged = true;
+    /// Performs [`Dcf::proceed`] for the contender that may continue its transmission opportunity.
+    /// The next exchange of the contender is loaded already.
+    #[inline(never)]
+    fn proceed_as_holder<X: FrameExchange>(&mut self, holder: TxopHolder) {
+        if self.follow::<X>(holder) {
+            return;
+        }
+        let state = &self.contenders[holder.contender as usize];
+        if !state.off_grid {
+            self.countdown.contend(holder.contender, state);
+        }
     }
 
     /// Continues the transmission opportunity of `holder` with the exchange that the holder has
@@ -335,7 +357,6 @@ impl Dcf {
         }
         self.holder = None;
         if self.closing.take().is_some() {
-            self.busy_ns -= self.idle_since.since(holder.done).0;
             self.idle_since = holder.done;
         }
         self.transmitters.clear();

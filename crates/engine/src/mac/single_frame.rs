@@ -42,9 +42,36 @@ struct FrameTiming {
     rates: Rates,
     rts_air: Span,
     response_air: Span,
-    /// The two most recent frame lengths, each with its air time and its probability of an error
-    /// due to noise.
-    known: [(u32, Span, f64); 2],
+    /// The two most recent kinds of frames.
+    known: [KnownFrame; 2],
+}
+
+/// Properties of the frames with one length and one kind of content on a link.
+#[derive(Clone, Copy, Debug)]
+struct KnownFrame {
+    ip_bytes: u32,
+    content: Content,
+    /// Whether RTS and CTS precede the frame.
+    protect: bool,
+    air: Span,
+    /// Probability that channel errors destroy the frame. [-]
+    error: f64,
+}
+
+impl KnownFrame {
+    /// Placeholder for a frame that has not been sent. No frame is so long.
+    const UNKNOWN: KnownFrame = KnownFrame {
+        ip_bytes: u32::MAX,
+        content: Content::Data,
+        protect: false,
+        air: Span::ZERO,
+        error: 0.0,
+    };
+
+    #[inline(always)]
+    fn is_like(&self, frame: Frame) -> bool {
+        self.ip_bytes == frame.ip_bytes && self.content == frame.content
+    }
 }
 
 impl Links {
@@ -58,41 +85,13 @@ impl Links {
 }
 
 impl FrameTiming {
-    /// Value of `known` before the first frame is sent.
-    const UNKNOWN: [(u32, Span, f64); 2] = [(0, Span::ZERO, 0.0); 2];
-
     fn new(phy: &Phy, rates: Rates) -> FrameTiming {
         FrameTiming {
             rates,
             rts_air: phy.airtime(RTS_BYTES, rates.rts_bps),
             response_air: phy.airtime(ACK_BYTES, rates.response_bps),
-            known: FrameTiming::UNKNOWN,
+            known: [KnownFrame::UNKNOWN; 2],
         }
-    }
-
-    /// Returns the air time of a frame of `bytes` with this `content`, and the probability that
-    /// channel errors destroy it.
-    #[inline(always)]
-    fn judge(&mut self, bytes: u32, content: Content, phy: &Phy, quality: Quality) -> (Span, f64) {
-        let known = &mut self.known;
-        if known[0].0 != bytes {
-            known.swap(0, 1);
-        }
-        if known[0].0 != bytes {
-            let rate_bps = self.rates.data_bps;
-            let error = match quality {
-                Quality::Given { .. } => 0.0,
-                Quality::Snr { db } => frame_error(rate_bps, bytes, db),
-            };
-            known[0] = (bytes, phy.airtime(bytes, rate_bps), error);
-        }
-        let (_, air, noise) = known[0];
-        let error = match (quality, content) {
-            (Quality::Given { data, .. }, Content::Data) => data,
-            (Quality::Given { ack, .. }, Content::Ack) => ack,
-            (Quality::Snr { .. }, _) => noise,
-        };
-        (air, error)
     }
 }
 
@@ -142,7 +141,7 @@ impl SingleFrame {
         for (link, is_down) in [(&mut down[station], true), (&mut up[station], false)] {
             link.set_channel(channel, is_down, &mut self.stream);
             let timings = link.timings_mut();
-            timings.for_each(|timing| timing.known = FrameTiming::UNKNOWN);
+            timings.for_each(|timing| timing.known = [KnownFrame::UNKNOWN; 2]);
         }
     }
 
@@ -176,19 +175,52 @@ impl SingleFrame {
 
     #[inline(always)]
     fn set_air_times(&mut self, contender: &mut Contender, frame: Frame, phy: &Phy) {
-        let bytes = frame.ip_bytes + self.mac_bytes;
-        let threshold = self.rts_threshold;
         let link = self.links.between(contender.node, frame.to);
-        let quality = link.quality();
-        let timing = link.timing_mut();
+        let timing = link.timing();
+        let known = match timing.known {
+            [first, _] if first.is_like(frame) => first,
+            [_, second] if second.is_like(frame) => second,
+            _ => learn(link, frame, (self.mac_bytes, self.rts_threshold), phy),
+        };
+        let timing = link.timing();
         let planned = &mut contender.planned;
-        (planned.data_air, contender.error) = timing.judge(bytes, frame.content, phy, quality);
-        planned.protect = threshold.is_some_and(|threshold| bytes > threshold);
+        planned.data_air = known.air;
+        planned.protect = known.protect;
         planned.rts_air = timing.rts_air;
         planned.cts_air = timing.response_air;
         planned.response_air = timing.response_air;
         planned.rates = timing.rates;
+        contender.error = known.error;
     }
+}
+
+/// Computes the properties of frames like `frame` on `link`, and stores them there. `mac_bytes` is
+/// the length of the MAC frame without the IP packet. RTS and CTS precede MAC frames longer than
+/// `rts_threshold`. [bytes]
+#[inline(never)]
+fn learn(
+    link: &mut LinkRates<FrameTiming>,
+    frame: Frame,
+    (mac_bytes, rts_threshold): (u32, Option<u32>),
+    phy: &Phy,
+) -> KnownFrame {
+    let bytes = frame.ip_bytes + mac_bytes;
+    let quality = link.quality();
+    let timing = link.timing_mut();
+    let rate_bps = timing.rates.data_bps;
+    let known = KnownFrame {
+        ip_bytes: frame.ip_bytes,
+        content: frame.content,
+        protect: rts_threshold.is_some_and(|threshold| bytes > threshold),
+        air: phy.airtime(bytes, rate_bps),
+        error: match (quality, frame.content) {
+            (Quality::Given { data, .. }, Content::Data) => data,
+            (Quality::Given { ack, .. }, Content::Ack) => ack,
+            (Quality::Snr { db }, _) => frame_error(rate_bps, bytes, db),
+        },
+    };
+    timing.known = [known, timing.known[0]];
+    known
 }
 
 impl FrameExchange for SingleFrame {
@@ -200,6 +232,8 @@ impl FrameExchange for SingleFrame {
     fn load(&mut self, now: Time, contender: &mut Contender, frame: Frame, phy: &Phy) {
         if self.adapts {
             self.choose(now, contender, frame.to);
+        } else if frame == contender.frame {
+            return; // the air times are those of the last frame
         }
         self.set_air_times(contender, frame, phy);
         contender.frame = frame;

@@ -28,10 +28,18 @@ pub struct QueueCounters {
 
 /// Counters of a queue that computes the departure time of each packet at its arrival. The counters
 /// include future departures.
+///
+/// No two of the counters that every packet changes are adjacent. The compiler would change two
+/// adjacent counters with one vector addition, which takes more instructions than two additions.
 #[derive(Clone, Copy, Debug, Default)]
+#[repr(C)]
 pub struct Passage {
     packets: u64,
+    /// Number of packets that were marked.
+    pub marked: u64,
     entered_sum: u64,
+    /// Number of packets that were refused at arrival.
+    pub refused: u64,
     left_sum: u64,
 }
 
@@ -44,13 +52,12 @@ impl Passage {
         self.left_sum = self.left_sum.wrapping_add(departs.0);
     }
 
-    /// Returns the counters after the departure of all packets. `marked` is the number of marked
-    /// packets, and `refused` is the number of refused packets.
-    pub fn totals(self, marked: u64, refused: u64) -> QueueCounters {
+    /// Returns the counters after the departure of all packets.
+    pub fn totals(self) -> QueueCounters {
         QueueCounters {
-            offered: self.packets + refused,
-            dropped: refused,
-            marked,
+            offered: self.packets + self.refused,
+            dropped: self.refused,
+            marked: self.marked,
             left: self.packets,
             sojourn_ns: self.left_sum.wrapping_sub(self.entered_sum),
             entered_sum: self.entered_sum,

@@ -105,6 +105,20 @@ impl Fifo {
         Some(packet)
     }
 
+    /// Removes the first packet like [`Fifo::pop`], and writes it to `packet`. If the queue is
+    /// empty, `packet` does not change.
+    #[inline(always)]
+    pub fn pop_into(&mut self, at: Time, packet: &mut Packet) {
+        let Some(head) = self.packets.front() else {
+            return;
+        };
+        *packet = *head;
+        self.packets.pop_front();
+        self.admitted.leave(packet, self.packets.len() + 1, at);
+        self.released = at;
+        self.released_bytes = packet.bytes;
+    }
+
     /// Selects a random packet, and moves the first packet of its flow to the front.
     pub fn mix(&mut self, stream: &mut Stream) {
         if self.packets.len() < 2 {

@@ -14,6 +14,7 @@ use crate::packet::Packet;
 /// A queue in front of a server that transmits the first packet. All variants except `Fifo` are
 /// boxed, so that values of this type are small.
 #[derive(Clone, Debug)]
+#[repr(u8)] // with an explicit tag, the test for a variant is a single comparison
 pub enum HeadQueue {
     /// A queue whose discipline decides at the arrival of a packet.
     Fifo(Fifo),
@@ -171,6 +172,21 @@ impl HeadQueue {
             HeadQueue::Fifo(fifo) => fifo.pop(at),
             HeadQueue::Scheduled(scheduled) => scheduled.pop(at),
             HeadQueue::TxQueues(_) => None,
+        }
+    }
+
+    /// Removes the first packet like [`HeadQueue::pop`], and writes it to `packet`. If the queue is
+    /// empty, `packet` does not change.
+    #[inline(always)]
+    pub fn pop_into(&mut self, at: Time, packet: &mut Packet) {
+        match self {
+            HeadQueue::Fifo(fifo) => fifo.pop_into(at, packet),
+            HeadQueue::Scheduled(scheduled) => {
+                if let Some(head) = scheduled.pop(at) {
+                    *packet = head;
+                }
+            }
+            HeadQueue::TxQueues(_) => {}
         }
     }
 

@@ -152,8 +152,9 @@ pub struct Red {
     limit_bytes: u64,
     min_th: f64,
     max_th: f64,
-    /// Weight of the current queue length in the average. [-]
+    /// Weight of the current queue length in the average. The next field is 1 - weight. [-]
     weight: f64,
+    memory: f64,
     /// C: rate of the egress in packets of mean length. [1/s]
     packets_per_s: f64,
     /// Average queue length at the last arrival. [packets, or bytes in byte mode]
@@ -174,12 +175,14 @@ impl Red {
         let mean_bytes = f64::from(setting.mean_packet_bytes);
         let packets_per_s = egress.rate_bps as f64 / (8.0 * mean_bytes);
         let unit = setting.unit();
+        let weight = weight(setting.weight, packets_per_s, egress.delay.seconds());
         Red {
             limit,
             limit_bytes: limit_bytes(&setting, limit),
             min_th: setting.min_th * unit,
             max_th: setting.max_th * unit,
-            weight: weight(setting.weight, packets_per_s, egress.delay.seconds()),
+            weight,
+            memory: 1.0 - weight,
             packets_per_s,
             average: 0.0,
             count: match setting.form {
@@ -232,7 +235,7 @@ impl Red {
             }
             Some(since) => {
                 let missed = self.packets_per_s * now.since(since).seconds();
-                self.average *= libm::pow(1.0 - self.weight, missed);
+                self.average *= libm::pow(self.memory, missed);
             }
         }
         if self.average < self.min_th {
@@ -261,15 +264,17 @@ impl Red {
             f64::from(backlog.packets.saturating_sub(1))
         };
         let memory = match backlog.idle_since {
-            None => 1.0 - self.weight,
+            None => self.memory,
             Some(since) => {
                 let missed = (self.packets_per_s * now.since(since).seconds()).floor();
-                libm::pow(1.0 - self.weight, missed + 1.0)
+                libm::pow(self.memory, missed + 1.0)
             }
         };
         self.average = self.average * memory + self.weight * queue;
         self.count += 1;
-        self.count_bytes += u64::from(packet.bytes);
+        if self.setting.bytes {
+            self.count_bytes += u64::from(packet.bytes);
+        }
         if self.average < self.min_th || queue <= 1.0 {
             self.above = false;
             return Verdict::Enter;
@@ -289,12 +294,18 @@ impl Red {
         if self.setting.bytes && p_a < 1.0 {
             p_a *= f64::from(packet.bytes) / f64::from(self.setting.mean_packet_bytes);
         }
-        self.early(p_a, packet)
+        match p_a > 0.0 {
+            true => self.early(p_a, packet),
+            false => Verdict::Enter,
+        }
     }
 
     /// Returns whether the number of waiting bytes has reached the limit. The value is false if the
     /// link is idle.
     fn is_full(&self, backlog: &Backlog) -> bool {
+        if self.limit_bytes == u64::MAX {
+            return false;
+        }
         let waiting = backlog.bytes - u64::from(backlog.in_service_bytes);
         waiting >= self.limit_bytes && backlog.packets > 0
     }
@@ -324,6 +335,7 @@ impl Red {
     }
 
     /// Returns the verdict on a packet that is dropped or marked with probability `p_a`.
+    #[inline(never)]
     fn early(&mut self, p_a: f64, packet: &Packet) -> Verdict {
         if !self.stream.chance(p_a) {
             return Verdict::Enter;

@@ -72,22 +72,33 @@ impl TxQueues {
             Some(_) => Verdict::Drop,
             None => self.judge(now, packet),
         };
-        let counters = &mut self.admitted.counts.counters;
         if verdict == Verdict::Drop {
-            counters.refuse();
+            self.admitted.counts.counters.refuse();
             return false;
         }
-        let mut packet = *packet;
-        if verdict == Verdict::Mark && packet.mark() {
-            counters.marked += 1;
-        }
-        packet.queued = now;
         self.admitted.enter(now, packet.bytes);
-        let txq = self.txq_of(&packet);
-        self.append(txq, packet);
+        let txq = self.txq_of(packet);
+        let queued = Packet {
+            queued: now,
+            ..*packet
+        };
+        self.append(txq, queued);
+        if verdict == Verdict::Mark {
+            self.mark_newest(txq);
+        }
         true
     }
 
+    /// Marks the newest packet of `txq` if the packet is ECN-capable.
+    #[inline(never)]
+    fn mark_newest(&mut self, txq: u32) {
+        let newest = self.txqs[txq as usize].waiting.back_mut();
+        if newest.is_some_and(Packet::mark) {
+            self.admitted.counts.counters.marked += 1;
+        }
+    }
+
+    #[inline]
     pub(crate) fn txq_of(&self, packet: &Packet) -> u32 {
         self.of_flow.get(packet.flow as usize).map_or(0, |&txq| txq)
     }
@@ -189,18 +200,16 @@ impl TxQueues {
         self.txqs[txq as usize].waiting.pop_front()
     }
 
-    /// Moves waiting packets of `txq` into service, in order, as long as `takes` returns true.
+    /// Moves the first `count` waiting packets of `txq` into service. `take` is called with these
+    /// packets, in order. The packets are in two slices.
     #[inline]
-    pub fn take_while(&mut self, txq: u32, mut takes: impl FnMut(&Packet) -> bool) {
+    pub fn take_many(&mut self, txq: u32, count: usize, mut take: impl FnMut(&[Packet])) {
         let waiting = &mut self.txqs[txq as usize].waiting;
-        let mut taken = 0;
-        for packet in waiting.iter() {
-            if !takes(packet) {
-                break;
-            }
-            taken += 1;
-        }
-        waiting.drain(..taken);
+        let (front, back) = waiting.as_slices();
+        let of_front = count.min(front.len());
+        take(&front[..of_front]);
+        take(&back[..count - of_front]);
+        waiting.drain(..count);
     }
 
     /// Removes a packet in service at `now`. The packet counts towards the queue length until `at`.

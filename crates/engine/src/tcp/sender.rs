@@ -219,7 +219,7 @@ impl Sender {
                 self.meet_end();
                 return None;
             }
-            if self.flight() >= self.congestion.usable() {
+            if !self.congestion.permits_beyond(self.flight()) {
                 self.meet_window();
                 return None;
             }

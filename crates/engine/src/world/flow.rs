@@ -1,5 +1,6 @@
 //! A flow during a run: its endpoints, the queues that its packets use, and its counters.
 
+use super::flow_counters::FlowCounters;
 use super::web::Web;
 use crate::app::sensor::Reports;
 use crate::app::udp::UdpSource;
@@ -11,42 +12,6 @@ use crate::kernel::time::{Span, Time};
 use crate::packet::{Ecn, Packet, PacketKind};
 use crate::scenario::{Flow, TcpSettings, Transport};
 use crate::tcp::{Ack, Limit, Receiver, Sender};
-
-/// Counters of one flow since the start of the run. A packet is a segment or a datagram. The
-/// counters that change with every packet come first, in one cache line.
-#[derive(Clone, Copy, Debug, Default)]
-#[repr(C)]
-pub struct FlowCounters {
-    /// Number of packets sent, including retransmissions.
-    pub sent: u64,
-    /// Number of packets that reached the receiver, including duplicates.
-    pub arrived: u64,
-    /// Number of packets delivered to the application, in order.
-    pub delivered: u64,
-    /// Number of ACKs sent.
-    pub acks_sent: u64,
-    /// Number of ACKs that reached the sender.
-    pub acks_arrived: u64,
-    /// Sum of round-trip samples (TCP) or one-way delays (UDP). [ns]
-    pub delay_ns: u64,
-    /// Number of samples in `delay_ns`.
-    pub delay_samples: u64,
-    /// Time integral of cwnd. [packets ns]
-    pub cwnd_ns: f64,
-    /// Number of retransmitted segments.
-    pub retransmitted: u64,
-    /// Sum of missing bytes of web messages. The missing bytes of a message are those by which its
-    /// last segment is shorter than a full segment. [bytes]
-    pub short_bytes: u64,
-    /// Number of packets lost in full queues, on wires, or after the last transmission attempt.
-    pub lost: u64,
-    /// Number of ACKs lost.
-    pub acks_lost: u64,
-    /// Times for which a TCP sender was limited by the congestion window, by the receive window,
-    /// and by the application, in the order of [`Limit`]. The time since the last change of the
-    /// limit is not included. [ns]
-    pub limited_ns: [u64; Limit::COUNT],
-}
 
 /// The source and the sink of a flow.
 pub(crate) enum Endpoints {
@@ -368,10 +333,30 @@ impl FlowState {
         self.cwnd_since = now;
     }
 
+    /// Processes a segment at the receiver. If the receiver sends an ACK now, `packet` becomes the
+    /// ACK, and the value is true.
+    #[inline(always)]
+    pub(super) fn answer_segment(&mut self, now: Time, packet: &mut Packet) -> bool {
+        if is_marked(packet) {
+            let ack = self.take_marked_segment(now, packet);
+            return self.answer(now, packet, ack);
+        }
+        let ack = self.receive(now, packet);
+        self.answer(now, packet, ack)
+    }
+
+    #[inline(always)]
+    fn answer(&mut self, now: Time, packet: &mut Packet, ack: Option<Ack>) -> bool {
+        if let Some(ack) = ack {
+            *packet = self.ack(now, packet.flow, ack);
+        }
+        ack.is_some()
+    }
+
     /// Processes a segment at the receiver. Returns the ACK if the receiver sends an ACK now.
     #[inline(always)]
     pub(super) fn take_segment(&mut self, now: Time, packet: &Packet) -> Option<Ack> {
-        if packet.ecn == Ecn::Experienced || packet.echo.speaks() {
+        if is_marked(packet) {
             return self.take_marked_segment(now, packet);
         }
         self.receive(now, packet)
@@ -499,7 +484,9 @@ impl FlowState {
         if cwnd != self.cwnd {
             self.integrate_cwnd(now);
             self.cwnd = cwnd;
-            self.cwnd_max = self.cwnd_max.max(cwnd);
+            if cwnd > self.cwnd_max {
+                self.cwnd_max = cwnd;
+            }
         }
         if limit != self.limit {
             self.note_limit(now);
@@ -538,6 +525,12 @@ impl FlowState {
             ..Packet::new(now, index, PacketKind::Datagram, self.data_bytes)
         }
     }
+}
+
+/// Returns whether a segment has a CE mark or ECN flags in its TCP header.
+#[inline(always)]
+fn is_marked(packet: &Packet) -> bool {
+    packet.ecn == Ecn::Experienced || packet.echo.speaks()
 }
 
 #[cold]

@@ -32,6 +32,13 @@ impl World<'_> {
     /// arrives.
     #[inline(never)]
     pub(super) fn travel(&mut self, at: Time, packet: &mut Packet) {
+        self.move_on(at, packet);
+    }
+
+    /// Performs [`World::travel`]. The event loop contains the code of this function, because its
+    /// most frequent events are arrivals over wires.
+    #[inline(always)]
+    pub(super) fn move_on(&mut self, at: Time, packet: &mut Packet) {
         match self.network.travel(at, packet) {
             Step::UnderWay => {}
             Step::OnAir(queue) => {

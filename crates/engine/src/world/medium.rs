@@ -8,7 +8,7 @@
 //!
 //! To add an access method, add a variant with a type that has the methods that this file calls.
 
-use crate::cell::{Aggregating, Cell, OffAir, SingleFrame};
+use crate::cell::{Aggregating, Cell, OffAir, ReceivedPackets, SingleFrame};
 use crate::channel::Channel;
 use crate::conflict::Conflict;
 use crate::kernel::streams::Streams;
@@ -181,7 +181,7 @@ impl Medium {
 
     /// Exchanges the list of packets received in the last event for an empty list. Must be called
     /// after [`OffAir::Several`].
-    pub(super) fn swap_received(&mut self, received: &mut Vec<(OffAir, Packet)>) {
+    pub(super) fn swap_received(&mut self, received: &mut ReceivedPackets) {
         if let Medium::AggregatingCell(cell) = self {
             cell.swap_received(received);
         }

@@ -43,6 +43,7 @@ mod connections;
 mod control;
 mod filling;
 mod flow;
+mod flow_counters;
 mod flows;
 mod gauge;
 mod greedy;
@@ -70,7 +71,8 @@ use std::ops::ControlFlow;
 
 use self::clock::Clock;
 pub(crate) use self::connections::MAX_OPEN;
-pub(crate) use self::flow::{Endpoints, FlowCounters};
+pub(crate) use self::flow::Endpoints;
+pub(crate) use self::flow_counters::FlowCounters;
 pub(crate) use self::flows::Flows;
 pub(crate) use self::gauge::Gauge;
 pub use self::hosts::{Arrival, Sent};
@@ -85,7 +87,7 @@ pub(crate) use self::users::{User, Users};
 pub(crate) use self::wired::WiredLink;
 pub(crate) use self::wires::Wires;
 use crate::bottleneck::{self, Bottleneck};
-use crate::cell::OffAir;
+use crate::cell::{OffAir, ReceivedPackets};
 use crate::error::EngineError;
 use crate::kernel::streams::Streams;
 use crate::kernel::time::{Span, Time};
@@ -118,7 +120,7 @@ pub(crate) struct World<'a> {
     next_look: u64,
     radio: Medium,
     /// Buffer for packets that are received from the air simultaneously.
-    received: Vec<(OffAir, Packet)>,
+    received: ReceivedPackets,
     /// Users of a CSMA network.
     users: Option<Users>,
     bottleneck: Option<Bottleneck>,
@@ -160,7 +162,7 @@ impl<'a> World<'a> {
             bypassing: bottleneck::bypassing(shared, &scenario.flows).collect(),
             gauge: Gauge::new(scenario, wires.links().len(), bin),
             radio,
-            received: Vec::new(),
+            received: ReceivedPackets::default(),
             network: Network {
                 flows: Flows::new(scenario, &users, queues, reach, &streams),
                 wires,
@@ -226,6 +228,10 @@ impl<'a> World<'a> {
             self.prefetch();
         }
         let medium = self.radio.deadline();
+        if arrives < pending.min(medium).min(until) {
+            self.arrive_over_wires(arrives);
+            return true;
+        }
         let now = pending.min(arrives).min(medium);
         if now >= until {
             let departs = pending == until && self.network.clock.is_before_schedule(slot);
@@ -233,18 +239,29 @@ impl<'a> World<'a> {
                 return false;
             }
         }
+        if medium != now && (arrives, link) < (pending, slot) {
+            self.arrive_over_wires(now);
+            return true;
+        }
         self.network.clock.now = now;
         self.network.clock.events += 1;
         if medium == now {
             self.medium_event(now, watch);
-        } else if (arrives, link) < (pending, slot) {
-            if let Some(mut packet) = self.network.wires.carried.pop() {
-                self.travel(now, &mut packet);
-            }
         } else {
             self.agenda_event(now, self.network.clock.owner(slot));
         }
         true
+    }
+
+    /// Processes the arrival of the next packet at the end of a link or of a section of its route.
+    #[inline(always)]
+    fn arrive_over_wires(&mut self, now: Time) {
+        self.network.clock.now = now;
+        self.network.clock.events += 1;
+        if let Some(&packet) = self.network.wires.carried.pop() {
+            let mut packet = packet;
+            self.move_on(now, &mut packet);
+        }
     }
 
     /// Processes the end of a frame exchange, or of a transmission in a CSMA network.
@@ -280,11 +297,17 @@ impl<'a> World<'a> {
     fn come_off_in_turn(&mut self, now: Time) {
         let mut received = std::mem::take(&mut self.received);
         self.radio.swap_received(&mut received);
-        for (off, packet) in &mut received {
+        for (off, packets) in received.runs() {
             match off {
-                OffAir::AtStation => self.arrive(now, packet),
+                OffAir::AtStation => {
+                    for packet in packets {
+                        self.arrive(now, packet);
+                    }
+                }
                 OffAir::AtAccessPoint | OffAir::Nothing | OffAir::Several => {
-                    self.come_to_access_point(now, packet);
+                    for packet in packets {
+                        self.come_to_access_point(now, packet);
+                    }
                 }
             }
         }

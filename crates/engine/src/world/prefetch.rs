@@ -10,6 +10,7 @@ use std::hint::black_box;
 use super::World;
 use super::flow::Endpoints;
 use super::legs::Leg;
+use super::wires::Wires;
 
 impl World<'_> {
     /// Reads the state that the events of the current calendar day will use, if there are many
@@ -20,24 +21,19 @@ impl World<'_> {
         let states = &self.network.flows.states;
         let wires = &self.network.wires;
         let routes = &wires.routes;
-        let read = |of: &dyn Fn(usize) -> u64| {
-            let packets = wires.carried.begun();
-            let seen = packets.fold(0, |seen, packet| seen ^ of(packet.flow as usize));
-            black_box(seen);
-        };
-        read(&|flow| flow as u64);
-        read(&|flow| states[flow].timer.0 ^ states[flow].counters.sent);
-        read(&|flow| {
+        wires.read(|flow| flow as u64);
+        wires.read(|flow| states[flow].timer.0 ^ states[flow].counters.sent);
+        wires.read(|flow| {
             let legs = routes.first_two(flow);
             legs.fold(0, |seen, leg| seen ^ leg.delay.0)
         });
-        read(&|flow| {
+        wires.read(|flow| {
             let hosts = routes.first_two(flow).filter_map(Leg::host);
             hosts.fold(0, |seen, host| {
                 seen ^ u64::from(wires.links[host as usize].is_of_host())
             })
         });
-        read(&|flow| match &states[flow].endpoints {
+        wires.read(|flow| match &states[flow].endpoints {
             Endpoints::Tcp(tcp) => {
                 let (sender, receiver) = &**tcp;
                 let lines = sender.deadline().0 ^ sender.timeouts() ^ sender.cwnd().to_bits();
@@ -45,5 +41,13 @@ impl World<'_> {
             }
             Endpoints::Udp(_) | Endpoints::Ping | Endpoints::Web(_) | Endpoints::Hosts => 0,
         });
+    }
+}
+
+impl Wires {
+    /// Calls `of` with the flow of each event of the current calendar day. `of` reads memory.
+    fn read(&self, of: impl Fn(usize) -> u64) {
+        let packets = self.carried.begun();
+        black_box(packets.fold(0, |seen, packet| seen ^ of(packet.flow as usize)));
     }
 }

@@ -9,7 +9,8 @@
 //! delivered since its last update. The most recently opened connection is closed first. Data sent
 //! on a closed connection is still delivered.
 
-use super::flow::{FlowCounters, FlowState};
+use super::flow::FlowState;
+use super::flow_counters::FlowCounters;
 use crate::control::multi_connection::{Falls, MultiConnection, Seen};
 use crate::kernel::time::{Span, Time};
 use crate::scenario::{Csma, CsmaFlow, TcpSettings, Transport};

@@ -93,16 +93,11 @@ impl Senders {
         }
         let headers = self.cell.frame_bytes(0);
         if has_room && aggregation.amsdu_bytes.is_none() {
-            let mut room = window.room().min(filling.mpdus - filling.count);
-            queue.take_while(txq, |packet| {
-                let bytes = u32::from(packet.bytes) + headers;
-                let takes = room > 0 && filling.put(bytes);
-                if takes {
-                    room -= 1;
-                    window.begin(*packet, bytes);
-                }
-                takes
-            });
+            let room = window.room().min(filling.mpdus - filling.count);
+            let waiting = queue.of_txq(txq).take(room as usize);
+            let fits = waiting.take_while(|packet| filling.put(u32::from(packet.bytes) + headers));
+            let count = fits.count();
+            queue.take_many(txq, count, |packets| window.begin_all(packets, headers));
             has_room = false;
         }
         while has_room

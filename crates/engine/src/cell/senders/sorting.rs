@@ -1,19 +1,16 @@
 //! Recorders of the events at the sender and at the receiver of a link.
 
-use crate::cell::OffAir;
+use crate::cell::{OffAir, ReceivedPackets};
 use crate::kernel::time::Time;
 use crate::mac::block_ack::BlockAckEvents;
 use crate::mac::dcf::AggregateCounters;
 use crate::packet::Packet;
 use crate::queue::TxQueues;
 
-/// Packets that receivers have handed up. The packets of each receiver are in order.
-pub(in crate::cell) type Received = Vec<(OffAir, Packet)>;
-
 /// Recorder of the events at the sender and at the receiver of a link when an exchange ends.
 pub(super) struct Sorting<'a> {
     pub(super) queue: &'a mut TxQueues,
-    pub(super) received: &'a mut Received,
+    pub(super) received: &'a mut ReceivedPackets,
     pub(super) lost: &'a mut Vec<Packet>,
     pub(super) off: OffAir,
     pub(super) now: Time,
@@ -40,7 +37,7 @@ impl BlockAckEvents for Sorting<'_> {
     #[inline]
     fn handed_up(&mut self, packet: &Packet) {
         self.counters.handed_up += 1;
-        self.received.push((self.off, *packet));
+        self.received.extend(self.off, std::slice::from_ref(packet));
     }
 
     #[inline]
@@ -58,15 +55,13 @@ impl BlockAckEvents for Sorting<'_> {
         self.delivered += packets.len() as u64;
         self.counters.handed_up += packets.len() as u64;
         self.queue.settle_all(self.now, packets, self.done);
-        let off = self.off;
-        let handed_up = packets.iter().map(|packet| (off, *packet));
-        self.received.extend(handed_up);
+        self.received.extend(self.off, packets);
     }
 }
 
 /// Recorder of the packets that a receiver hands up when it stops waiting for missing MPDUs.
 pub(super) struct HandingUp<'a> {
-    pub(super) received: &'a mut Received,
+    pub(super) received: &'a mut ReceivedPackets,
     pub(super) off: OffAir,
     pub(super) now: Time,
     pub(super) counters: &'a mut AggregateCounters,
@@ -77,7 +72,7 @@ impl BlockAckEvents for HandingUp<'_> {
 
     fn handed_up(&mut self, packet: &Packet) {
         self.counters.handed_up += 1;
-        self.received.push((self.off, *packet));
+        self.received.extend(self.off, std::slice::from_ref(packet));
     }
 
     fn released(&mut self, packets: u32, received: Time) {

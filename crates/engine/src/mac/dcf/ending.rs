@@ -30,11 +30,12 @@ impl Dcf {
             end: self.end,
             follows: self.followed > 0,
         };
-        self.idle_ns += self.start.since(self.idle_since).0;
+        self.idle_ns += self.start.0 - self.idle_since.0;
         if let [from] = self.transmitters[..] {
             self.end_single(from, kind)
         } else {
-            self.end_collision(kind)
+            self.end_collision(kind);
+            Outcome::Collided
         }
     }
 
@@ -42,26 +43,12 @@ impl Dcf {
     fn end_single<X: FrameExchange>(&mut self, from: u32, kind: &mut X) -> Outcome {
         let state = &mut self.contenders[from as usize];
         state.counters.attempts += 1;
-        let protect = state.planned.protect && self.followed == 0;
         let ack_end = self
             .end
             .plus(self.phy.sifs)
             .plus(state.planned.response_air);
         if !kind.is_received(state) {
-            // the wait for EIFS does not depend on the NAV, but after an RTS the NAV may end later;
-            // the longer time applies
-            let nav = if protect {
-                ack_end.since(self.end)
-            } else {
-                Span::ZERO
-            };
-            let wait = nav.max(state.eifs_lead(false));
-            let end = self.end;
-            state.counters.corrupted += 1;
-            self.release_medium(end, wait);
-            let resumes = self.ack_timeout.map(|timeout| end + timeout);
-            self.fail(from, protect, resumes, kind);
-            self.report(from, TxStatus::Failed, kind);
+            self.end_corrupted(from, ack_end, kind);
             return Outcome::Corrupted;
         }
         state.counters.delivered += 1;
@@ -85,6 +72,28 @@ impl Dcf {
         }
     }
 
+    /// Ends the exchange of the only transmitter, `from`, whose data were lost to channel errors.
+    /// The MAC ACK, if there was one, would have ended at `ack_end`.
+    #[inline(never)]
+    fn end_corrupted<X: FrameExchange>(&mut self, from: u32, ack_end: Time, kind: &mut X) {
+        let state = &mut self.contenders[from as usize];
+        state.counters.corrupted += 1;
+        let protect = state.planned.protect && self.followed == 0;
+        let end = self.end;
+        // the wait for EIFS does not depend on the NAV, but after an RTS the NAV may end later; the
+        // longer time applies
+        let nav = if protect {
+            ack_end.since(end)
+        } else {
+            Span::ZERO
+        };
+        let wait = nav.max(state.eifs_lead(false));
+        self.release_medium(end, wait);
+        let resumes = self.ack_timeout.map(|timeout| end + timeout);
+        self.fail(from, protect, resumes, kind);
+        self.report(from, TxStatus::Failed, kind);
+    }
+
     /// Returns when the medium becomes idle after the MAC ACK of `holder` if no frame follows: at
     /// `ack_end`, or after a CF-End frame. A CF-End frame is as long as an RTS.
     #[inline(never)]
@@ -104,7 +113,7 @@ impl Dcf {
         end
     }
 
-    fn end_collision<X: FrameExchange>(&mut self, kind: &mut X) -> Outcome {
+    fn end_collision<X: FrameExchange>(&mut self, kind: &mut X) {
         let Exchange { start, end, .. } = self.exchange;
         let transmitters = std::mem::take(&mut self.transmitters);
         let lead = self.longest_eifs_lead(&transmitters);
@@ -127,7 +136,6 @@ impl Dcf {
             self.report(contender, status, kind);
         }
         self.transmitters = transmitters;
-        Outcome::Collided
     }
 
     /// Returns EIFS minus AIFS after the colliding frame that ends last. If several frames end
@@ -158,8 +166,8 @@ impl Dcf {
 
     /// Records that the medium becomes idle at `end`. Each contender begins to count slots after
     /// `wait` and its AIFS.
+    #[inline(always)]
     fn release_medium(&mut self, end: Time, wait: Span) {
-        self.busy_ns += end.since(self.start).0;
         self.idle_since = end;
         self.countdown.release(end, wait);
     }

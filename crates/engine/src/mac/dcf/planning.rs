@@ -25,16 +25,17 @@ impl Dcf {
     #[inline(always)]
     pub(super) fn plan<X: FrameExchange>(&mut self) {
         self.stale = false;
-        self.start = self.countdown.next_start(&self.contenders);
+        let (start, only) = self.countdown.plan(&self.contenders);
+        self.start = start;
         if X::FORMED_AT_START {
-            self.end = self.start;
+            self.end = start;
             return;
         }
-        let span = match self.countdown.only_next() {
+        let span = match only {
             Some(contender) => self.span_to_delivery(contender),
             None => self.longest_planned_span(),
         };
-        self.end = self.start + span; // the sum may be `Time::NEVER`
+        self.end = start + span; // the sum may be `Time::NEVER`
     }
 
     /// Returns the time from the planned start to the end of the data frame; if several contenders

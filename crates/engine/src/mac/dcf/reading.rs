@@ -174,7 +174,7 @@ impl Dcf {
     pub fn busy_ns_by(&self, now: Time) -> u64 {
         // when a data frame ends, `busy_ns` already includes the time of its response; the part of
         // this time after `now` is subtracted
-        let ended = self.busy_ns - self.idle_since.since(now).0;
+        let ended = self.busy_ns() - self.idle_since.since(now).0;
         // busy time of the exchange on the air; if the exchange is only planned, its start is in
         // the future
         let is_known = self.phase != Phase::Planned || !self.stale;
@@ -189,7 +189,7 @@ impl Dcf {
     /// Returns the total time for which the medium was busy since the start of the run. An exchange
     /// is counted when it ends. [ns]
     pub fn busy_ns(&self) -> u64 {
-        self.busy_ns
+        self.idle_since.0 - self.idle_ns
     }
 
     /// Returns the total time for which the medium was idle, from the start of the run to the start

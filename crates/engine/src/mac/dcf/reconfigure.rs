@@ -35,12 +35,14 @@ impl Dcf {
         node: NodeId,
         kind: &mut X,
     ) {
-        for contender in 0..self.contenders.len() {
-            let state = &self.contenders[contender];
+        for state in &mut self.contenders {
             let concerned = state.node == node || state.frame.to == node;
-            if state.backlogged && concerned {
-                let frame = state.frame;
-                self.load(now, contender as u32, frame, kind);
+            if !concerned {
+                continue;
+            }
+            let frame = state.unload();
+            if state.backlogged {
+                kind.load(now, state, frame, &self.phy);
             }
         }
     }

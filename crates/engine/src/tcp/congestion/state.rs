@@ -65,6 +65,15 @@ impl Congestion {
         (if cwnd < receive { cwnd } else { receive }) as i32 as u32 // both values are at least 0 and below 2^31
     }
 
+    /// Returns whether one more segment may be sent while `flight` segments are outstanding: whether
+    /// `flight` is below [`usable`](Congestion::usable).
+    #[inline]
+    pub(in crate::tcp) fn permits_beyond(&self, flight: u32) -> bool {
+        let Window { cwnd, receive, .. } = self.window;
+        let window = if cwnd < receive { cwnd } else { receive };
+        f64::from(flight + 1) <= window // this comparison takes fewer instructions than a conversion of `window`
+    }
+
     /// Returns whether the receive window, not cwnd, determines the result of
     /// [`usable`](Congestion::usable).
     #[inline(always)]
@@ -109,9 +118,18 @@ impl Congestion {
     pub(in crate::tcp) fn on_ack(&mut self, ack: NewAck) {
         if self.extras.is_some() {
             self.on_ack_with_extras(ack);
+        } else if let Control::NewReno(control) = &mut self.control {
+            control.on_ack(&mut self.window, ack);
         } else {
-            self.control.on_ack(&mut self.window, ack);
+            self.on_ack_of_other(ack);
         }
+    }
+
+    /// Processes an ACK by a control other than NewReno. The window of NewReno is updated without a
+    /// call of this function.
+    #[inline(never)]
+    fn on_ack_of_other(&mut self, ack: NewAck) {
+        self.control.on_ack(&mut self.window, ack);
     }
 
     #[cold]

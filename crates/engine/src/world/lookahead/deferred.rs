@@ -98,7 +98,7 @@ impl Deferred {
         if at > self.safe_until {
             return None;
         }
-        let segment = self.segments.pop()?;
+        let segment = *self.segments.pop()?;
         self.count -= 1;
         Some((at, segment))
     }

@@ -143,12 +143,9 @@ impl Network {
                 flow.answer_syn(at, packet);
                 return Next::Reply(at);
             }
-            return match flow.take_segment(at, packet) {
-                Some(ack) => {
-                    *packet = flow.ack(at, packet.flow, ack);
-                    Next::Reply(at)
-                }
-                None => Next::Step(Step::UnderWay),
+            return match flow.answer_segment(at, packet) {
+                true => Next::Reply(at),
+                false => Next::Step(Step::UnderWay),
             };
         }
         deferred.count += 1;

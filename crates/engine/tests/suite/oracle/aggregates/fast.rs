@@ -1,7 +1,7 @@
 //! Driver that runs the engine's cell and records a trace in the format of the oracle.
 
 use lasthop_engine::app::Flow;
-use lasthop_engine::cell::{Aggregating, Cell, Hotspot, OffAir, Transmission};
+use lasthop_engine::cell::{Aggregating, Cell, Hotspot, ReceivedPackets, Transmission};
 use lasthop_engine::kernel::streams::Streams;
 use lasthop_engine::kernel::time::Time;
 use lasthop_engine::mac::{NodeId, dcf};
@@ -211,9 +211,9 @@ impl Driver {
     }
 
     fn hand_up(&mut self, now: Time) {
-        let mut received: Vec<(OffAir, packet::Packet)> = Vec::new();
+        let mut received = ReceivedPackets::default();
         self.cell.swap_received(&mut received);
-        for (_, packet) in received {
+        for packet in received.runs().flat_map(|(_, packets)| packets) {
             let ((from, category), known) = self.packets[&packet.number];
             self.trace.handed_up.push((now, known.to, known.id));
             if let Some(ip_bytes) = known.reply_bytes {
