@@ -34,6 +34,9 @@ struct Column {
     now: bool,
 }
 
+/// Longest simulated time after which the names of items are read. [ns]
+const SHORT_NS: u64 = 100_000_000;
+
 /// Sessions in progress. Their threads end when this object is dropped.
 #[pyclass(frozen, module = "lasthop._core")]
 pub struct Sessions {
@@ -296,12 +299,13 @@ impl Plan {
         1 + self.items.iter().sum::<usize>()
     }
 
-    /// Returns the names of the items of each column. For this, it runs a session for one interval. The list is empty
+    /// Returns the names of the items of each column. For this, it runs a session for a short time. The list is empty
     /// if no item has the quantity, or if the quantity has no value for an interval.
     fn names(&self, stop: &AtomicBool) -> Result<Vec<Vec<String>>, Failure> {
         let mut session = Stepped::new(&self.scenario, 0, Detail::Means)?;
         let end = Time(self.scenario.duration.0);
-        session.run_until(Time(self.interval_ns).min(end), &mut |_| looked(stop))?;
+        let short = Time(self.interval_ns.min(SHORT_NS)).min(end);
+        session.run_until(short, &mut |_| looked(stop))?;
         let (_, measures) = session.measure();
         let of = |column: &Column| {
             let mut names = Vec::new();
