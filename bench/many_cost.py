@@ -19,7 +19,7 @@ from measure import BenchError, callgrind, require_release_build
 
 FEW, MANY = 50, 250
 
-MAX_RATIO = 1.25
+MAX_RATIO = 1.0
 """Goal: `simulate_many` with seeds needs at most this many times the instructions of the engine."""
 
 INSIDE = """
