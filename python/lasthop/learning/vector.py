@@ -80,8 +80,8 @@ class AccessVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], Numbers]
     reward : callable
         Function from the infos of a step to an array of rewards.
     quantities : sequence of str
-        Quantities in the infos, each with its list, such as ``"stations.goodput_bps"``. Those of
-        the cell that `goodputs_if_fair` needs are always there.
+        Quantities in the infos, each with its list, such as ``"stations.goodput_bps"``. The quantities
+        that `goodputs_if_fair` needs are always included.
     autoreset_mode : AutoresetMode
         Begin of the next episode.
     jobs : int, optional

@@ -121,7 +121,7 @@ def simulate_many(
     Use it for thousands of short simulations. The values are bit-identical to those of `simulate`
     for each scenario, and do not depend on `jobs`. The scenarios run on threads of the engine,
     without the GIL and without work in Python for each scenario. Every scenario is checked before
-    the first is simulated. Everything except the requested quantities is dropped at once.
+    the first is simulated. Everything except the requested quantities is dropped immediately.
 
     Lists in `scenarios`, `settings` and `seeds` belong together: scenario k has the k-th element of
     each list. Their lengths must be equal. For every combination of settings, use
