@@ -62,10 +62,11 @@ class AccessVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], Numbers]
     ``aps`` and ``totals``, and (num_envs, items) for others, whose items are in `item_names`. A
     value that is missing is NaN. For each key there is a mask, such as ``_time_s``.
 
-    When an episode has ended, the next step begins a new one and ignores the action
-    (``NEXT_STEP``), or the same step begins it, with the last observation in
-    ``infos["final_obs"]`` (``SAME_STEP``), or ``reset(options={"reset_mask": MASK})`` must begin it
-    (``DISABLED``). ``metadata["autoreset_mode"]`` has the mode.
+    With the mode ``NEXT_STEP``, the step after the end of an episode begins the next episode and
+    ignores the action. With ``SAME_STEP``, the step that ends an episode also begins the next one,
+    and ``infos["final_obs"]`` has the last observation. With ``DISABLED``,
+    ``reset(options={"reset_mask": MASK})`` must begin it. ``metadata["autoreset_mode"]`` has the
+    mode.
 
     After Ctrl-C, call `reset` before the next step.
 
@@ -80,8 +81,8 @@ class AccessVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], Numbers]
     reward : callable
         Function from the infos of a step to an array of rewards.
     quantities : sequence of str
-        Quantities in the infos, each with its list, such as ``"stations.goodput_bps"``. The quantities
-        that `goodputs_if_fair` needs are always included.
+        Quantities in the infos, each with its list, such as ``"stations.goodput_bps"``. The
+        quantities that `goodputs_if_fair` needs are always included.
     autoreset_mode : AutoresetMode
         Begin of the next episode.
     jobs : int, optional
