@@ -184,7 +184,7 @@ def seen(downloads: net.Downloads, own: int | None) -> dict[str, int]:
 
 
 def ticks_of(process: int) -> int:
-    """Return the processor time of a process so far. [ticks]"""
+    """Return the CPU time of a process so far. [ticks]"""
     fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
     return int(fields[11]) + int(fields[12])
 

@@ -30,7 +30,7 @@ class Compared:
 
     @property
     def times_real_time(self) -> float:
-        """Simulated seconds per second of processor time."""
+        """Simulated seconds per second of CPU time."""
         return 1e6 / (self.thousand.us_per_segment * self.thousand.segments_per_s)
 
     def missed(self, cell_us: float) -> list[str]:

@@ -334,7 +334,7 @@ the same length. The number after ± is half of the width of the 95 % confidence
 machine of the emulations was: {machine}.
 
 `python bench/emulations.py` makes all runs of this page. The script runs several emulations at a
-time if they need little processor time. Its option `--page` writes this page. A run is left out if
+time if they need little CPU time. Its option `--page` writes this page. A run is left out if
 its packets were delivered more than 2 ms late (99th percentile). A run is also left out if its
 sockets waited for a processor for half of the time.
 

@@ -209,7 +209,7 @@ def emulated(run: Run, seconds: float | None, *, is_first: bool = False) -> dict
 
 
 def processor_s() -> float:
-    """Return the processor time of this process. [s]"""
+    """Return the CPU time of this process. [s]"""
     spent = os.times()
     return spent.user + spent.system
 

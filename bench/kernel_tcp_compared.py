@@ -51,6 +51,20 @@ def needs_more(point: Point, engine: Seen) -> bool:
     return False
 
 
+def paired_difference(
+    reference: Sequence[float], other: Sequence[float], band: float
+) -> Difference:
+    """Return the relative difference of the mean of `other` from the mean of `reference`. The
+    values of both have the same seeds, in the same order.
+    """
+    size = fmean(reference)
+    if size == 0.0:
+        return Difference.of(Estimate.of(reference), Estimate.of(other), band)
+    paired = Estimate.of([b - a for a, b in zip(reference, other, strict=True)])
+    half = None if paired.ci95 is None else paired.ci95 / size
+    return Difference(paired.mean / size, half, band)
+
+
 @dataclass(frozen=True)
 class Compared(Both):
     """Results of a scenario in simulated time. The kernel's results are ordered by seed."""
@@ -62,20 +76,32 @@ class Compared(Both):
         """
         return cls(point, AS_THEY_ARE, engine, kernel, [])
 
+    def pairs(self, key: str) -> bool:
+        """Return whether a quantity of the simulations and the emulations is compared seed by
+        seed.
+        """
+        has_both = self.engine is not None and bool(self.kernel)
+        return has_both and is_paired(self.point) and not self.counts_periods(key)
+
+    def by_seed(self, key: str) -> list[float]:
+        """Return the values of the simulations that have the seeds of the emulations."""
+        runs = [] if self.engine is None else self.engine["by_seed"]
+        return [run[key] for run in runs[: len(self.kernel)]]
+
+    def of_engine(self, key: str) -> Estimate | None:
+        """Return the mean of a quantity over the simulations. If simulations and emulations are
+        compared seed by seed, only simulations with the seeds of the emulations count.
+        """
+        return Estimate.of(self.by_seed(key)) if self.pairs(key) else super().of_engine(key)
+
     def difference(self, key: str) -> Difference | None:
         """Return the relative difference of the kernel's value from the engine's, with its
         confidence interval.
         """
-        if not is_paired(self.point) or self.counts_periods(key) or self.engine is None:
+        if not self.pairs(key):
             return super().difference(key)
         theirs = [run["figures"][key] for run in self.kernel]
-        ours = [run[key] for run in self.engine["by_seed"][: len(theirs)]]
-        paired = Estimate.of([b - a for a, b in zip(ours, theirs, strict=True)])
-        reference = fmean(ours)
-        if reference == 0.0:
-            return super().difference(key)
-        half = None if paired.ci95 is None else paired.ci95 / reference
-        return Difference(paired.mean / reference, half, QUANTITIES[key][3])
+        return paired_difference(self.by_seed(key), theirs, QUANTITIES[key][3])
 
     def how_far(self, key: str) -> str:
         """Return the difference of the kernel's value from the engine's, as text."""

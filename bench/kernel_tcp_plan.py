@@ -1,32 +1,31 @@
 """Plan of `kernel_tcp_virtual.py`: which scenarios run, with which seeds, on which kernels.
 
-A point is a scenario of the grid. The plan consists of the seven items below. The first three items
-were decided before the first run, and the other items after the first runs. The choice of long runs
-and the number of replications depend only on simulations:
+A point is a scenario of the grid. The first three items of the plan were decided before the first
+run, and the other items after the first runs. The choice of long runs and the number of
+replications depend only on simulations:
 
-- Twelve named points run with 20 seeds on two kernels. At six of them, runs in real time differed
-  from simulations, and no rule of Linux explained the difference. The other six points are chosen
-  so that the twelve points include both congestion controls, one and twelve flows, the three RTTs,
-  and all queues.
+- Twelve selected points run with 20 seeds on two kernels. At six of them, runs in real time
+  differed from simulations, and no cause was known. The other six points are chosen so that the
+  twelve points include both congestion controls, one and twelve flows, the three RTTs, and all
+  queues.
 - All other points of the grid run with 5 seeds on the first kernel. The first kernel is 6.12, which
   is the nearest to the kernel 6.18 of the runs in real time. Kernel 6.12 has its own simulated
   clock, and its runs need less CPU time than those of Debian's 6.1.
 - Points of Reno and CUBIC that are undecided in goodput, packet loss or queue length after 5 seeds
   run with all 15 other seeds. Results are not examined in between, so that runs do not stop at a
   convenient value.
-- A single flow of Reno can have a window whose period is longer than a third of a run. A run of a
-  minute then has fewer than three reductions of the window, and its packet loss remains undecided
-  with any number of seeds. At four points the simulations have such a period. These points also run
-  for six minutes, with 5 seeds on the first kernel. The long runs replace the runs of a minute in
-  the comparison.
-- Points with long runs that are undecided after 5 seeds run with all 15 other seeds, as the other
-  points do. This item was added after the long runs.
-- Simulations have 20 replications, or 100 if the confidence interval with 20 is wider than half the
-  band of equality.
+- A single flow of Reno can have fewer than three reductions of the window in a run of a minute. Its
+  packet loss then remains undecided with any number of seeds. Four points are of this kind in
+  simulations. These points also run for six minutes, with 5 seeds on the first kernel. The long
+  runs replace the runs of a minute in the comparison.
+- Points that are undecided after 5 long runs have 15 more of them. This item was added after the
+  first long runs.
+- Simulations have 20 replications, or 100 if the half width of the confidence interval with 20
+  exceeds half the band of equality.
 - The engine's CUBIC has the timer ticks of user-mode Linux, which are 10 ms. This item was added
   after all runs, when a tick of 1 ms proved to be the cause of two differences.
-- If a single changed setting explains a difference, the point also runs with this setting, with 5
-  seeds on the first kernel.
+- If changing one or several settings may explain a difference, the point also runs with these
+  settings, with 5 seeds on the first kernel.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -44,8 +43,8 @@ UNEXPLAINED = (
     "cubic, 1 of 10 ms, drop-tail 1/4 BDP",
 )
 """Points (scenarios of the grid) at which runs in real time differed from simulations, and at which
-no rule of Linux explained the difference."""
-COMPLETING = (
+no cause was known."""
+ADDITIONAL = (
     "newreno, 1 of 200 ms, CoDel",
     "newreno, 12 of 10 ms, drop-tail 1 BDP",
     "cubic, 12 of 200 ms, drop-tail 1 BDP",
@@ -53,21 +52,21 @@ COMPLETING = (
     "cubic, 12 of 10 ms, CoDel",
     "cubic, 1 of 50 ms, 1 BDP, 1 % lost",
 )
-"""Six more points, which complete the named points. At the first point, runs in real time differ
-from simulations. At the second point, it is nearly undecided whether the packet losses are equal.
-The other four points add cases with CUBIC.
+"""Six more points, which complete the selected points. At the first point, runs in real time differ
+from simulations. At the second point, the interval of the packet loss nearly reaches the limit of
+the band. The other four points add cases with CUBIC.
 """
-NAMED = (*UNEXPLAINED, *COMPLETING)
-SLOW = (
+SELECTED = (*UNEXPLAINED, *ADDITIONAL)
+LONG_PERIOD = (
     "newreno, 1 of 50 ms, drop-tail 4 BDP",
     "newreno, 1 of 200 ms, drop-tail 1/4 BDP",
     "newreno, 1 of 200 ms, CoDel",
     "newreno, 1 of 200 ms, RED",
 )
-"""Points whose cwnd has fewer than two periods in a run of a minute."""
-LONGER = 6
+"""Points with fewer than three window reductions in a run of a minute."""
+LONG_RUN_FACTOR = 6
 """Duration of a long run, divided by that of a usual run. [-]"""
-LONG = f", {LONGER} minutes"
+LONG_RUN_SUFFIX = f", {LONG_RUN_FACTOR} minutes"
 """Suffix of the name of a point with long runs."""
 CAUSES = (
     ("newreno, 1 of 10 ms, drop-tail 1/4 BDP", "plain"),
@@ -88,7 +87,7 @@ CAUSES = (
 """Points, and the variant that explains the difference between kernel and engine."""
 UML_HZ = 100
 """`CONFIG_HZ` of user-mode Linux: number of timer ticks per second. [1/s]"""
-FEW, MANY = 5, 20
+FIRST_SEEDS, ALL_SEEDS = 5, 20
 """Number of seeds of most points, and of points that need more."""
 COMPARED = ("newreno", "cubic")
 """Congestion controls of the grid that the engine supports, too."""
@@ -105,41 +104,43 @@ class Planned:
 def stages(is_undecided: Callable[[Point], bool | None]) -> Iterator[tuple[str, list[Planned]]]:
     """Yield the stages of the plan in order: the title of each stage, and its runs.
 
-    `is_undecided` returns whether a point is undecided after `FEW` seeds; None if these runs are
-    missing.
+    `is_undecided` returns whether a point is undecided after `FIRST_SEEDS` seeds; None if these
+    runs are missing.
     """
-    named = [point for point in grid() if point.name in NAMED]
-    others = [point for point in grid() if point.name not in NAMED]
+    named = [point for point in grid() if point.name in SELECTED]
+    others = [point for point in grid() if point.name not in SELECTED]
     compared = [point for point in others if point.is_simulated]
-    few, more = range(1, FEW + 1), range(FEW + 1, MANY + 1)
-    yield "named points, first kernel, first seeds", runs_of(named, few, 0)
-    yield "named points, second kernel, first seeds", runs_of(named, few, 1)
-    yield "single settings changed", changed(few)
+    few, more = range(1, FIRST_SEEDS + 1), range(FIRST_SEEDS + 1, ALL_SEEDS + 1)
+    yield "selected points, first kernel, first seeds", runs_of(named, few, 0)
+    yield "selected points, second kernel, first seeds", runs_of(named, few, 1)
+    yield "settings changed", changed(few)
     yield "other points of Reno and CUBIC", runs_of(compared, few, 0)
-    yield "named points, first kernel, other seeds", runs_of(named, more, 0)
-    yield "long runs", runs_of([long for each in grid() if (long := longer(each))], few, 0)
-    judged = [longer(point) or point for point in [*named, *compared]]
-    undecided = [point for point in judged if point.name not in NAMED and is_undecided(point)]
+    yield "selected points, first kernel, other seeds", runs_of(named, more, 0)
+    yield "long runs", runs_of([long for each in grid() if (long := with_long_run(each))], few, 0)
+    judged = [with_long_run(point) or point for point in [*named, *compared]]
+    undecided = [point for point in judged if point.name not in SELECTED and is_undecided(point)]
     yield "points that are undecided after the first seeds", runs_of(undecided, more, 0)
-    yield "named points, second kernel, other seeds", runs_of(named, more, 1)
+    yield "selected points, second kernel, other seeds", runs_of(named, more, 1)
     yield "points of BBR", runs_of([each for each in others if not each.is_simulated], few, 0)
 
 
-def longer(point: Point) -> Point | None:
+def with_long_run(point: Point) -> Point | None:
     """Return the scenario for the long runs of a point; None if the point needs no long runs."""
-    if point.name not in SLOW:
+    if point.name not in LONG_PERIOD:
         return None
     return replace(
         point,
-        name=f"{point.name}{LONG}",
-        warmup_s=LONGER * point.warmup_s,
-        duration_s=LONGER * point.duration_s,
+        name=f"{point.name}{LONG_RUN_SUFFIX}",
+        warmup_s=LONG_RUN_FACTOR * point.warmup_s,
+        duration_s=LONG_RUN_FACTOR * point.duration_s,
     )
 
 
 def variants() -> Iterator[tuple[Point, Variant]]:
     """Yield the points with a variant that explains a difference, and this variant."""
-    points = {point.name: point for each in grid() for point in (each, longer(each)) if point}
+    points = {
+        point.name: point for each in grid() for point in (each, with_long_run(each)) if point
+    }
     for name, variant in CAUSES:
         yield points[name], VARIANTS[variant]
 
@@ -156,7 +157,7 @@ def simulations() -> Iterator[tuple[Point, Variant]]:
     """
     for point in grid():
         if point.is_simulated:
-            both = (point, longer(point))
+            both = (point, with_long_run(point))
             yield from ((with_timer_ticks(each), AS_THEY_ARE) for each in both if each)
     changed = ((point, variant) for point, variant in variants() if variant.settings)
     yield from ((with_timer_ticks(point), variant) for point, variant in changed)

@@ -397,7 +397,7 @@ VARIANTS = {
         ),
         Variant(
             "wide",
-            "receive window of 5000 instead of 2500 packets",
+            "engine with a receive window of 5000 instead of 2500 packets",
             settings={"tcp.window": "5000"},
         ),
         Variant(

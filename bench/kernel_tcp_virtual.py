@@ -4,13 +4,14 @@
     python bench/kernel_tcp_virtual.py --jobs 2    makes two runs in parallel
     python bench/kernel_tcp_virtual.py --status    prints finished runs, and the cost of the others
     python bench/kernel_tcp_virtual.py --keep      writes docs/reference/kernel-tcp-virtual.json.gz
-    python bench/kernel_tcp_virtual.py --page      writes a section of kernel-tcp-measured.md
+    python bench/kernel_tcp_virtual.py --page      writes the tables of kernel-tcp-measured.md that
+                                                   were measured in simulated time
 
 `kernel_tcp_plan.py` contains the plan of the runs. Each run starts a separate user-mode Linux,
-which makes an emulation of `kernel_tcp.py`. All random numbers of the kernel follow from the seed.
-Each finished run is stored as a line of out/kernel-tcp-virtual.jsonl. A run is repeated only if the
-kernel, the preloaded library or the engine has changed. The script can be interrupted at any time
-and started again.
+which runs one emulation as `kernel_tcp.py` does. All random numbers of the kernel follow from the
+seed. Each finished run is stored as a line of out/kernel-tcp-virtual.jsonl. A run is repeated only
+if the kernel, lasthop's library for simulated time, or the engine's code without its TCP has
+changed. The script can be interrupted at any time and started again.
 """
 
 import argparse
@@ -44,7 +45,15 @@ from kernel_tcp import (
 )
 from kernel_tcp_compared import Compared, is_paired, needs_more
 from kernel_tcp_inside import RUN, SEEN
-from kernel_tcp_plan import FEW, LONG, MANY, Planned, runs_of, simulations, stages
+from kernel_tcp_plan import (
+    ALL_SEEDS,
+    FIRST_SEEDS,
+    LONG_RUN_SUFFIX,
+    Planned,
+    runs_of,
+    simulations,
+    stages,
+)
 from kernel_tcp_points import AS_THEY_ARE, Point, Variant
 from measure import require_release_build
 from runs import OUT, Runs, by_replication
@@ -180,7 +189,7 @@ def seed_by_seed(point: Point, variant: Variant, length_s: float | None) -> list
         result = lh.simulate(tree, settings=variant.settings, replications=1, seed=seed)
         return figures(by_replication(result, LISTS)[0])
 
-    return [figures_of(seed) for seed in range(1, MANY + 1)]
+    return [figures_of(seed) for seed in range(1, ALL_SEEDS + 1)]
 
 
 # -- runs ---------------------------------------------------------------------------------------
@@ -221,7 +230,7 @@ class Work:
         """Return whether a scenario is undecided after the first seeds; None if these runs are
         missing.
         """
-        some = [self.result(each) for each in runs_of([point], range(1, FEW + 1), 0)]
+        some = [self.result(each) for each in runs_of([point], range(1, FIRST_SEEDS + 1), 0)]
         engine = self.simulation(point)
         if engine is None or None in some:
             return None
@@ -252,7 +261,7 @@ class Work:
             if "cost_s" in seen:
                 point = key.rpartition(", seed ")[0]
                 made.setdefault((point, seen["version"]), []).append(seen["cost_s"])
-                if LONG not in point:
+                if LONG_RUN_SUFFIX not in point:
                     made.setdefault((seen["version"],), []).append(seen["cost_s"])
         means = {alike: fmean(costs) for alike, costs in made.items()}
         versions = [kernel.version for kernel in self.kernels]
@@ -321,11 +330,20 @@ def emulate_all(work: Work, jobs: int) -> None:
 
 
 def find_kernels(options: argparse.Namespace) -> list[Kernel]:
-    """Return the first kernel and, if it is installed, the second kernel."""
+    """Return both kernels.
+
+    Raises
+    ------
+    UserError
+        If a kernel is missing, or if both have the same version.
+    """
     first = read_kernel(options.kernel, "--kernel") if options.kernel else find_kernel()
     second = read_kernel(options.second, "--second")
     if first.version == second.version:
-        raise UserError(f"--second {options.second}: Linux {second.version} is the first kernel")
+        raise UserError(
+            f"--second {options.second}: Linux {second.version} is also the first kernel: "
+            "expected another version"
+        )
     return [first, second]
 
 
@@ -336,9 +354,15 @@ def arguments() -> argparse.ArgumentParser:
     parser.add_argument(
         "--second", type=Path, default=Path("/usr/bin", PROGRAM), help="second kernel"
     )
-    parser.add_argument("--only", type=pattern, metavar="PATTERN", help="runs whose names match")
-    parser.add_argument("--jobs", type=at_least_one, default=1, help="runs in parallel")
-    parser.add_argument("--seconds", type=seconds, help="shorter runs, in another file")
+    parser.add_argument(
+        "--only", type=pattern, metavar="PATTERN", help="make only the runs whose names match"
+    )
+    parser.add_argument(
+        "--jobs", type=at_least_one, default=1, help="make this many runs in parallel"
+    )
+    parser.add_argument(
+        "--seconds", type=seconds, help="make runs of this duration [s], stored in another file"
+    )
     parser.add_argument("--engine", action="store_true", help="simulate only")
     parser.add_argument("--status", action="store_true", help="print what has been run")
     parser.add_argument("--keep", action="store_true", help="write the compressed results")

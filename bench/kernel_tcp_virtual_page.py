@@ -10,11 +10,19 @@ from typing import TYPE_CHECKING, Any
 
 from equivalence import Agreement, Difference
 from kernel_tcp import named
-from kernel_tcp_compared import JUDGED, Compared
+from kernel_tcp_causes import CAUSE_OF_DIFFERENCE
+from kernel_tcp_compared import JUDGED, Compared, paired_difference
 from kernel_tcp_page import PAGE, QUANTITIES, counted_as, shown
-from kernel_tcp_plan import COMPARED, LONG, MANY, NAMED, longer, simulations, variants
+from kernel_tcp_plan import (
+    ALL_SEEDS,
+    COMPARED,
+    LONG_RUN_SUFFIX,
+    SELECTED,
+    simulations,
+    variants,
+    with_long_run,
+)
 from kernel_tcp_points import AS_THEY_ARE, LAWS, Point, Variant, grid
-from kernel_tcp_rules import rule_of
 from pages import rewrite, table
 
 from lasthop.errors import UserError
@@ -28,7 +36,7 @@ fingerprints.
 """
 COUNTED = "Simulated time: how many points agree"
 DIFFERENT = "Simulated time: points that are not equal"
-CHANGED = "Simulated time: single settings changed"
+CHANGED = "Simulated time: settings changed"
 KERNELS = "Simulated time: two kernels"
 OF_BBR = "Simulated time: BBR"
 """Titles of sections of the page."""
@@ -66,7 +74,7 @@ def keep(work: "Work", path: Path = KEPT) -> None:
     }
     if not kernels:
         raise UserError(f"{work.store.runs.path}: no run in simulated time has been made")
-    results = {"engine": engine, "kernels": kernels}
+    results = {"engine": engine, "engine_hash": work.of_engine.engine, "kernels": kernels}
     text = json.dumps(rounded(results), separators=(",", ":"), sort_keys=True)
     path.write_bytes(gzip.compress(text.encode(), mtime=0))
     print(f"{path}: {path.stat().st_size / 1e3:.0f} kB")
@@ -125,14 +133,14 @@ class Results:
         ours = named(point, variant if variant.settings else AS_THEY_ARE)
         theirs = named(point, variant if variant.changes_kernel else AS_THEY_ARE)
         seen = self.kernels[version]["points"].get(theirs, {})
-        known = list(takewhile(bool, (seen.get(str(seed)) for seed in range(1, MANY + 1))))
+        known = list(takewhile(bool, (seen.get(str(seed)) for seed in range(1, ALL_SEEDS + 1))))
         return Compared.of(point, self.engine.get(ours), known)
 
     def best(self, point: Point, version: str) -> Compared:
         """Return the comparison from the long runs of a scenario. If there are none, return the
         comparison from its usual runs.
         """
-        long = longer(point)
+        long = with_long_run(point)
         compared = None if long is None else self.of(long, version)
         return compared if compared is not None and compared.kernel else self.of(point, version)
 
@@ -187,24 +195,24 @@ def counted(results: Results) -> Iterator[str]:
 
 
 def not_equal(results: Results) -> Iterator[str]:
-    """Yield the table of scenarios in which a quantity is different or undecided, with the rule
-    that explains the difference.
+    """Yield the table of scenarios in which a quantity is different or undecided, with the cause
+    of the difference.
     """
     first = results.versions[0]
     titles = [QUANTITIES[key][0] for key in JUDGED]
 
     def rows() -> Iterator[Sequence[str]]:
-        for law in COMPARED:
-            for comparison in measured(results, law, first):
+        for congestion in COMPARED:
+            for comparison in measured(results, congestion, first):
                 if any(comparison.agreement(key) is not Agreement.EQUAL for key in JUDGED):
                     values = cells(comparison)
-                    unknown = "not known" if comparison.is_apart else ""
-                    rule = rule_of(comparison.point.name, unknown)
+                    cause = CAUSE_OF_DIFFERENCE.get(
+                        comparison.point.name.removesuffix(LONG_RUN_SUFFIX), ""
+                    )
                     differences = ", ".join(comparison.parts())
-                    runs = str(len(comparison.kernel))
-                    if comparison.point.name.endswith(LONG):
-                        runs += f" of {comparison.point.duration_s / 60:.0f} minutes"
-                    yield [comparison.point.title, runs, *values, differences, rule]
+                    minutes = comparison.point.duration_s / 60
+                    runs = f"{len(comparison.kernel)} x {minutes:.0f} min"
+                    yield [comparison.point.title, runs, *values, differences, cause]
 
     return table(
         [
@@ -212,7 +220,7 @@ def not_equal(results: Results) -> Iterator[str]:
             "runs",
             *(f"{each}: {side}" for each in titles for side in ("engine", "Linux")),
             "difference of Linux from the engine, if not equal",
-            "rule that explains a difference",
+            "cause of the difference",
         ],
         rows(),
     )
@@ -262,7 +270,7 @@ def two_kernels(results: Results) -> Iterator[str]:
     def rows() -> Iterator[Sequence[str]]:
         for point in grid():
             new, old = results.of(point, first), results.of(point, second)
-            if point.name in NAMED and len(new.kernel) > 1 and len(old.kernel) > 1:
+            if point.name in SELECTED and len(new.kernel) > 1 and len(old.kernel) > 1:
                 values = [
                     shown(estimate, key)
                     for key in JUDGED
@@ -291,7 +299,12 @@ def between(old: Compared, new: Compared) -> Iterator[str]:
         if estimates[0] is None or estimates[1] is None:
             yield f"{title.split(' [')[0]} unknown"
             continue
-        difference = Difference.of(estimates[0], estimates[1], band)
+        if old.pairs(key) and new.pairs(key):
+            values = [[run["figures"][key] for run in each.kernel] for each in (old, new)]
+            count = min(map(len, values))
+            difference = paired_difference(values[0][:count], values[1][:count], band)
+        else:
+            difference = Difference.of(estimates[0], estimates[1], band)
         if difference.agreement is not Agreement.EQUAL:
             yield f"{title.split(' [')[0]} {difference.words}"
 

@@ -118,7 +118,7 @@ def packet_ns(classes: int, update: str) -> float:
 
 
 def poll_ns() -> float:
-    """Return the processor time to read the queue length once by netlink. [ns]"""
+    """Return the CPU time to read the queue length once by netlink. [ns]"""
     with shaped(text(RATE, 2, "packet")) as (_, _, made):
         began_s = time.process_time()
         for _ in range(POLLS):

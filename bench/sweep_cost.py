@@ -22,7 +22,7 @@ from typing import Any
 from measure import BenchError, require_release_build
 
 POINT_S = 0.005
-"""Processor time of one point of the measured sweep. The simulated time of a point is chosen
+"""CPU time of one point of the measured sweep. The simulated time of a point is chosen
 accordingly. [s]"""
 
 MAX_RATIO = 1.2
@@ -66,12 +66,12 @@ spent = [[[f(count) for count in counts] for f in who] for _ in range(max(1, rou
 peak = next(line for line in open("/proc/self/status") if line.startswith("VmHWM"))
 print(json.dumps([spent, int(peak.split()[1]) / 1e3]))
 """
-"""Program that measures processor times and prints them by round, kind (engine or sweep) and number
+"""Program that measures CPU times and prints them by round, kind (engine or sweep) and number
 of points, with the peak memory. With 0 rounds it only runs the sweep."""
 
 
 def run(rounds: int, counts: list[int], length_s: float) -> tuple[Any, float]:
-    """Return the processor times [s] and the peak memory [MB] of a new process."""
+    """Return the CPU times [s] and the peak memory [MB] of a new process."""
     arguments = [str(rounds), json.dumps(counts), f"{length_s:.3f}", str(SCENARIO)]
     done = subprocess.run(
         [sys.executable, "-c", INSIDE, *arguments, json.dumps(SETTINGS)],
@@ -86,7 +86,7 @@ def run(rounds: int, counts: list[int], length_s: float) -> tuple[Any, float]:
 
 
 def length_of_a_point_s() -> float:
-    """Return the simulated time of a point whose processor time is `POINT_S`. [s]"""
+    """Return the simulated time of a point whose CPU time is `POINT_S`. [s]"""
     length_s = 20.0
     for _ in range(3):
         spent, _ = run(1, [200], length_s)

@@ -26,7 +26,7 @@ from lasthop.uml.kernel import PACKAGE, find_kernel
 __all__ = ["MAX_PROCESSOR_S", "UmlError", "answer", "missing"]
 
 MAX_PROCESSOR_S = 900.0
-"""Processor time at which a kernel is ended, unless the caller sets another limit. [s]"""
+"""CPU time at which a kernel is ended, unless the caller sets another limit. [s]"""
 
 
 def missing() -> str | None:
@@ -58,7 +58,7 @@ def answer(
     Raises
     ------
     UmlError
-        If the kernel does not start, reaches the limit of processor time, or the script fails or
+        If the kernel does not start, reaches the limit of CPU time, or the script fails or
         prints no JSON.
     """
     ended = run(

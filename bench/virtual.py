@@ -1,9 +1,9 @@
-"""Checks that repeated emulations of an example in simulated time print the same bytes, and
-measures their cost.
+"""Check that repeated emulations of an example in simulated time print the same bytes, and measure
+their CPU time.
 
     python bench/virtual.py                 all examples that can be emulated; an hour, as root
     python bench/virtual.py --only seven    examples whose names match
-    python bench/virtual.py --cost          only the processor time of one example
+    python bench/virtual.py --cost          only the CPU time of one example
 
 The runs of an example differ in the user, the folder and the load of the machine. All of them must
 print the same bytes. The file bench/out/virtual-TIME.jsonl has one line per run.
@@ -34,7 +34,8 @@ EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
 SETTINGS = ("duration=10s", "replications=1")
 WARMUP = "warmup=2s"
 """Warm-up for examples whose own warm-up is not shorter than the duration of these runs."""
-MAX_REPEATED = ("seven-downloads.toml", "hotspot.toml", "calls.toml")
+TEN_RUN_EXAMPLES = ("seven-downloads.toml", "hotspot.toml", "calls.toml")
+"""Examples that run under ten conditions. The others run under two conditions."""
 USERS = (65534, 64321)
 """User IDs of two unprivileged users. The machine needs no accounts with these IDs."""
 FOLDERS = ("a", "a much longer name/with a folder in it")
@@ -43,8 +44,8 @@ LOADS = (0, 8)
 BUSY = "while :; do :; done"
 COST = ("seven-downloads.toml", "duration=20s", "replications=1")
 MAX_COST_S = 15.0
-"""Goal: largest processor time of the example, with the boot of its kernel and without the
-self-test. [s]"""
+"""Limit of the CPU time of the example, with the boot of its kernel and without the test of
+repeatability. [s]"""
 
 
 @dataclass(frozen=True)
@@ -114,7 +115,7 @@ def as_user(user: int) -> list[str]:
 
 
 def children_s() -> float:
-    """Return the processor time of all child processes that have ended. [s]"""
+    """Return the CPU time of all child processes that have ended. [s]"""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
 
@@ -143,7 +144,7 @@ def compare_runs(example: str, conditions: tuple[Condition, ...], runs: Runs) ->
 
 
 def check_cost() -> bool:
-    """Print the processor time of the example. Return whether it is at most `MAX_COST_S`."""
+    """Print the CPU time of the example. Return whether it is at most `MAX_COST_S`."""
     example, *settings = COST
     with tempfile.TemporaryDirectory() as cache:
         environment = {**os.environ, "XDG_CACHE_HOME": cache}
@@ -158,9 +159,9 @@ def check_cost() -> bool:
     first, *later = costs
     cost_s = sorted(later)[1]
     print(
-        f"{example} ({', '.join(settings)}): {cost_s:.1f} s of processor time "
+        f"{example} ({', '.join(settings)}): {cost_s:.1f} s of CPU time "
         f"({min(later):.1f} to {max(later):.1f}), the first run with the self-test {first:.1f} s; "
-        f"claim: at most {MAX_COST_S:g} s"
+        f"limit: {MAX_COST_S:g} s"
     )
     return cost_s <= MAX_COST_S
 
@@ -168,8 +169,10 @@ def check_cost() -> bool:
 def main() -> int:
     """Run the checks; return 1 if one of them fails."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--only", default="", metavar="PATTERN", help="examples that match")
-    parser.add_argument("--cost", action="store_true", help="only the processor time")
+    parser.add_argument(
+        "--only", default="", metavar="PATTERN", help="run only the examples whose names match"
+    )
+    parser.add_argument("--cost", action="store_true", help="measure only the CPU time")
     options = parser.parse_args()
     require_release_build()
     kernel = find_kernel()
@@ -179,7 +182,7 @@ def main() -> int:
         runs = Runs(OUT / f"virtual-{int(time.time())}.jsonl")
         for path in sorted(EXAMPLES.glob("*.toml")):
             if re.search(options.only, path.name):
-                conditions = TEN_CONDITIONS if path.name in MAX_REPEATED else TWO_CONDITIONS
+                conditions = TEN_CONDITIONS if path.name in TEN_RUN_EXAMPLES else TWO_CONDITIONS
                 checks.append(compare_runs(path.name, conditions, runs))
     return 0 if all(checks) else 1
 

@@ -1,7 +1,7 @@
 """Run the studies for those tables on the papers' pages that belong to no claim, and store the
 results.
 
-``python docs/beside.py`` takes some minutes of processor time. It writes ``reference/beside.json``,
+``python docs/beside.py`` takes some minutes of CPU time. It writes ``reference/beside.json``,
 from which `make docs-pages` makes the tables of the pages. Finished runs are stored in
 ``out/beside``.
 """

@@ -1,6 +1,6 @@
 """Repeat every experiment of the papers, store its results, and judge the claims.
 
-``python docs/claims.py`` reproduces all claims in about an hour of processor time. It writes
+``python docs/claims.py`` reproduces all claims in about an hour of CPU time. It writes
 ``reference/claims.json``, from which `make docs-pages` makes the tables of verdicts. It also writes
 ``reference/claims-samples.json.gz``, which contains the values that the studies read from the
 result of every run. Finished runs are stored in ``out/claims``. After Ctrl-C, the script continues

@@ -10,12 +10,12 @@ from statistics import mean
 import pytest
 
 MAX_CPU_S = 2.0
-MAX_KERNEL_CPU_S = 5.0
+MAX_LINUX_TEST_CPU_S = 5.0
 """Limits of the CPU time of a test or a fixture that is not marked `slow` or `measured`. [s]
 
-`MAX_KERNEL_CPU_S` is the limit in tests/linux. Tests above it are only listed, because the CPU time
-of a run in real time also depends on the load of the machine. On a processor that takes longer than
-`STEPS_S` for a million steps of a loop, the limits are larger in proportion.
+`MAX_LINUX_TEST_CPU_S` is the limit in tests/linux. Tests above it are only listed, because the CPU
+time of a run in real time also depends on the load of the machine. On a processor that takes longer
+than `STEPS_S` for a million steps of a loop, the limits are larger in proportion.
 """
 
 STEPS_S = 0.069
@@ -58,7 +58,7 @@ def note_bound(item: pytest.Item, name: str, began_s: float) -> None:
     """
     spent_s = cpu_s() - began_s
     in_real_time = item.path.parent.name == "linux"
-    bound_s = MAX_KERNEL_CPU_S if in_real_time else MAX_CPU_S
+    bound_s = MAX_LINUX_TEST_CPU_S if in_real_time else MAX_CPU_S
     if spent_s <= bound_s or any(map(item.get_closest_marker, ("slow", "measured"))):
         return
     scaled_s = bound_s * slowness()
@@ -67,7 +67,7 @@ def note_bound(item: pytest.Item, name: str, began_s: float) -> None:
     text = f"{item.nodeid}: {name}: {spent_s:.1f} s of CPU time, bound {scaled_s:.1f} s"
     item.user_properties.append((OVER_BOUND, text))
     if spent_s > FAILS_ABOVE * scaled_s and not in_real_time:
-        pytest.fail(f"{text}: mark it slow and leave a smaller test", pytrace=False)
+        pytest.fail(f"{text}: mark it slow and add a smaller test", pytrace=False)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

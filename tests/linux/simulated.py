@@ -34,10 +34,10 @@ REPORTS = "reports"
 PASSED = ("CI", "SEED")
 """Environment variables that are passed to the tests inside."""
 QUICK_CPU_S, SLOW_CPU_S = 150.0, 3600.0
-"""Limits of the processor time of a file, without and with tests that are marked `slow`. [s]"""
+"""Limits of the CPU time of a file, without and with tests that are marked `slow`. [s]"""
 MEMORY_MB = 1024
-COST = "processor time of a user-mode Linux"
-"""Name of the property of a report that contains the processor time of a test file."""
+COST = "CPU time of a user-mode Linux"
+"""Name of the property of a report that contains the CPU time of a test file."""
 
 Reports = dict[str, list[dict[str, Any]]]
 """Reports of the phases of each test, by its identifier."""
@@ -77,7 +77,7 @@ class Outside:
         return True
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        """Print the processor time that the tests of each file used."""
+        """Print the CPU time that the tests of each file used."""
         reports = (report for group in terminalreporter.stats.values() for report in group)
         costs = [pair for report in reports for pair in getattr(report, "user_properties", ())]
         lines = sorted({str(text) for name, text in costs if name == COST})

@@ -52,7 +52,7 @@ def test_the_kernel_follows_the_first_timeout_and_forgets_it():
 
 
 def test_settings_that_the_kernel_cannot_follow_are_refused():
-    with pytest.raises(lh.UserError, match="follow: min_rto: expected"):
+    with pytest.raises(lh.UserError, match='follow: "min_rto": expected'):
         emulate(SHORT, follow=["min_rto"])
     two = SHORT + '[flow.other]\ninitial_rto = "3 s"\n'
     with pytest.raises(

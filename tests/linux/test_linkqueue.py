@@ -3,6 +3,7 @@ program that packets pass before the queue.
 """
 
 import json
+import math
 import socket
 import struct
 import time
@@ -427,28 +428,34 @@ def test_a_check_reports_the_flows_that_it_hears(directory: Path) -> None:
     classify this upload as a long-lived flow.
     """
     file = written(directory, THRESHOLD)
+    moving = directory / "moving"
 
-    def send_for_a_while() -> None:
+    def send_until_killed() -> None:
         with ExitStack() as stack:
             ends = [Flow(station_v4(k % 3), download=k == 3) for k in range(4)]
             for each in ends:
                 stack.callback(each.close)
                 each.sender.setsockopt(socket.SOL_SOCKET, MAX_PACING_RATE, 1_000_000)
-            run(ends, 6.0)
+            while any(each.received < 100_000 for each in ends):
+                run(ends, 0.1)
+            moving.touch()
+            run(ends, math.inf)
 
     assert lasthop("queue", "up", file)[0] == 0
-    sender = Child(STATIONS, send_for_a_while)
+    sender = Child(STATIONS, send_until_killed)
     try:
-        time.sleep(1.0)
+        wait_until(moving.exists, "sending")
         code, printed = lasthop("queue", "check", file, "--listen", "2", "--json")
         assert code == 0, printed
         heard = json.loads(printed)["heard"]
         assert heard["flows"] == len(heard["rtts_s"]) == 3
         assert 0 < heard["rtt_s"] < 0.1
-        sender.result()
+        sender.kill()
         code, printed = lasthop("queue", "check", file, "--listen", "2")
         assert (code, "wan in 2 s: no long-lived flows" in printed) == (0, True), printed
     finally:
+        sender.kill()
+        assert sender.result() is None
         assert lasthop("queue", "down", file) == (0, "down\n")
     for words, expected in (
         (

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -19,7 +20,7 @@ from emulating import COMMAND, emulated, skip_without_rights
 from lab import PATIENCE_S, seeded_random, wait_until
 from lasthop.emulation.programs import Patience
 from lasthop.linux import pins
-from lasthop.linux.processes import any_at_work
+from lasthop.linux.processes import any_at_work, cpu_time_s
 
 CELL = """\
 name = "programs"
@@ -324,8 +325,13 @@ def test_the_command_waits_longer_for_a_program_at_work_than_for_an_idle_program
     try:
         wait_until(lambda: any_at_work([starter.pid]) == works, "the start of the program")
         patience = Patience()
-        waits = [patience.lasts(waited_s, [starter.pid]) for waited_s in (0.9, 1.2, 1.6, 9.9, 10.1)]
+        waits = [patience.lasts(waited_s, [starter.pid]) for waited_s in (0.9, 1.2, 1.6, 9.9, 10.4)]
+        if works:
+            wait_until(lambda: cpu_time_s([starter.pid]) > 0.1, "the use of a processor")
+            assert patience.lasts(10.8, [starter.pid])
+            assert not replace(patience, max_cpu_s=0.1).lasts(11.0, [starter.pid])
+            assert not patience.lasts(60.1, [starter.pid])
     finally:
         os.killpg(starter.pid, signal.SIGKILL)
         starter.wait()
-    assert waits == ([True] * 4 + [False] if works else [True] + [False] * 4)
+    assert waits == ([True] * 5 if works else [True] + [False] * 4)

@@ -113,7 +113,7 @@ def test_another_seed_gives_other_random_numbers_at_the_same_start_time() -> Non
 
 
 def test_a_program_that_never_sleeps_is_ended(temporary: Path) -> None:
-    with pytest.raises(UserError, match=r"has used 2 s of processor time; the limit is 1\.8 s"):
+    with pytest.raises(UserError, match=r"has used 2 s of CPU time; the limit is 1\.8 s"):
         run(find_kernel(), ENDLESS, max_processor_s=1.8)
     assert processes_in(temporary) == []
     assert list(temporary.iterdir()) == []

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from equivalence import Agreement
 from kernel_tcp_compared import Compared, needs_more
-from kernel_tcp_plan import FEW, MANY, NAMED, longer, stages
+from kernel_tcp_plan import ALL_SEEDS, FIRST_SEEDS, SELECTED, stages, with_long_run
 from kernel_tcp_points import AS_THEY_ARE, Point, grid
 from kernel_tcp_virtual import Fingerprints, Store, Work
 from kernel_tcp_virtual_page import Results, counted, keep, not_equal, two_kernels
@@ -42,7 +42,7 @@ def make_work(tmp_path: Path, store: Store) -> Work:
 
 
 def test_the_plan_has_the_named_points_on_both_kernels_and_the_others_on_one() -> None:
-    assert len(set(NAMED)) == 12
+    assert len(set(SELECTED)) == 12
     all_runs = [each for _, some in stages(lambda _: False) for each in some]
     seeds: dict[tuple[str, int], list[int]] = {}
     for each in all_runs:
@@ -50,20 +50,24 @@ def test_the_plan_has_the_named_points_on_both_kernels_and_the_others_on_one() -
             assert each.kernel == 0
             continue
         seeds.setdefault((each.run.point.name, each.kernel), []).append(each.run.seed)
-    longs = [long for each in grid() if (long := longer(each))]
+    longs = [long for each in grid() if (long := with_long_run(each))]
     assert len(longs) == 4
-    assert all(seeds.pop((long.name, 0)) == list(range(1, FEW + 1)) for long in longs)
+    assert all(seeds.pop((long.name, 0)) == list(range(1, FIRST_SEEDS + 1)) for long in longs)
     for point in grid():
-        count = MANY if point.name in NAMED else FEW
+        count = ALL_SEEDS if point.name in SELECTED else FIRST_SEEDS
         assert seeds[point.name, 0] == list(range(1, count + 1)), point.name
-        assert seeds.get((point.name, 1), []) == (seeds[point.name, 0] if count == MANY else [])
+        assert seeds.get((point.name, 1), []) == (
+            seeds[point.name, 0] if count == ALL_SEEDS else []
+        )
 
 
 def test_only_undecided_points_run_with_all_seeds() -> None:
     planned = dict(stages(lambda point: point.name == OTHER))
     more = planned["points that are undecided after the first seeds"]
-    assert [(each.run.point.name, each.kernel) for each in more] == [(OTHER, 0)] * (MANY - FEW)
-    assert [each.run.seed for each in more] == list(range(FEW + 1, MANY + 1))
+    assert [(each.run.point.name, each.kernel) for each in more] == [(OTHER, 0)] * (
+        ALL_SEEDS - FIRST_SEEDS
+    )
+    assert [each.run.seed for each in more] == list(range(FIRST_SEEDS + 1, ALL_SEEDS + 1))
 
 
 def test_finished_runs_are_not_repeated_unless_the_kernel_or_the_engine_changes(

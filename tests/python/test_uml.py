@@ -2,6 +2,7 @@
 changed files.
 """
 
+import json
 import os
 import stat
 import threading
@@ -66,6 +67,46 @@ def test_the_variable_is_first_then_the_newest_built_kernel_then_the_package(
     assert kernel.find_kernel().version == "7.0"
 
 
+INFORMATION = {"version": "6.12", "source": "here", "built_at_s": 1.0, "processor_s": 700.0}
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        (None, "kernel.json: No such file or directory"),
+        ("nonsense", "kernel.json: Expecting value"),
+        ("[1, 2]", "kernel.json: expected an object"),
+        (json.dumps({**INFORMATION, "version": 6}), "version: 6: expected a text"),
+        (json.dumps({**INFORMATION, "source": None}), "source: null: expected a text"),
+        (
+            json.dumps({**INFORMATION, "built_at_s": "soon"}),
+            'built_at_s: "soon": expected a number from 0 to 4e+09',
+        ),
+        (json.dumps({**INFORMATION, "built_at_s": 1e300}), "built_at_s: 1e+300: expected"),
+        (json.dumps({**INFORMATION, "processor_s": float("nan")}), "processor_s: NaN: expected"),
+    ],
+)
+def test_a_damaged_kernel_is_listed_and_removed_but_not_used(
+    content: str | None, problem: str, lasthop: Lasthop
+) -> None:
+    folder = store.kernel_folder() / "a1"
+    program(folder / "linux")
+    if content is not None:
+        (folder / store.INFORMATION).write_text(content)
+    with pytest.raises(UserError, match="no user-mode Linux found"):
+        kernel.find_kernel()
+    done = lasthop("kernel", "list")
+    assert (done.returncode, problem in done.stderr) == (0, True), done.stderr
+    done = lasthop("kernel", "remove", "a1")
+    assert (done.returncode, done.stdout) == (0, "a1 is removed\n")
+    assert not folder.exists()
+
+
+def test_a_cache_folder_with_a_relative_path_is_ignored(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", "relative")
+    assert store.cache_folder() == Path.home() / ".cache" / "lasthop"
+
+
 @pytest.mark.parametrize("content", ["#!/bin/sh\nexit 1\n", "#!/bin/sh\necho hello\n", ""])
 def test_another_program_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: str
@@ -74,7 +115,7 @@ def test_another_program_is_refused(
     path.write_text(content)
     path.chmod(0o755)
     monkeypatch.setenv(kernel.VARIABLE, str(path))
-    with pytest.raises(UserError, match=f"^LASTHOP_UML={path}: {path}: "):
+    with pytest.raises(UserError, match=f"^LASTHOP_UML={path}: .*expected a user-mode Linux"):
         kernel.find_kernel()
 
 
@@ -218,7 +259,7 @@ def test_output_is_printed_while_it_grows_and_a_run_that_would_take_too_long_is_
     assert output.getvalue() == b"one\n\xfftwo"
     assert reports == [(0.0, 100.0), (1.0, 100.0), (11.0, 100.0)]
     (tmp_path / virtual.PROGRESS).write_text("   12.000000")
-    # 11 simulated seconds took 29 s of processor time. The total is 32 + 88 * 29 / 11 = 264 s.
+    # 11 simulated seconds took 29 s of CPU time. The total is 32 + 88 * 29 / 11 = 264 s.
     with pytest.raises(UserError, match=r"would take about 264 s .*, 2\.6 s per simulated second"):
         monitor.update(State(tmp_path, 32.0))
 

@@ -156,7 +156,7 @@ def test_a_build_first_prints_its_cost_and_the_same_kernel_is_not_built_again(
     done = lasthop("kernel", "build", "--source", machine.archive, "--json")
     assert done.returncode == 0, done.stderr
     assert done.stderr.startswith(f"building linux.tar.xz: {build.DISK_BYTES / 1e9:.1f} GB of disk")
-    assert "of processor time (about " in done.stderr
+    assert "of CPU time (about " in done.stderr
     assert "the kernel has 13 MB" in done.stderr
     [kernel] = built_kernels()
     shown = json.loads(done.stdout)

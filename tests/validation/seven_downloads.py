@@ -193,7 +193,7 @@ def main() -> None:
         print(
             f"CWmin {cwmin:2}: {goodput_bps / 1e6:.4f} +- {ci95_bps / 1e6:.4f} Mb/s,"
             f" {sum(run.given_up for run in runs)} frames given up,"
-            f" {process_time() - began_s:.1f} s of processor time"
+            f" {process_time() - began_s:.1f} s of CPU time"
         )
 
 

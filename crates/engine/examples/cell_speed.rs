@@ -1,4 +1,4 @@
-//! Prints the processor time and the number of events per delivered segment, for a cell with seven
+//! Prints the CPU time and the number of events per delivered segment, for a cell with seven
 //! stations: `cargo run --release --example cell_speed`.
 
 #[path = "../tests/suite/support.rs"]

@@ -135,7 +135,7 @@ class Finished:
     """ZIP archive with the results of the runs; see `lasthop.batch.part`."""
     keys: tuple[str, ...]
     cpu_s: float
-    """Processor time of the chunk. [s]"""
+    """CPU time of the chunk. [s]"""
     simulated_s: float
     """Total simulated time of all replications of the chunk. [s]"""
 
@@ -232,7 +232,7 @@ def deaf(wanted: bool) -> Iterator[None]:
 
 
 class Processor:
-    """Processor time of this process, divided equally among the threads that work
+    """CPU time of this process, divided equally among the threads that work
     simultaneously.
     """
 
@@ -243,7 +243,7 @@ class Processor:
 
     @contextmanager
     def shared(self) -> Iterator[Callable[[], float]]:
-        """Yield a function that returns the calling thread's share of the processor time. [s]"""
+        """Yield a function that returns the calling thread's share of the CPU time. [s]"""
         me = object()
         with self._lock:
             self._share_out()
@@ -270,4 +270,4 @@ class Processor:
 
 
 PROCESSOR = Processor()
-"""Shared clock of the processor time of this process."""
+"""Shared clock of the CPU time of this process."""

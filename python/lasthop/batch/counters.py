@@ -26,7 +26,7 @@ class BatchProgress(Progress):
     parts: int
     """Number of saved archives with finished scenarios."""
     simulated_s_per_cpu_s: float | None
-    """Simulated time per processor time of the saved runs; None if no run was saved. [s/s]"""
+    """Simulated time per CPU time of the saved runs; None if no run was saved. [s/s]"""
     time_left_s: float | None
     """Estimated remaining time at the speed so far; None if it is unknown. [s]"""
     runs_under_way: int

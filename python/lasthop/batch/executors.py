@@ -17,7 +17,7 @@ ELSEWHERE = ("dask", "distributed", "submitit", "tornado")
 """Packages whose exceptions mean that a worker or the scheduler was lost."""
 
 SLURM_CHUNK_S = 300.0
-"""Wanted processor time of one Slurm job. It must exceed the time that a job waits to start. [s]"""
+"""Wanted CPU time of one Slurm job. It must exceed the time that a job waits to start. [s]"""
 
 LOOK_S = 5.0
 """Interval between two checks whether any worker is alive. [s]"""
@@ -37,7 +37,7 @@ class Workers:
     count: int
     """Number of workers that work simultaneously."""
     chunk_s: float | None = None
-    """Wanted processor time of a chunk; None for the default. [s]"""
+    """Wanted CPU time of a chunk; None for the default. [s]"""
     is_there: Callable[[], bool] = lambda: True
     """Function that returns whether any worker is alive, for executors that do not report lost
     workers.

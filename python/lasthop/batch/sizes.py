@@ -5,7 +5,7 @@ from itertools import islice
 from math import ceil
 
 CHUNK_S = 10.0
-"""Wanted processor time of a chunk. [s]"""
+"""Wanted CPU time of a chunk. [s]"""
 
 MAX_TASKS = 2000
 """Maximum number of runs in a chunk, because the results of a chunk are collected in memory."""
@@ -17,12 +17,12 @@ chunks, all workers finish at about the same time.
 
 
 class Sizes:
-    """Sizes of the next chunks, derived from the processor time of finished chunks.
+    """Sizes of the next chunks, derived from the CPU time of finished chunks.
 
     Parameters
     ----------
     chunk_s : float
-        Wanted processor time of a chunk. [s]
+        Wanted CPU time of a chunk. [s]
     workers : int
         Number of workers that work simultaneously.
     """
@@ -34,13 +34,13 @@ class Sizes:
         self._cpu_s = 0.0
 
     def learn(self, simulated_s: float, cpu_s: float) -> None:
-        """Record the simulated time and the processor time of a finished chunk."""
+        """Record the simulated time and the CPU time of a finished chunk."""
         self._simulated_s += simulated_s
         self._cpu_s += cpu_s
 
     @property
     def cost(self) -> float | None:
-        """Processor time per simulated second; None before the first chunk is finished. [s/s]"""
+        """CPU time per simulated second; None before the first chunk is finished. [s/s]"""
         return self._cpu_s / self._simulated_s if self._simulated_s > 0.0 else None
 
     def next(self, lengths_s: Iterable[float], left: int) -> int:

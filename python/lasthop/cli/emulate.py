@@ -71,7 +71,7 @@ def emulate(
     command: list[str] | None = typer.Argument(
         None,
         metavar="-- COMMAND ...",
-        help="Run this program at a place; the run ends when the program ends.",
+        help="Run COMMAND at a place; the run ends when COMMAND ends.",
     ),
     at: str | None = unset("NAME", "Run COMMAND at this place.", "--at"),
     others: list[str] | None = unset(
@@ -107,7 +107,7 @@ def emulate(
     deadline: float = preset(
         LONGEST_S,
         "TIME",
-        "End COMMAND at this time after the start of the emulation.",
+        "End COMMAND this long after the start of the emulation, in simulated time with --virtual.",
         "--deadline",
         parser=deadline_s,
         show_default="1h",
@@ -115,8 +115,8 @@ def emulate(
     max_time: float = preset(
         MAX_PROCESSOR_S,
         "TIME",
-        "With --virtual, limit the processor time; a run ends early if its estimated total "
-        "exceeds the limit.",
+        "With --virtual, limit the CPU time of each run; a run ends early if its estimated CPU "
+        "time exceeds the limit.",
         "--max-time",
         parser=cost_of_time,
         show_default="1h",
@@ -135,7 +135,7 @@ def emulate(
     ),
     follow: list[str] | None = unset(
         "SETTING",
-        "Apply tcp.initial_rto (by BPF) or tcp.initial_window of the scenario to the kernel; "
+        "Apply initial_rto (by BPF) or initial_window of the scenario's table tcp to the kernel; "
         "repeatable.",
         "--follow",
     ),
@@ -151,11 +151,11 @@ def emulate(
     By default the scenario runs in real time and needs root. With --virtual it runs in simulated
     time in a user-mode Linux, needs no root, and gives the same numbers in each run.
 
-    The program starts when the warm-up is over. The run ends when the program ends, and the exit
-    code of the program becomes that of the command.
+    COMMAND starts when the warm-up is over. The run ends when COMMAND ends, and lasthop exits with
+    the exit code of COMMAND. Programs run at places, which are nodes of the scenario (--places).
 
     --link "12 Mbps, 40 ms, queue 100" replaces the scenario by one link between the places client
-    and server; the program runs at client. With --trace UP DOWN, the rate of the link follows files
+    and server; COMMAND runs at client. With --trace UP DOWN, the rate of the link follows files
     in mahimahi's format. With --uplink, programs reach addresses outside the scenario through the
     scenario's network and an interface of this machine, by address translation.
     """

@@ -14,7 +14,13 @@ from lasthop.cli.options import JSON, counted, flag, unset
 from lasthop.errors import UserError
 from lasthop.progress.cost_limits import TIMES, cost_text
 from lasthop.uml.kernel import PACKAGE, PROGRAM, VARIABLE, candidates, check_machine, read_kernel
-from lasthop.uml.store import BuiltKernel, built_kernels, kernel_folder
+from lasthop.uml.store import (
+    BuiltKernel,
+    DamagedKernel,
+    built_kernels,
+    damaged_kernels,
+    kernel_folder,
+)
 
 if TYPE_CHECKING:
     from lasthop.uml.build import Cost
@@ -33,7 +39,7 @@ def build(
     yes: bool = flag("--yes", "Build without asking for confirmation.", "-y"),
     as_json: bool = JSON,
 ) -> None:
-    """Build a small Linux with all queue disciplines, congestion controls, MPTCP and BPF.
+    """Build a small user-mode Linux with all queue disciplines, congestion controls, MPTCP and BPF.
 
     The command first prints the cost of the build, and asks for confirmation at a terminal. It
     needs no root rights. A kernel of the same source and configuration is not built again.
@@ -65,7 +71,7 @@ def build(
                 f"{chosen.name} has no {', '.join(built.refused)}: the kernel is built without",
                 err=True,
             )
-        note(f"built in {cost_text(kernel.processor_s, TIMES)} of processor time", err=True)
+        note(f"built in {cost_text(kernel.processor_s, TIMES)} of CPU time", err=True)
     if as_json:
         typer.echo(json.dumps(kernel_json(kernel), indent=2))
     else:
@@ -73,12 +79,12 @@ def build(
 
 
 def cost_of_build(source: "Source", cost: "Cost") -> str:
-    """Return a text with the cost of a build: download, disk space and processor time."""
+    """Return a text with the cost of a build: download, disk space and CPU time."""
     download = f"download {cost.download_bytes / 1e6:.0f} MB, " if cost.download_bytes else ""
     work, duration = cost_text(cost.processor_s, TIMES), cost_text(cost.duration_s, TIMES)
     return (
         f"building {source.name}: {download}{cost.disk_bytes / 1e9:.1f} GB of disk in "
-        f"{kernel_folder()} during the build, {work} of processor time "
+        f"{kernel_folder()} during the build, {work} of CPU time "
         f"(about {duration} on {counted(cost.processors, 'processor')}); the "
         f"kernel has {cost.result_bytes / 1e6:.0f} MB"
     )
@@ -177,6 +183,11 @@ def entries() -> Iterator[KernelRow]:
         source = PACKAGE if candidate.origin == PROGRAM else VARIABLE
         name = str(candidate.program)
         yield KernelRow(name, version, source, name, size_bytes, None, None, problem, used)
+    for damaged in damaged_kernels():
+        program = str(damaged.folder / "linux")
+        yield KernelRow(
+            damaged.name, None, "damaged", program, None, None, None, damaged.problem, False
+        )
 
 
 def remove(
@@ -187,8 +198,11 @@ def remove(
     as_json: bool = JSON,
 ) -> None:
     """Remove built kernels. Running emulations continue."""
-    kernels = {kernel.name: kernel for kernel in built_kernels()}
-    if bool(names) == everything:
+    found: list[BuiltKernel | DamagedKernel] = [*built_kernels(), *damaged_kernels()]
+    kernels = {kernel.name: kernel for kernel in found}
+    if names and everything:
+        raise UserError(f'NAME: "{names[0]}": expected no names with --all')
+    if not names and not everything:
         raise UserError("NAME: expected names of kernels, or --all", "run `lasthop kernel list`")
     for name in names or ():
         if name not in kernels:

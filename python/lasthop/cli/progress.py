@@ -205,7 +205,7 @@ def speed(seconds: float) -> str:
 
 
 def batch_bar(label: str) -> "AbstractContextManager[BatchCallback | None]":
-    """Draw a bar for a batch: runs, saved archives, simulated time per processor time, and
+    """Draw a bar for a batch: runs, saved archives, simulated time per CPU time, and
     remaining time.
     """
 

@@ -73,7 +73,7 @@ def simulate(
     ),
     max_time: float | None = options.RUN_TIME,
     max_memory: float = options.SERIES_MEMORY,
-    timing: bool = flag("--timing", "Print the run time and the processor time on standard error."),
+    timing: bool = flag("--timing", "Print the run time and the CPU time on standard error."),
     as_json: bool = options.JSON,
 ) -> None:
     """Simulate a scenario packet by packet.
@@ -233,10 +233,10 @@ def print_runs(result: Result, delays: Delays) -> None:
 
 
 def print_timing(result: Result, wall: float, cpu: float) -> None:
-    """Print real and processor time on standard error. Results never contain these times."""
+    """Print real and CPU time on standard error. Results never contain these times."""
     simulated = result.replications * result.heading.duration_s
     print(
-        f"timing: {wall:.2f} s, {cpu:.2f} s of processor time, "
+        f"timing: {wall:.2f} s, {cpu:.2f} s of CPU time, "
         f"{speed(simulated / wall)} simulated seconds per second",
         file=sys.stderr,
     )

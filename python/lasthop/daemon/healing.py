@@ -4,7 +4,7 @@ An event triggers an inspection of the part of the kernel's state that changed. 
 repaired. Everything is set up again only if the container of all objects, such as the IFB, was
 removed. `status` shows a fault until an inspection no longer finds the fault.
 
-The processor time of inspections and repairs is limited, whatever other programs do. After an
+The CPU time of inspections and repairs is limited, whatever other programs do. After an
 inspection, the service pauses in proportion to the inspection's duration, and events wait in the
 kernel. A setting that another program repeatedly changes back is reported as a fault, and is
 repaired less and less often (`patience`).

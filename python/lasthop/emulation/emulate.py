@@ -144,7 +144,7 @@ def emulate(
         Time since the start of the emulation at which `foreground` is ended; its exit code is then
         124. [s]
     max_time_s : float
-        Limit of the processor time of an emulation in simulated time. The run ends early if its
+        Limit of the CPU time of an emulation in simulated time. The run ends early if its
         estimated total exceeds the limit. [s]
 
     Returns

@@ -73,8 +73,8 @@ def check_followed(settings: Collection[str]) -> None:
     """Raise `UserError` if a setting of TCP cannot be applied to the kernel."""
     for each in settings:
         if each not in CAN_FOLLOW:
-            known = " and ".join(CAN_FOLLOW)
-            raise UserError(f"follow: {each}: expected {known}")
+            known = " or ".join(CAN_FOLLOW)
+            raise UserError(f'follow: "{each}": expected {known}')
 
 
 def check_gro(scenario: Scenario) -> None:

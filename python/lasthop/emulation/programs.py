@@ -14,12 +14,15 @@ from lasthop.emulation.places import Place, Places
 from lasthop.emulation.uplink import name_servers
 from lasthop.linux.listening import listening
 from lasthop.linux.netns import Namespace
-from lasthop.linux.processes import any_at_work
+from lasthop.linux.processes import any_at_work, cpu_time_s
 
-PATIENCE_S, MAX_PATIENCE_S = 1.0, 10.0
+PATIENCE_S, MAX_PATIENCE_S, MAX_START_S = 1.0, 10.0, 60.0
 """Longest time that the foreground program waits until the other programs listen at a socket. The
 second value is the limit if one of them uses a processor or a disk, as programs do when they start.
-[s]"""
+The third value is the limit if, in addition, their CPU time is below `MAX_START_CPU_S`, because the
+machine is busy with other work. [s]"""
+MAX_START_CPU_S = 3.0
+"""CPU time after which programs are no longer expected to listen soon. [s]"""
 IDLE_S = 0.5
 """Time without such use, after which a program is no longer expected to listen soon. [s]"""
 LAUNCH = Path(__file__).with_name("launch.py")
@@ -45,13 +48,16 @@ class Patience:
     at_work_s: float = 0.0
     """Time at which one of the other programs was last seen at work, from the start of the wait.
     [s]"""
+    max_cpu_s: float = MAX_START_CPU_S
 
     def lasts(self, waited_s: float, processes: Sequence[int]) -> bool:
         """Return whether to wait on for these processes, after a wait of `waited_s`."""
         if waited_s > PATIENCE_S - IDLE_S and any_at_work(processes):
             self.at_work_s = waited_s
         is_idle = waited_s - self.at_work_s > IDLE_S
-        return waited_s <= PATIENCE_S or (not is_idle and waited_s <= MAX_PATIENCE_S)
+        if waited_s <= PATIENCE_S or is_idle or waited_s > MAX_START_S:
+            return waited_s <= PATIENCE_S
+        return waited_s <= MAX_PATIENCE_S or cpu_time_s(processes) < self.max_cpu_s
 
 
 class Programs:

@@ -37,7 +37,7 @@ process to its own, so that the same modules are imported."""
 KERNEL_FOLDERS = ("/proc", "/sys")
 """Folders that the user-mode Linux provides itself, so that programs cannot run in them."""
 ESTIMATE_AFTER_S = 20.0
-"""Processor time after which the total processor time of a run is first estimated. [s]"""
+"""CPU time after which the total CPU time of a run is first estimated. [s]"""
 BPF_CONGESTION = "compound"
 """Congestion control that needs a BPF program."""
 FOLLOW_OPTIONS = {"initial_rto": ("CGROUP_BPF",)}
@@ -53,7 +53,7 @@ def emulate_in_simulated_time(
     ------
     UserError
         If no user-mode Linux is installed, an option of its configuration is missing, or the run
-        would use more processor time than `max_time_s`.
+        would use more CPU time than `max_time_s`.
     """
     check(request)
     folder = current_folder() if request.programs else None
@@ -149,7 +149,7 @@ def paths() -> bytes:
 
 
 class RunMonitor:
-    """Monitor of a run, which prints the run's output and estimates its total processor time.
+    """Monitor of a run, which prints the run's output and estimates its total CPU time.
 
     Parameters
     ----------
@@ -157,7 +157,7 @@ class RunMonitor:
     progress : callable, optional
         Function that is called with the simulated time that has passed and the duration. [s]
     max_time_s : float
-        Limit of the total processor time. [s]
+        Limit of the total CPU time. [s]
     """
 
     def __init__(self, request: Request, progress: Progress | None, max_time_s: float) -> None:
@@ -170,10 +170,10 @@ class RunMonitor:
         }
         self.shown_bytes = dict.fromkeys(self.outputs, 0)
         self.first: tuple[float, float] | None = None
-        """Simulated time and processor time at the first progress report. [s]"""
+        """Simulated time and CPU time at the first progress report. [s]"""
 
     def update(self, state: State) -> None:
-        """Print new output, report the progress, and compare the estimated processor time with the
+        """Print new output, report the progress, and compare the estimated CPU time with the
         limit.
 
         Raises
@@ -197,7 +197,7 @@ class RunMonitor:
         total_s = state.processor_s + rate * (self.duration_s - now_s)
         if total_s > self.max_time_s:
             raise UmlError(
-                f"the run would take about {total_s:.0f} s of processor time, {rate:.2g} s per "
+                f"the run would take about {total_s:.0f} s of CPU time, {rate:.2g} s per "
                 f"simulated second; the limit is {self.max_time_s:g} s",
                 "shorten the run (--set duration=...), or raise the limit (--max-time)",
             )

@@ -39,7 +39,7 @@ the exchange folder and kills all processes of the user-mode Linux.
 
 END_TIMEOUT_S, POLL_S, ACCOUNTING_S = 1.0, 0.02, 0.25
 """Longest time to wait until killed processes have ended, time between two checks whether a kernel
-still runs, and time between two measurements of the kernel's processor time. [s]"""
+still runs, and time between two measurements of the kernel's CPU time. [s]"""
 PRINTED_LINES = 10
 """Largest number of lines from the end of the console output that an error message contains."""
 SKIPPED_INITCALLS = "raid6_select_algo,calibrate_xor_blocks,init_btrfs_fs,init_zswap,rng_init"
@@ -59,7 +59,7 @@ REFUSED_PTRACE = ("ptrace", "PTRACE")
 """Words in the console output if the host does not permit ptrace."""
 
 MAX_PROCESSOR_S = 3600.0
-"""Default limit of a kernel's processor time. [s]"""
+"""Default limit of a kernel's CPU time. [s]"""
 MEMORY_MB = 512
 """Default memory size of a kernel. [MiB]"""
 
@@ -75,7 +75,7 @@ class State:
     exchange: Path
     """Folder through which the kernel and its host exchange files."""
     processor_s: float
-    """Processor time that the kernel has used. [s]"""
+    """CPU time that the kernel has used. [s]"""
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ class CommandResult:
     stdout: str
     stderr: str
     processor_s: float
-    """Processor time of the kernel and all its processes, including the boot. [s]"""
+    """CPU time of the kernel and all its processes, including the boot. [s]"""
     problems: Sequence[str] = ()
     """Messages about files that the command has changed, but that could not be copied to the folder
     on the host."""
@@ -134,7 +134,7 @@ def run(
     memory_mb : int
         Memory size of the kernel. [MiB]
     max_processor_s : float
-        Limit of the processor time. A program that never sleeps stops the simulated clock, so a
+        Limit of the CPU time. A program that never sleeps stops the simulated clock, so a
         limit of simulated time would never end the program. [s]
     watch : callable, optional
         Function that is called about every 20 ms with the `State`.
@@ -144,7 +144,7 @@ def run(
     Raises
     ------
     UmlError
-        If the kernel does not start, or reaches the limit of processor time.
+        If the kernel does not start, or reaches the limit of CPU time.
     """
     remove_left_overs()
     with exchange_folder() as (exchange, lock):
@@ -183,7 +183,7 @@ def boot(
     max_processor_s: float,
     watch: Watch | None,
 ) -> float:
-    """Run the kernel until it powers off, and return its processor time. [s]"""
+    """Run the kernel until it powers off, and return its CPU time. [s]"""
     library = exchange / "preload.so"
     library.write_bytes(_core.UML_PRELOAD)
     start = f"exec {shlex.quote(sys.executable)} -IS {shlex.quote(str(INIT))}\n"
@@ -243,7 +243,7 @@ def wait(
     max_processor_s: float,
     watch: Watch | None,
 ) -> float:
-    """Wait until the kernel has ended, and return its processor time. [s]"""
+    """Wait until the kernel has ended, and return its CPU time. [s]"""
     processor_s, summed_s = 0.0, 0.0
     while True:
         now_s = time.monotonic()
@@ -252,7 +252,7 @@ def wait(
             processor_s = max(processor_s, session_processor_s(process.pid))
             if processor_s > max_processor_s:
                 raise UmlError(
-                    f"the run has used {processor_s:.0f} s of processor time; the limit is "
+                    f"the run has used {processor_s:.0f} s of CPU time; the limit is "
                     f"{max_processor_s:g} s",
                     "raise the limit by --max-time; a program that never sleeps stops the "
                     "simulated clock",
@@ -267,7 +267,7 @@ def wait(
 
 
 def session_processor_s(session: int) -> float:
-    """Return the processor time of all processes of a session, and of their ended children. [s]"""
+    """Return the CPU time of all processes of a session, and of their ended children. [s]"""
     ticks = sum(sum(map(int, fields[11:15])) for fields in processes(session))
     return ticks / os.sysconf("SC_CLK_TCK")
 

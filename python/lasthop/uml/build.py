@@ -53,7 +53,7 @@ HEADER_FOLDERS = (
 )
 
 PROCESSOR_S, SERIAL_S = 800.0, 50.0
-"""Processor time of a build, and the part of this time that several processors cannot share
+"""CPU time of a build, and the part of this time that several processors cannot share
 (unpacking, linking, BTF). [s]
 
 Measured on two processors: 768 s with Linux 6.12, without unpacking, and 824 s with Linux 6.1.
@@ -144,7 +144,13 @@ def check(source: Source) -> None:
             f"{folder}: the kernel cannot be built in a folder with spaces or colons in its path",
             "set XDG_CACHE_HOME to another folder",
         )
-    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UserError(
+            f"{error.filename}: {error.strerror}: expected a folder for kernels in {folder}",
+            "set XDG_CACHE_HOME to another folder",
+        ) from None
     free_bytes, needed_bytes = shutil.disk_usage(folder).free, cost(source).disk_bytes
     if free_bytes < needed_bytes:
         raise UserError(
@@ -333,6 +339,6 @@ def environment() -> Mapping[str, str]:
 
 
 def children_s() -> float:
-    """Return the processor time of all ended child processes. [s]"""
+    """Return the CPU time of all ended child processes. [s]"""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime

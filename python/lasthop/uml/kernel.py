@@ -161,6 +161,7 @@ def read_kernel(program: Path, origin: str) -> Kernel:
     """
     printed = []
     for option in ("--version", "--showconfig"):
+        where = origin if str(program) in origin else f"{origin}: {program}"
         try:
             done = subprocess.run(
                 [str(program.absolute()), option],
@@ -171,9 +172,11 @@ def read_kernel(program: Path, origin: str) -> Kernel:
                 stdin=subprocess.DEVNULL,
             )
         except OSError as error:
-            raise UserError(f"{origin}: {program}: {error.strerror}", OTHERS) from None
+            raise UserError(
+                f"{where}: {error.strerror}: expected a user-mode Linux", OTHERS
+            ) from None
         except (subprocess.SubprocessError, ValueError):
-            raise UserError(f"{origin}: {program}: expected a user-mode Linux", OTHERS) from None
+            raise UserError(f"{where}: expected a user-mode Linux", OTHERS) from None
         printed.append(done.stdout)
     version, configuration = printed
     options = {}
@@ -182,5 +185,5 @@ def read_kernel(program: Path, origin: str) -> Kernel:
         if equals and name.startswith("CONFIG_"):
             options[name.removeprefix("CONFIG_")] = value.strip('"')
     if "UML" not in options:
-        raise UserError(f"{origin}: {program}: expected a user-mode Linux", OTHERS)
+        raise UserError(f"{where}: expected a user-mode Linux", OTHERS)
     return Kernel(program.resolve(), version.strip(), options)

@@ -54,8 +54,9 @@ class Source:
             try:
                 output(["tar", "-xf", str(archive), "-C", str(inside)])
             except UserError as error:
+                named = f"--source {archive}" if self.archive is not None else str(archive)
                 raise UserError(
-                    f"{archive}: {error}: expected an archive of a kernel source"
+                    f"{named}: {error}: expected an archive of a kernel source"
                 ) from None
         if self.archive is None:
             archive.unlink()
@@ -182,7 +183,7 @@ def output(argv: Sequence[str], folder: Path | None = None) -> str:
     Raises
     ------
     UserError
-        If the program fails. The message contains the last line of the program's standard error.
+        If the program fails. The message contains the first line of the program's standard error.
     """
     if shutil.which(argv[0]) is None:
         raise UserError(f"{argv[0]}: not found: expected an installed program")
@@ -198,5 +199,6 @@ def output(argv: Sequence[str], folder: Path | None = None) -> str:
     )
     if done.returncode != 0:
         lines = done.stderr.strip().splitlines() or [f"exit code {done.returncode}"]
-        raise UserError(f"{argv[0]}: {lines[-1]}")
+        line = lines[0].removeprefix(f"{argv[0]}: ")
+        raise UserError(f"{argv[0]}: {line}")
     return done.stdout.strip()

@@ -14,7 +14,7 @@ rules were fixed before the first run:
   no cause, or reports that the objective is met.
 - A suggestion fails if it is not better than the scenario at 95 % confidence with the 20 seeds.
 
-The script prints one line of JSON per scenario. It takes about 40 minutes of processor time.
+The script prints one line of JSON per scenario. It takes about 40 minutes of CPU time.
 """
 
 import json

@@ -8,22 +8,29 @@
 //! ```text
 //! cwnd + 1 per segment acknowledged, up to ssthresh             slow start
 //! cwnd + 1 per cnt segments acknowledged                        congestion avoidance
-//! target = origin + 410/1024/1000 (t - K)^3                     t from the epoch's start, plus delay_min
-//! cnt    = cwnd / (target - cwnd), else 100 cwnd;               at most 20 before the first loss;
-//!          at most cwnd / (W_est - cwnd), at least 2            W_est + 1 per 15/8 cwnd segments
-//! ssthresh = max(717/1024 cwnd, 2)                              a loss
-//! origin = cwnd, or (1024 + 717)/2048 cwnd if it was below it   fast convergence
+//! target = origin + 410/1024 (t - K)^3           t, K in seconds, from the epoch's start
+//! cnt    = cwnd / (target - cwnd);               100 cwnd if target <= cwnd; at most 20
+//!                                                before the first loss;
+//!          at most cwnd / (W_est - cwnd),        W_est + 1 per 15/8 cwnd segments
+//!          at least 2
+//! ssthresh = max(717/1024 cwnd, 2)               a loss
+//! W_max  = cwnd;                                 a loss
+//!          (1024 + 717)/2048 cwnd if cwnd is     fast convergence
+//!          below the previous W_max
+//! origin = max(W_max, cwnd)                      plateau
 //! ```
 //!
-//! t is the time since the beginning of the epoch (the congestion avoidance stage), K the time until the
-//! window is at its plateau `origin`, and W_est the window that a Reno flow would have. cnt is the number of
-//! acknowledged segments per packet of growth.
+//! The epoch is the time from one reduction of the window to the next. t is the time since the
+//! beginning of the epoch plus `delay_min`, K the time until the window is at its plateau `origin`,
+//! and W_est the window that a Reno flow would have. cnt is the number of acknowledged segments per
+//! packet of growth.
 //!
 //! Differs from `cubic.rs` in:
 //! - The window grows by segments and not by ACKs, so that delayed ACKs do not halve its growth.
-//! - `cnt` is computed once per timer tick, and again after 1/32 s if the window has not changed.
-//! - Before the first loss, after slow start, the window grows by at most 5 % per round trip, and never by
-//!   more than half.
+//! - The target is computed at most once per timer tick. While the window does not change, `cnt` is
+//!   computed again only after more than 1/32 s.
+//! - Before the first loss, the window grows by at least 5 % per round trip after slow start. It
+//!   never grows by more than half per round trip.
 //! - A loss reduces cwnd by a fraction of cwnd, not of FlightSize.
 //! - HyStart ends slow start, see `hybrid.rs`.
 //!
@@ -61,8 +68,8 @@ const SCALE: u64 = 1024;
 /// `beta`: numerator of the factor 717/1024 by which a loss multiplies the window.
 const BETA: u64 = 717;
 
-/// `cube_rtt_scale`: aggressiveness C of the cubic growth, in units of 1/10240 packets per cubic
-/// second.
+/// `cube_rtt_scale`: constant C of the cubic function, in units of 1/1024 packet per cubic second
+/// (410/1024 = 0.4).
 const C: u64 = 410;
 
 /// `beta_scale`: 8 (1 + beta) / (3 (1 - beta)). W_est, the window of a Reno flow, grows by one
@@ -114,12 +121,12 @@ pub(super) struct CubicLinux {
     delay_min: Option<Span>,
 }
 
-/// A congestion avoidance stage: the time from one reduction of the window to the next.
+/// The time from one reduction of the window to the next.
 #[derive(Clone, Copy, Debug)]
 struct Epoch {
-    /// `epoch_start`: timer tick at which the stage began. [ticks]
+    /// `epoch_start`: timer tick at which the epoch began. [ticks]
     start: u64,
-    /// `bic_K`: time K from the beginning of the stage to the plateau of the cubic function.
+    /// `bic_K`: time K from the beginning of the epoch to the plateau of the cubic function.
     /// [1/1024 s]
     k: u64,
     /// `bic_origin_point`: window at the plateau of the cubic function. [packets]
@@ -143,7 +150,7 @@ impl Epoch {
     }
 
     /// Returns the target of the window [packets] at the time `t` [1/1024 s] after the beginning of
-    /// the stage.
+    /// the epoch.
     fn target(&self, t: u64) -> u64 {
         let offset = u128::from(t.abs_diff(self.k));
         let delta = ((u128::from(C) * offset * offset * offset) >> 40) as u64;
@@ -200,8 +207,8 @@ impl CubicLinux {
         });
     }
 
-    /// `cubictcp_acked`: adds the round-trip time sample of an ACK. Samples in the first second of
-    /// a stage are ignored.
+    /// `cubictcp_acked`: processes the round-trip time sample of an ACK. Samples in the first second
+    /// of an epoch are ignored.
     fn on_sample(&mut self, window: &mut Window, ack: &NewAck) {
         let Some(rtt) = ack.rtt.last_sample() else {
             return;
