@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from lasthop.prediction.prediction import Prediction
     from lasthop.report import write_report
     from lasthop.scenario.scenario import Scenario, check, schema
+    from lasthop.simulation.many import ManyResult, simulate_many
     from lasthop.simulation.result import Result
     from lasthop.simulation.session import Session
     from lasthop.simulation.simulate import simulate
@@ -61,6 +62,7 @@ __all__ = [
     "Emulation",
     "EngineError",
     "Explanation",
+    "ManyResult",
     "ModelError",
     "Prediction",
     "Problem",
@@ -87,6 +89,7 @@ __all__ = [
     "reproduce",
     "schema",
     "simulate",
+    "simulate_many",
     "sweep",
     "tune",
     "what_if",
@@ -108,6 +111,7 @@ MODULES = {
     "Emulation": "emulation",
     "EngineError": "errors",
     "Explanation": "explanation",
+    "ManyResult": "simulation.many",
     "ModelError": "errors",
     "Prediction": "prediction.prediction",
     "Problem": "errors",
@@ -132,6 +136,7 @@ MODULES = {
     "reproduce": "studies.reproduction",
     "schema": "scenario.scenario",
     "simulate": "simulation.simulate",
+    "simulate_many": "simulation.many",
     "sweep": "sweep",
     "tune": "tuning.tune",
     "what_if": "whatif.what_if",

@@ -16,16 +16,19 @@ __all__ = [
     "VERSION",
     "CapacityEstimator",
     "EstimatorSettings",
+    "Many",
     "MultiConnection",
     "Relay",
     "Scenario",
     "Session",
+    "Sessions",
     "SimulationOutput",
     "Transactions",
     "Vbs",
     "Wce",
     "check_gateway",
     "check_interface",
+    "check_points",
     "data_rates",
     "emulate",
     "explain",
@@ -140,6 +143,47 @@ class Session:
     def changeable(self) -> str: ...
     def finish(self) -> SimulationOutput: ...
     def close(self) -> None: ...
+
+@final
+class Sessions:
+    def __new__(
+        cls,
+        scenario: Scenario,
+        count: int,
+        jobs: int,
+        *,
+        path: str,
+        choices: list[str],
+        begin_s: float,
+        interval_s: float,
+        columns: list[tuple[str, str, bool]],
+    ) -> Sessions: ...
+    @property
+    def names(self) -> list[list[str]]: ...
+    def advance(self, choices: list[int], seeds: list[int]) -> bytearray: ...
+    def close(self) -> None: ...
+
+@type_check_only
+class ManyProgress(TypedDict):
+    runs_done: int
+    runs: int
+
+@final
+class Many:
+    def __new__(
+        cls,
+        bases: list[Scenario],
+        settings: list[list[tuple[str, str]]],
+        seeds: list[int],
+        quantities: list[tuple[str, str]],
+        tails: bool,
+    ) -> Many: ...
+    def check(self, jobs: int) -> int | None: ...
+    def run(
+        self, jobs: int, progress: Callable[[ManyProgress], bool | None] | None = None
+    ) -> str: ...
+    def finished(self) -> bytearray: ...
+    def columns(self) -> list[tuple[list[str], bytearray]]: ...
 
 @final
 class Relay:
@@ -280,6 +324,9 @@ def emulate(
     merges: bool = False,
     simulated_time: bool = False,
 ) -> str: ...
+def check_points(
+    scenario: Scenario, points: list[list[tuple[str, str]]], jobs: int
+) -> list[tuple[str, int, float, int]]: ...
 def data_rates(phy: str) -> list[int]: ...
 def frame_error(rate_bps: int, bytes: int, snr_db: float) -> float: ...
 def mcs_frame_error(mcs: int, streams: int, bytes: int, snr_db: float) -> float: ...

@@ -92,7 +92,7 @@ MAY_IMPORT: Mapping[str, Set[str]] = {
     "display": {"answers", "errors", "scenario"},
     "plot": {"_core", "answers", "display", "errors", "models", "scenario", "stability", "tuning"},
     # The package `simulation` calls the engine, and calls no model.
-    "simulation": {"_core", "answers", "errors", "progress", "scenario", "warnings"},
+    "simulation": {*FOUNDATIONS, "answers", "warnings"} - {"references"},
     "prediction": {*SIMULATED, "models", "warnings"},
     "learning": SIMULATED,
     "batch": SIMULATED,

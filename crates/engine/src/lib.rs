@@ -42,4 +42,4 @@ pub use error::EngineError;
 pub use replication::{Detail, Replication, Running, run_replication, sampled};
 pub use result::RunResult;
 pub use run::{Progress, run, run_in_detail};
-pub use session::{Fixed, Session};
+pub use session::{Fixed, Session, has_interval};

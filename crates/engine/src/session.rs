@@ -18,8 +18,9 @@ use std::ops::ControlFlow;
 use serde_json::{Map, Value, json};
 
 use crate::error::EngineError;
-use crate::kernel::time::Time;
-use crate::measure::{self, Item, Snapshot};
+use crate::kernel::streams::Streams;
+use crate::kernel::time::{Span, Time};
+use crate::measure::{self, Item, Measures, Snapshot};
 use crate::quantities::*;
 use crate::record::Present;
 use crate::replication::{Detail, Replication, Running};
@@ -50,6 +51,12 @@ const OF_NO_INTERVAL: &[Quantity] = &[
     EVENTS,
 ];
 
+/// Returns whether a quantity can be measured in an interval of a run. Readings omit other
+/// quantities.
+pub fn has_interval(quantity: &str) -> bool {
+    OF_NO_INTERVAL.iter().all(|other| other.name != quantity)
+}
+
 /// The error for a change of a setting that is fixed during a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fixed;
@@ -78,7 +85,21 @@ impl<'a> Session<'a> {
         replication: u32,
         detail: Detail,
     ) -> Result<Session<'a>, EngineError> {
-        let world = World::new(scenario, replication)?;
+        Session::with_seed(scenario, scenario.seed, replication, detail)
+    }
+
+    /// Returns a session as [`Session::new`] does for a scenario with the seed `seed`. Sessions with
+    /// different seeds can thus share one scenario.
+    ///
+    /// # Errors
+    /// The errors of [`Session::new`].
+    pub fn with_seed(
+        scenario: &'a Scenario,
+        seed: u64,
+        replication: u32,
+        detail: Detail,
+    ) -> Result<Session<'a>, EngineError> {
+        let world = World::with_streams(scenario, &Streams::new(seed, replication))?;
         let run = Running::of(world, true, detail).gated();
         Ok(Session {
             since: Snapshot::take(run.world()),
@@ -127,27 +148,40 @@ impl<'a> Session<'a> {
     /// the current values of quantities in time series. Quantities without a value are omitted. If
     /// the previous reading was at the same time, all lists except those in `now` are omitted.
     pub fn read(&mut self) -> Value {
-        let world = self.run.world();
-        let after = Snapshot::take(world);
-        let length = after.since(&self.since);
+        let (length, measures) = self.measure();
         let mut reading = Map::new();
-        reading.insert("time_s".into(), json!(world.now().seconds()));
+        reading.insert("time_s".into(), json!(self.now().seconds()));
         reading.insert("interval_s".into(), json!(length.seconds()));
-        if length.0 > 0 {
-            for (list, items) in measure::between(&self.since, world).lists {
-                let items: Value = items.iter().map(plain).collect();
-                reading.insert(list.to_owned(), items);
-            }
+        for (list, items) in measures.into_iter().flat_map(|measures| measures.lists) {
+            let items: Value = items.iter().map(plain).collect();
+            reading.insert(list.to_owned(), items);
         }
         let mut now = Map::new();
-        for (list, name, quantity, value) in self.present.read(world) {
+        for (list, name, quantity, value) in self.present() {
             if !value.is_nan() {
                 add(&mut now, (list, name), quantity, value);
             }
         }
         reading.insert("now".into(), Value::Object(now));
-        self.since = after;
         Value::Object(reading)
+    }
+
+    /// Returns the time since the previous reading or the start, and the values measured in this
+    /// time; `None` if no time has passed. Quantities for which [`has_interval`] returns false have
+    /// no meaning in these values.
+    pub fn measure(&mut self) -> (Span, Option<Measures>) {
+        let world = self.run.world();
+        let after = Snapshot::take(world);
+        let length = after.since(&self.since);
+        let measures = (length.0 > 0).then(|| measure::between(&self.since, world));
+        self.since = after;
+        (length, measures)
+    }
+
+    /// Returns the current values of quantities in time series. Each has the name of the list, the
+    /// name of the item, the name of the quantity, and the value; NaN if there is no value.
+    pub fn present(&self) -> impl Iterator<Item = (&'static str, &str, &'static str, f64)> {
+        self.present.read(self.run.world())
     }
 
     /// Applies the settings of `to` from now on: see [`Scenario::moved_to`].
@@ -194,9 +228,8 @@ fn plain(item: &Item) -> Value {
     for (label, text) in &item.labels {
         own.insert((*label).to_owned(), json!(text));
     }
-    let is_of_interval = |name: &&str| OF_NO_INTERVAL.iter().all(|quantity| quantity.name != *name);
     for (quantity, value) in &item.values {
-        if let (Some(value), true) = (value, is_of_interval(quantity)) {
+        if let (Some(value), true) = (value, has_interval(quantity)) {
             own.insert((*quantity).to_owned(), json!(value));
         }
     }

@@ -11,10 +11,13 @@ mod control;
 #[cfg(feature = "emulator")]
 mod emulate;
 mod explain;
+mod many;
+mod points;
 #[cfg(feature = "relay")]
 mod relay;
 mod scenario;
 mod session;
+mod sessions;
 mod sharing;
 mod simulate;
 mod tables;
@@ -76,11 +79,17 @@ mod _core {
     #[pymodule_export]
     use crate::explain::{explain, explain_rules};
     #[pymodule_export]
+    use crate::many::Many;
+    #[pymodule_export]
+    use crate::points::check_points;
+    #[pymodule_export]
     use crate::relay::{Relay, new_relay_key};
     #[pymodule_export]
     use crate::scenario::{Scenario, files_named, schema, units};
     #[pymodule_export]
     use crate::session::Session;
+    #[pymodule_export]
+    use crate::sessions::Sessions;
     #[pymodule_export]
     use crate::sharing::Vbs;
     #[pymodule_export]

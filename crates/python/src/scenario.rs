@@ -50,16 +50,18 @@ impl Scenario {
     /// # Errors
     /// Returns a `ScenarioError` with all problems of the text.
     pub fn read_with(&self, more: &[Setting]) -> PyResult<Read> {
-        let format = format_named(&self.format)?;
+        self.parse_with(more).map_err(refused)
+    }
+
+    /// Parses the text again with additional overrides, as `read_with` does.
+    ///
+    /// # Errors
+    /// Returns all problems of the text.
+    pub fn parse_with(&self, more: &[Setting]) -> Result<Read, Vec<Problem>> {
+        // the constructor has accepted the format
+        let format = known_format(&self.format).unwrap_or(Format::Toml);
         let settings = [&self.settings[..], more].concat();
-        let read = EXTENSION.parse_with_scenario(
-            &self.content,
-            format,
-            &self.source,
-            &settings,
-            &self.files,
-        );
-        read.map_err(refused)
+        EXTENSION.parse_with_scenario(&self.content, format, &self.source, &settings, &self.files)
     }
 
     /// Returns whether `read` differs from this scenario in the tables that simulations do not use.
@@ -246,12 +248,15 @@ pub fn known(files: Vec<Named>) -> Files {
 }
 
 pub fn format_named(name: &str) -> PyResult<Format> {
+    let message = || PyValueError::new_err(format!("format {name:?} is not toml or json"));
+    known_format(name).ok_or_else(message)
+}
+
+fn known_format(name: &str) -> Option<Format> {
     match name {
-        "toml" => Ok(Format::Toml),
-        "json" => Ok(Format::Json),
-        other => Err(PyValueError::new_err(format!(
-            "format {other:?} is not toml or json"
-        ))),
+        "toml" => Some(Format::Toml),
+        "json" => Some(Format::Json),
+        _ => None,
     }
 }
 

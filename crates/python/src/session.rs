@@ -291,32 +291,13 @@ impl Work {
         self.wait(py, answer)
     }
 
-    /// Waits for the result of a task without holding the GIL. Ctrl-C interrupts the task and drops its result.
+    /// Waits for the result of a task. A panic of the thread is an error.
     fn wait<T: Send>(&mut self, py: Python<'_>, answer: Receiver<T>) -> PyResult<T> {
-        let stop = &self.stop;
-        let (answer, stopped) = py.detach(move || {
-            let mut stopped = None;
-            loop {
-                match answer.recv_timeout(TICK) {
-                    Ok(answer) => return (Some(answer), stopped),
-                    Err(RecvTimeoutError::Disconnected) => return (None, stopped),
-                    Err(RecvTimeoutError::Timeout) => {}
-                }
-                if let Err(error) = Python::attach(|py| py.check_signals()) {
-                    stop.store(true, Ordering::Relaxed);
-                    stopped.get_or_insert(error);
-                }
-            }
-        });
-        match (answer, stopped) {
-            (_, Some(error)) => Err(error),
-            (Some(answer), None) => Ok(answer),
-            (None, None) => {
-                let panic = self.panic.lock().unwrap_or_else(PoisonError::into_inner);
-                let message = panic.as_deref().unwrap_or("the engine's thread is gone");
-                Err(python::EngineError::new_err(message.to_owned()))
-            }
-        }
+        wait(py, answer, &self.stop)?.ok_or_else(|| {
+            let panic = self.panic.lock().unwrap_or_else(PoisonError::into_inner);
+            let message = panic.as_deref().unwrap_or("the engine's thread is gone");
+            python::EngineError::new_err(message.to_owned())
+        })
     }
 }
 
@@ -329,6 +310,30 @@ impl Drop for Work {
             drop(thread.join()); // the panic of the thread was reported before
         }
     }
+}
+
+/// Waits for the answer of a thread without holding the GIL; None if the thread has ended. Ctrl-C sets `stop`, which
+/// interrupts the thread, and drops its answer.
+pub fn wait<T: Send>(
+    py: Python<'_>,
+    answer: Receiver<T>,
+    stop: &AtomicBool,
+) -> PyResult<Option<T>> {
+    let (answer, stopped) = py.detach(move || {
+        let mut stopped = None;
+        loop {
+            match answer.recv_timeout(TICK) {
+                Ok(answer) => return (Some(answer), stopped),
+                Err(RecvTimeoutError::Disconnected) => return (None, stopped),
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+            if let Err(error) = Python::attach(|py| py.check_signals()) {
+                stop.store(true, Ordering::Relaxed);
+                stopped.get_or_insert(error);
+            }
+        }
+    });
+    stopped.map_or(Ok(answer), Err)
 }
 
 /// Runs tasks on `session` until the sender of tasks is dropped.
@@ -344,7 +349,7 @@ fn serve(session: Stepped<'_>, asked: &Receiver<Task>, panic_slot: &Mutex<Option
 }
 
 /// Returns `Break` if the flag `stop` is set, so that the simulation stops, and `Continue` otherwise.
-fn looked(stop: &AtomicBool) -> ControlFlow<()> {
+pub fn looked(stop: &AtomicBool) -> ControlFlow<()> {
     match stop.load(Ordering::Relaxed) {
         true => ControlFlow::Break(()),
         false => ControlFlow::Continue(()),
@@ -352,12 +357,12 @@ fn looked(stop: &AtomicBool) -> ControlFlow<()> {
 }
 
 /// Converts seconds to the nearest whole number of nanoseconds. [ns]
-fn nanoseconds(seconds: f64) -> u64 {
+pub fn nanoseconds(seconds: f64) -> u64 {
     // a float conversion saturates at the limits of the integer
     (seconds * 1e9).round() as u64
 }
 
-fn refused(message: String) -> PyErr {
+pub fn refused(message: String) -> PyErr {
     python::UserError::new_err(message)
 }
 

@@ -12,7 +12,7 @@ other runs of its chunk.
 """
 
 from lasthop.batch.batch import Batch, BatchInterrupted, BatchStopped
-from lasthop.batch.chunk import Task
+from lasthop.batch.chunk import Task, tasks_over
 from lasthop.batch.counters import BatchProgress, ProgressCallback
 from lasthop.batch.executors import Workers
 from lasthop.batch.parts import Parts
@@ -26,4 +26,5 @@ __all__ = [
     "ProgressCallback",
     "Task",
     "Workers",
+    "tasks_over",
 ]

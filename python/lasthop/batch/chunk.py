@@ -4,15 +4,16 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import islice
 
 from lasthop import _core
 from lasthop.batch.part import Run, packed
 from lasthop.errors import UserError
 from lasthop.scenario.scenario import Scenario
-from lasthop.scenario.source import File, Setting
+from lasthop.scenario.source import FILE_KEY, File, Setting
 from lasthop.simulation.series_memory import values_sampled
 from lasthop.simulation.simulate import Progress
 
@@ -23,6 +24,9 @@ KEPT: dict[str, Callable[[_core.SimulationOutput], str]] = {
     "series": lambda output: output.series_json,
 }
 """Functions that return the stored data of a run as JSON, by name."""
+
+CHECKED_TOGETHER = 256
+"""Number of points that are checked in one call of the engine."""
 
 TOGETHER = 16
 """Number of runs whose scenarios are prepared before the first of these runs is simulated."""
@@ -77,6 +81,30 @@ class Task:
             return base.checked
         settings = [*base.settings, *self.settings]
         return _core.Scenario(base.content, base.format, base.source, settings, list(self.files))
+
+
+def tasks_over(base: Scenario, points: Iterable[Mapping[str, str]], jobs: int) -> Iterator[Task]:
+    """Yield the run of a scenario at each point, checked by the engine on `jobs` threads.
+
+    Raises
+    ------
+    ScenarioError
+        If the scenario is refused at a point.
+    """
+    remaining = iter(points)
+    while together := list(islice(remaining, CHECKED_TOGETHER)):
+        rows = [list(point.items()) for point in together]
+        if base.checked.files or any(
+            FILE_KEY in path or FILE_KEY in value for row in rows for path, value in row
+        ):
+            # Only Python reads the files that a scenario names.
+            yield from (Task.over(base, point) for point in together)
+            continue
+        facts = _core.check_points(base.checked, rows, jobs)
+        for row, (key, replications, length_s, values) in zip(rows, facts, strict=False):
+            yield Task(key, base, (replications, length_s), tuple(row), (), values)
+        if len(facts) < len(rows):
+            yield Task.over(base, together[len(facts)])  # raises the error
 
 
 def length(scenario: Scenario) -> tuple[int, float]:

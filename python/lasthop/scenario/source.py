@@ -148,6 +148,10 @@ def contents(source: str | PathLike[str] | Mapping[str, Any]) -> tuple[bytes, st
     raise ScenarioError([problem])
 
 
+FILE_KEY = "trace_file"
+"""Key whose value is the name of another file."""
+
+
 def named_files(
     content: bytes, kind: str, source: str, settings: list[Setting], known: Sequence[File] = ()
 ) -> list[File]:

@@ -13,7 +13,7 @@ from lasthop.answers.answer import Shown
 from lasthop.answers.overwrite import refuse_foreign
 from lasthop.answers.plots import SweepPlots
 from lasthop.answers.saving import PROGRESS, TABLE_FILES, staged
-from lasthop.batch import Batch, BatchInterrupted, BatchStopped, Parts, ProgressCallback, Task
+from lasthop.batch import Batch, BatchInterrupted, BatchStopped, Parts, ProgressCallback, tasks_over
 from lasthop.batch.executors import Workers
 from lasthop.errors import Stopped, UserError
 from lasthop.progress.cost_limits import MAX_MEMORY_BYTES
@@ -311,8 +311,8 @@ def sweep(
         raise UserError(f"over {both}: the same path is given the value {alone[both]} as well")
     base = replaced(scenario, settings, replications=replications, seed=seed, series=series)
     into = None if directory is None else Path(directory)
-    checking = counting("checking points", points, len(points))
-    tasks = [Task.over(base, settings) for settings in checking]
+    checking = tasks_over(base, points, threads_asked(jobs))
+    tasks = list(counting("checking points", checking, len(points)))
     keys = [task.key for task in tasks]
     at_once = threads_asked(jobs) if executor is None else 1
     values = [task.values_sampled for task in tasks]

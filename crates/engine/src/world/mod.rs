@@ -136,9 +136,20 @@ impl<'a> World<'a> {
     /// `TooLong` if the duration of the scenario exceeds the maximum for its number of agenda
     /// slots.
     pub(crate) fn new(scenario: &'a Scenario, replication: u32) -> Result<World<'a>, EngineError> {
-        let streams = Streams::new(scenario.seed, replication);
+        World::with_streams(scenario, &Streams::new(scenario.seed, replication))
+    }
+
+    /// Returns the state of a scenario at time 0 whose components draw from `streams`. The seed of
+    /// the scenario is ignored.
+    ///
+    /// # Errors
+    /// The errors of [`World::new`].
+    pub(crate) fn with_streams(
+        scenario: &'a Scenario,
+        streams: &Streams,
+    ) -> Result<World<'a>, EngineError> {
         let clock = Clock::new(scenario, numbers::first_connection(scenario));
-        let radio = Medium::new(scenario, &streams);
+        let radio = Medium::new(scenario, streams);
         let horizon = scenario.horizon();
         if clock.end >= horizon {
             return Err(EngineError::TooLong {
@@ -146,25 +157,25 @@ impl<'a> World<'a> {
             });
         }
         let users: Vec<Flow> = scenario.users().collect();
-        let wires = Wires::new(scenario, radio.cell(), &streams);
+        let wires = Wires::new(scenario, radio.cell(), streams);
         let queues = radio.queues().count();
         let reach = wires::reach_of(scenario);
         let bin = wires::bin_of(scenario);
         let shared = scenario.bottleneck.as_ref();
         let mut world = World {
             scenario,
-            plan: Plan::new(scenario, &users, &streams),
+            plan: Plan::new(scenario, &users, streams),
             halt: Time::ZERO,
             gated: false,
             next_look: EVENTS_PER_LOOK,
             users: scenario.csma.as_ref().map(Users::new),
-            bottleneck: shared.map(|own| Bottleneck::new(own, scenario.hotspot(), &streams)),
+            bottleneck: shared.map(|own| Bottleneck::new(own, scenario.hotspot(), streams)),
             bypassing: bottleneck::bypassing(shared, &scenario.flows).collect(),
             gauge: Gauge::new(scenario, wires.links().len(), bin),
             radio,
             received: ReceivedPackets::default(),
             network: Network {
-                flows: Flows::new(scenario, &users, queues, reach, &streams),
+                flows: Flows::new(scenario, &users, queues, reach, streams),
                 wires,
                 clock,
             },

@@ -1,24 +1,21 @@
-"""A simulation as an environment of Gymnasium: an agent sets a value and observes the effect."""
+"""One simulation as an environment of Gymnasium."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import gymnasium
+import numpy as np
+from numpy.typing import NDArray
+
 from lasthop.answers import names
 from lasthop.errors import UserError
-from lasthop.extras import need
 from lasthop.scenario.from_json import read_as
-from lasthop.scenario.scenario import ScenarioLike
+from lasthop.scenario.scenario import Scenario, ScenarioLike
 from lasthop.simulation.session import Session, seconds_of
 from lasthop.simulation.simulate import replaced
 
-need("lasthop.learning", "gymnasium", "numpy")
-
-import gymnasium  # noqa: E402
-import numpy as np  # noqa: E402
-from numpy.typing import NDArray  # noqa: E402
-
-__all__ = ["WINDOWS", "AccessEnv", "Reward", "goodput", "goodput_if_fair"]
+__all__ = ["WINDOWS", "AccessEnv", "Reward", "Task", "goodput", "goodput_if_fair"]
 
 WINDOWS = (0, 1, 3, 7, 15, 31, 63, 127, 255, 511, 1023)
 """Default choices of CWmin. [slots]"""
@@ -71,6 +68,73 @@ def goodput_if_fair(reading: Mapping[str, Any]) -> float:
     """
     cell = cell_of(reading)
     return cell.goodput_bps / 1e6 * (1.0 if cell.jain is None else cell.jain)
+
+
+class Task:
+    """Checked task of an environment: the scenario, the choices, and the observed values.
+
+    Parameters
+    ----------
+    scenario, path, choices, interval_s
+        Arguments of the environment.
+    who : str
+        Name of the environment in messages.
+
+    Raises
+    ------
+    ScenarioError
+        If the scenario is refused, or if one of the choices is refused in the scenario.
+    UserError
+        If the scenario has no cell, if there is no time to act, if there is no choice, or if the
+        setting cannot change during a run.
+    """
+
+    def __init__(
+        self,
+        scenario: ScenarioLike,
+        path: str,
+        choices: Sequence[object],
+        interval_s: float | str,
+        who: str,
+    ) -> None:
+        self.scenario: Scenario = replaced(scenario, (), replications=1)
+        typed = self.scenario.typed
+        if not typed.stations:
+            raise UserError(f"{who}: the scenario has no cell; expected stations")
+        self.interval_s = seconds_of(interval_s, "interval_s={!r}")
+        if not 0 < self.interval_s <= typed.duration_s - typed.warmup_s:
+            raise UserError(
+                f"interval_s={self.interval_s:g}: expected a time up to "
+                f"{typed.duration_s - typed.warmup_s:g} s, which are measured"
+            )
+        self.path, self.choices = path, tuple(choices)
+        if not self.choices:
+            raise UserError("choices: must have at least one value")
+        with Session(self.scenario) as session:
+            for choice in self.choices:  # Refuse an invalid choice before the first run.
+                self.scenario.with_(path, choice)
+                session.set(path, choice)
+        self.stations = [station.name for station in typed.stations]
+        self.names = (
+            *(f"goodput of {name} [Mbit/s]" for name in self.stations),
+            *(f"collision rate of {name} [-]" for name in [*self.stations, "ap"]),
+            "queue of ap [packets]",
+        )
+
+    def observation_space(self) -> gymnasium.spaces.Box:
+        """Return the space of the observations of one environment."""
+        count = len(self.stations)
+        most = [LARGEST_RATE] * count + [1.0] * (count + 1) + [LARGEST_QUEUE]
+        high = np.array(most, np.float32)
+        return gymnasium.spaces.Box(np.zeros_like(high), high)
+
+    def no_such_action(self, action: object) -> UserError:
+        """Return the error for an action that is not the index of a choice."""
+        choices = ", ".join(map(str, self.choices))
+        return UserError(
+            f"action {action}: expected a whole number from 0 to {len(self.choices) - 1}, "
+            f"which stand for {self.path} = {choices}"
+        )
 
 
 class AccessEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
@@ -129,34 +193,12 @@ class AccessEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
         interval_s: float | str = 1.0,
         reward: Reward = goodput_if_fair,
     ) -> None:
-        self.scenario = replaced(scenario, (), replications=1)
-        typed = self.scenario.typed
-        if not typed.stations:
-            raise UserError("AccessEnv: the scenario has no cell; expected stations")
-        interval_s = seconds_of(interval_s, "interval_s={!r}")
-        if not 0 < interval_s <= typed.duration_s - typed.warmup_s:
-            raise UserError(
-                f"interval_s={interval_s:g}: expected a time up to "
-                f"{typed.duration_s - typed.warmup_s:g} s, which are measured"
-            )
-        self.path, self.choices = path, tuple(choices)
-        if not self.choices:
-            raise UserError("choices: must have at least one value")
-        with Session(self.scenario) as session:
-            for choice in self.choices:  # Refuse an invalid choice before the first run.
-                self.scenario.with_(path, choice)
-                session.set(path, choice)
-        self.interval_s, self.reward = interval_s, reward
-        stations = [station.name for station in typed.stations]
-        self.names = (
-            *(f"goodput of {name} [Mbit/s]" for name in stations),
-            *(f"collision rate of {name} [-]" for name in [*stations, "ap"]),
-            "queue of ap [packets]",
-        )
+        self.task = Task(scenario, path, choices, interval_s, "AccessEnv")
+        self.scenario, self.path, self.choices = self.task.scenario, path, self.task.choices
+        self.interval_s, self.reward = self.task.interval_s, reward
+        self.names = self.task.names
         self.action_space = gymnasium.spaces.Discrete(len(self.choices))
-        most = [LARGEST_RATE] * len(stations) + [1.0] * (len(stations) + 1) + [LARGEST_QUEUE]
-        high = np.array(most, np.float32)
-        self.observation_space = gymnasium.spaces.Box(np.zeros_like(high), high)
+        self.observation_space = self.task.observation_space()
         self.session: Session | None = None
 
     def reset(
@@ -189,11 +231,7 @@ class AccessEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
             If no episode has begun, if the episode is over, or if there is no such choice.
         """
         if not self.action_space.contains(action):
-            choices = ", ".join(map(str, self.choices))
-            raise UserError(
-                f"action {action}: expected a whole number from 0 to {len(self.choices) - 1}, "
-                f"which stand for {self.path} = {choices}"
-            )
+            raise self.task.no_such_action(action)
         session = self.session
         if session is None or session.now_s >= session.duration_s:
             raise UserError("AccessEnv: no episode is running; call reset() to begin one")
