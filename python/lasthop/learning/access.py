@@ -198,7 +198,8 @@ class AccessEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
         self.interval_s, self.reward = self.task.interval_s, reward
         self.names = self.task.names
         self.action_space = gymnasium.spaces.Discrete(len(self.choices))
-        self.observation_space = self.task.observation_space()
+        space: gymnasium.Space[Any] = self.task.observation_space()
+        self.observation_space = space
         self.session: Session | None = None
 
     def reset(

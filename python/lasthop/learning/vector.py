@@ -50,7 +50,7 @@ def goodputs_if_fair(infos: Mapping[str, Any]) -> Numbers:
     return goodputs(infos) * np.where(np.isnan(jain), 1.0, jain)
 
 
-class AccessVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], Numbers]):
+class AccessVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], Any]):
     """Many `AccessEnv` that one call steps, on all processors and without Python for each.
 
     Observations, rewards and ends of episodes of sub-environment i are bit-identical to those of an

@@ -238,8 +238,12 @@ class Given:
         seeds: Iterable[int] | None,
         replications: int | None,
     ) -> None:
-        many = not isinstance(scenarios, str | PathLike | Mapping)
-        sources = list(scenarios) if many else [scenarios]
+        sources: list[ScenarioLike]
+        many = not isinstance(scenarios, str | PathLike | Mapping | Scenario)
+        if isinstance(scenarios, str | PathLike | Mapping | Scenario):
+            sources = [scenarios]
+        else:
+            sources = list(scenarios)
         self.lengths: dict[str, int] = {"scenarios": len(sources)} if many else {}
         self.rows = self._rows(settings)
         self.seeds = self._seeds(seeds)
@@ -259,23 +263,23 @@ class Given:
 
     def _rows(self, settings: ManySettings) -> list[list[Setting]]:
         if hasattr(settings, "to_dict") and hasattr(settings, "columns"):
-            settings = {str(name): list(settings[name]) for name in settings.columns}
+            frame: Any = settings
+            settings = {str(name): list(frame[name]) for name in frame.columns}
         if isinstance(settings, Mapping):
-            columns = {str(path): values_of(value) for path, value in settings.items()}
-            lists = {path: len(own) for path, own in columns.items() if isinstance(own, list)}
-            self.lengths |= {f"settings {path}": length for path, length in lists.items()}
-            fixed = {
-                path: as_setting(value)
-                for path, value in columns.items()
-                if not isinstance(value, list)
-            }
-            count = max(lists.values(), default=1 if columns else 0)
+            fixed: dict[str, str] = {}
+            lists: dict[str, list[str]] = {}
+            for key, value in settings.items():
+                own, path = values_of(value), str(key)
+                if isinstance(own, list):
+                    lists[path] = [as_setting(each) for each in own]
+                else:
+                    fixed[path] = as_setting(own)
+            paths = [str(path) for path in settings]
+            self.lengths |= {f"settings {path}": len(own) for path, own in lists.items()}
+            count = max(map(len, lists.values()), default=1 if paths else 0)
             self._check()
             return [
-                [
-                    (path, fixed[path] if path in fixed else as_setting(own[k]))
-                    for path, own in columns.items()
-                ]
+                [(path, fixed[path] if path in fixed else lists[path][k]) for path in paths]
                 for k in range(count)
             ]
         rows = list(settings) if isinstance(settings, Iterable) else [settings]
@@ -291,7 +295,8 @@ class Given:
     def _seeds(self, seeds: Iterable[int] | None) -> list[int]:
         if seeds is None:
             return []
-        if not isinstance(seeds, Iterable) or isinstance(seeds, str):
+        listed: object = seeds
+        if not isinstance(listed, Iterable) or isinstance(listed, str):
             raise UserError(f"seeds={seeds!r}: expected a list of seeds, such as range(1, 1001)")
         checked = [seed_of(number, seed) for number, seed in enumerate(seeds)]
         self.lengths["seeds"] = len(checked)
@@ -370,9 +375,11 @@ def arrays_of(core: _core.Many, asked: Sequence[str]) -> ManyResult:
     names: dict[str, tuple[str, ...]] = {}
     for quantity, (own, numbers) in zip(asked, core.columns(), strict=True):
         array = np.frombuffer(numbers, np.float64).reshape(len(finished), len(own))
-        if quantity.rpartition(".")[0] in SINGLE:
-            array = array[:, 0] if own else np.full(len(finished), np.nan)
-        arrays[quantity], names[quantity] = array, tuple(own)
+        names[quantity] = tuple(own)
+        if quantity.rpartition(".")[0] not in SINGLE:
+            arrays[quantity] = array
+        else:
+            arrays[quantity] = array[:, 0] if own else np.full(len(finished), np.nan)
     return ManyResult(arrays, names, finished)
 
 
