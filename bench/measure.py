@@ -161,9 +161,18 @@ def process(argv: Sequence[str], cwd: Path | None = None) -> Process:
     return Process(output, usage.ru_utime + usage.ru_stime, wall_s, peak_kb / 1024)
 
 
+ONE_LIBC = {
+    "GLIBC_TUNABLES": "glibc.cpu.hwcaps=-AVX2,-ERMS,-FSRM:"
+    "glibc.cpu.x86_non_temporal_threshold=0x10000000"
+}
+"""Environment variables that make the C library choose the same functions, such as `memcpy`, on
+every processor."""
+
+
 def callgrind(argv: Sequence[str], env: Mapping[str, str] | None = None) -> tuple[int, str]:
     """Return the number of instructions that a command executes, and its standard output."""
     counter = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null"]
+    env = {**(os.environ if env is None else env), **ONE_LIBC}
     done = subprocess.run([*counter, *argv], env=env, capture_output=True, text=True, check=False)
     collected = re.search(r"Collected : (\d+)", done.stderr)
     if done.returncode != 0 or collected is None:

@@ -11,6 +11,7 @@ only on the compiled program and the simulated cache.
 
 import argparse
 import json
+import os
 import re
 import subprocess
 import sys
@@ -26,7 +27,7 @@ import instructions
 import lean
 from callgrind_profile import Profile, read_profile
 from kernel_tcp import pattern
-from measure import BenchError, require_release_build
+from measure import ONE_LIBC, BenchError, require_release_build
 from pages import table
 from peers import must
 
@@ -82,8 +83,8 @@ class Costs:
 
     def cells(self) -> list[str]:
         """Return the costs as the cells of a row."""
-        misses = [f"{each:.2f}" for each in self.misses]
-        return [f"{self.instructions:.0f}", *misses, f"{self.mispredicted:.2f}"]
+        rare = (*self.misses, self.mispredicted)
+        return [f"{self.instructions:.0f}", *(f"{max(each, 0.0):.2f}" for each in rare)]
 
 
 HEAD = ("instructions", *(f"misses, {name}" for name in L1_CACHES), "mispredicted branches")
@@ -160,7 +161,8 @@ def profile_of(program: Program, duration_s: float, cache: str) -> tuple[Profile
         simulated = ["--cache-sim=yes", "--branch-sim=yes", f"--D1={cache}", *OTHER_CACHES]
         argv = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={file.name}", *simulated]
         argv += program.argv(duration_s)
-        done = subprocess.run(argv, capture_output=True, text=True, check=False)
+        env = {**os.environ, **ONE_LIBC}
+        done = subprocess.run(argv, env=env, capture_output=True, text=True, check=False)
         if done.returncode != 0:
             raise BenchError(f"`{' '.join(argv)}` exited with {done.returncode}\n{done.stderr}")
         return read_profile(file), program.segments(done.stdout)
