@@ -9,9 +9,10 @@ replies return.
 The gate is a separate network namespace. Its masquerade (source NAT) replaces the source address of
 all packets by one address that the machine does not use elsewhere. The machine's masquerade then
 replaces this address by that of INTERFACE. The machine must already forward packets, since its
-settings are not changed. The cable is a pair of veth interfaces. The kernel removes the cable when
-the gate's namespace ends. It removes the machine's nf_tables table when the socket that created the
-table is closed. Both happen when the process ends, even if the process is killed.
+settings are not changed. The cable is a pair of veth interfaces. The end of an emulation removes
+the cable. If the process is killed, the kernel removes the cable a little later, with the gate's
+namespace. It removes the machine's nf_tables table when the socket that created the table is
+closed, at the latest when the process ends.
 """
 
 import contextlib
@@ -24,7 +25,7 @@ from pathlib import Path
 
 from lasthop.errors import UserError
 from lasthop.linux import veth
-from lasthop.linux.links import index_of, set_up
+from lasthop.linux.links import index_of, remove_link, set_up
 from lasthop.linux.nat import Translation
 from lasthop.linux.netlink import Socket
 from lasthop.linux.netns import Namespace
@@ -78,6 +79,7 @@ def open_uplink(
     try:
         with Socket() as kernel:
             kernel.carry_out([veth.add_pair(own, TO_MACHINE, gate.descriptor)])
+            stack.callback(remove_cable, own)
             machine, present = ends_of_cable(index_of(own))
             kernel.carry_out([veth.address(own, machine), set_up(own), veth.forward(own)])
         gate.run(partial(set_up_gate, [*places], machine, present))
@@ -86,6 +88,12 @@ def open_uplink(
     except UserError as error:
         raise UserError(f"uplink={interface!r}: {error}", error.hint) from None
     return descriptor
+
+
+def remove_cable(own: str) -> None:
+    """Remove the cable with the machine's interface `own`, if it exists."""
+    with Socket() as kernel, contextlib.suppress(UserError, OSError):
+        kernel.carry_out([remove_link(own)])
 
 
 def refuse_what_leads_nowhere(interface: str) -> None:
