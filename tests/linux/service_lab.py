@@ -58,6 +58,12 @@ class Gateway:
         """Return the output of `status --json`, without starting a process."""
         return State(self.state).ask({"do": "status"})
 
+    def has_ended(self) -> bool:
+        """Return whether the gateway's process has ended. A killed process may hold its lock for
+        some time after its last answer.
+        """
+        return not State(self.state).is_held()
+
     def is_up(self) -> bool:
         return self.status() is not None
 

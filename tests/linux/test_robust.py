@@ -22,6 +22,7 @@ from lab import (
     sh,
     station_v4,
     take_back,
+    wait_until,
 )
 from lasthop.daemon import state as daemon_state
 from lasthop.daemon import verbs
@@ -278,6 +279,7 @@ def test_down_finds_a_gateway_whose_file_has_changed(lab: Lab, directory: Path) 
         assert leftovers() == []
     code, printed = act(good, "up")
     os.kill(process_of(printed), signal.SIGKILL)
+    wait_until(lambda: not State(state).is_held(), "the end of the process")
     assert act(other, "down") == (0, "reverted 2 changes of a process that was killed\n")
     with entered(GATEWAY):
         assert leftovers() == []

@@ -76,7 +76,7 @@ def test_the_leaves_that_the_kernel_supports_are_reported(gateway: Gateway) -> N
 def test_a_killed_gateway_keeps_shaping_and_can_be_undone(gateway: Gateway) -> None:
     gateway("up")
     os.kill(gateway.status()["pid"], signal.SIGKILL)
-    wait_until(lambda: gateway.status() is None, "the end of the process")
+    wait_until(gateway.has_ended, "the end of the process")
     assert transfers(station_v4(0))
     code, printed = gateway("status")
     assert printed.startswith("the gateway is not up; a killed process left 2 changes")
@@ -84,7 +84,7 @@ def test_a_killed_gateway_keeps_shaping_and_can_be_undone(gateway: Gateway) -> N
     assert code == 0, printed
     assert transfers(station_v4(0))
     os.kill(gateway.status()["pid"], signal.SIGKILL)
-    wait_until(lambda: gateway.status() is None, "the end of the process")
+    wait_until(gateway.has_ended, "the end of the process")
     assert gateway("down") == (0, "reverted 2 changes of a process that was killed\n")
     with entered(GATEWAY):
         assert leftovers() == []
