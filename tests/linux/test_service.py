@@ -144,7 +144,9 @@ def test_a_stopped_process_is_reported_immediately(gateway: Gateway) -> None:
     gateway("up")
     number = gateway.status()["pid"]
     os.kill(number, signal.SIGSTOP)
+    status = Path(f"/proc/{number}/status")
     try:
+        wait_until(lambda: "State:\tT" in status.read_text(), "the stop of the process")
         for verb in ("status", "down", "up"):
             start = time.monotonic()
             code, printed = gateway(verb)

@@ -317,6 +317,7 @@ class State:
         except PermissionError as error:
             raise UserError(f"{self.address}: {error.strerror}", who(error)) from None
         except (OSError, ValueError, RecursionError):
+            self.refuse_stopped()
             return None
         return answer if isinstance(answer, dict) else None
 
