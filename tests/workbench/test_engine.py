@@ -61,8 +61,8 @@ def test_the_page_stays_below_its_size_limits(built_page: Path) -> None:
     # Aggregation by category, greedy downlinks and counting by cohort take 12 kB.
     # Groups take 6 kB.
     # A type for each medium, the trait of congestion controls and pacing take 7 kB.
-    # The limit is 1 % above 619,213 bytes, the size without these last 7 kB.
-    assert engine <= 625_405
+    # Shorter paths of packets through cells and routers take 5 kB, because more code is inlined.
+    assert engine <= 630_400
     assert page <= 300_000
 
 
