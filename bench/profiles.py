@@ -1,6 +1,6 @@
 """Write bench/profiles.md: the functions and lines that cost the engine most per segment.
 
-    .venv/bin/python bench/profiles.py             all cases; writes the page; ten minutes
+    .venv/bin/python bench/profiles.py             all cases; writes the page; two minutes
     .venv/bin/python bench/profiles.py --only RED  prints the cases whose names match
 
 The cases are those of `instructions.py`, and the lean loops (`lean.py`). Each case runs with two
