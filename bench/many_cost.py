@@ -20,8 +20,9 @@ from measure import BenchError, callgrind, require_release_build
 FEW, MANY = 50, 250
 
 MAX_RATIO = 1.0
-"""Goal: `simulate_many` with seeds needs at most this many times the instructions of the engine. The
-goal was set after CPU times had been measured roughly; the first count was 0.86.
+"""Goal: `simulate_many` with seeds needs at most this many times the instructions of the engine.
+
+The goal was set after CPU times had been measured roughly; the first count was 0.86.
 """
 
 INSIDE = """
