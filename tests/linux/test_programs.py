@@ -151,6 +151,17 @@ def test_the_exit_code_is_the_programs(tmp_path, command, code):
     assert "other/up/1" in done.stdout
 
 
+def test_a_failed_program_is_reported(tmp_path):
+    path = tmp_path / "x.toml"
+    path.write_text(CELL)
+    failing = ["--with", "other", "exit 3", "--with", "server", "exit 0"]
+    stopped = ["--with", "other", "kill -TERM $$"]
+    done = emulated(path, *failing, *stopped, "--at", "laptop", "--", "sleep", "0.2")
+    assert done.returncode == 0, done.stderr
+    assert "a program has failed: at other, exit code 3: exit 3" in done.stderr
+    assert done.stderr.count("a program has failed") == 1
+
+
 def test_settings_of_the_kernel_apply_to_the_places_only(tmp_path):
     path, setting = tmp_path / "x.toml", Path("/proc/sys/net/ipv4/tcp_sack")
     path.write_text(CELL)

@@ -14,6 +14,7 @@ from lasthop.emulation.limits import (
     filling_s,
     unfollowed,
 )
+from lasthop.emulation.programs import Program
 from lasthop.emulation.users import with_users
 
 CELL = 'duration = "9 s"\ncell = { phy = "802.11b" }\n'
@@ -210,6 +211,16 @@ def test_programs_are_refused_on_a_conflict_graph():
     with pytest.raises(lh.UserError, match=r"`csma`: programs are not supported, since its links"):
         check_programs(scenario)
     check_programs(lh.Scenario({**WIRED, "flow": {"f": {}}}))
+
+
+@pytest.mark.parametrize("virtual", [False, True])
+def test_a_place_that_does_not_exist_is_refused_before_the_start(virtual):
+    table = {"duration": "1 s", "cell": {"phy": "802.11g"}, "station": {"near": {"upload": 1}}}
+    program = Program("nera", ["true"])
+    with pytest.raises(lh.UserError, match="nera: no such place"):
+        lh.emulate(lh.Scenario(table), foreground=program, virtual=virtual)
+    with pytest.raises(lh.UserError, match="nera: no such place"):
+        lh.emulate(lh.Scenario(table), others=[program], virtual=virtual)
 
 
 def test_users_of_a_conflict_graph_are_flows_with_their_own_settings():

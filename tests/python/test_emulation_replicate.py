@@ -41,6 +41,14 @@ def test_connections_of_the_same_kind_are_matched() -> None:
     assert not any("connection" in row for row in flows)  # Ports differ between runs.
 
 
+def test_a_failed_program_is_named_once_in_a_warning() -> None:
+    runs = [run(), run()]
+    for each in runs:
+        each.failed_programs = ("at server, exit code 3: exit 3",)
+    warnings = together(runs).warnings
+    assert warnings.count("a program has failed: at server, exit code 3: exit 3") == 1
+
+
 def test_items_that_a_run_lacks_are_left_out_with_a_warning() -> None:
     first = run(("tcp 80 in", 10.0), ("udp 53 out", 1.0))
     second = run(("tcp 80 in", 10.0), ("tcp 80 in", 7.0))

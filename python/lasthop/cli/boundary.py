@@ -34,6 +34,9 @@ MAX_PROBLEMS = 20
 CLOSE = 0.7
 """Smallest similarity at which a known name is suggested for an unknown name. [-]"""
 
+MAX_OWNERS = 3
+"""Maximum number of commands that a hint names as those that have an unknown option."""
+
 WITH_SCENARIO = ("check", "predict", "simulate", "compare", "emulate", "sweep", "tune")
 """Commands whose argument FILE is a scenario."""
 
@@ -230,10 +233,24 @@ def usage_error(error: typer.TyperException, command: Sequence[str]) -> tuple[st
         return lower_first(message), "write -- before the command of a program"
     if unknown and unknown[1] in MEASURING and list(command[:1]) == ["import"]:
         return lower_first(message), MEASURED_HINT.format(unknown[1])
+    if owners := commands_with(unknown_option):
+        return lower_first(message), f"option of {owners}"
     if message.startswith("Missing argument 'FILE'") and " ".join(command) in WITH_SCENARIO:
         return lower_first(message), "run `lasthop init` to write a first scenario file"
     path = " ".join(["lasthop", *command]) if context is None else context.command_path
     return lower_first(message), f"run `{path} --help` for the accepted arguments and options"
+
+
+def commands_with(option: str) -> str:
+    """Return the names of the commands that have an option; empty for none or for more than
+    `MAX_OWNERS`."""
+    from lasthop.cli.completion.answering import read_table
+
+    commands = read_table().commands
+    names = [
+        f"`lasthop {name}`" for name in commands if option in commands[name].get("options", ())
+    ]
+    return " and ".join(names) if len(names) <= MAX_OWNERS else ""
 
 
 def print_error(message: str, hint: str | None = None) -> None:

@@ -192,8 +192,8 @@ def emulate(
     )
     picture = picture_path(plot, scenario, "emulate", changed(scenario, *more))
     reported = report_path(report, anonymise, file)
-    foreground = program_of(command, at, shell)
     companions = [companion_program(each) for each in others or []]
+    foreground = program_of(command, at, shell)
     count = replications or 1
     kernel = dict(pairs(sysctl or [], *SYSCTL))
     from lasthop.emulation.replicate import replicate
@@ -305,7 +305,8 @@ def joined(args: Sequence[str]) -> list[str]:
         lacking = {TRACE: rest[:2], WITH: rest[:1]}.get(arg, [])
         if "--" in lacking:  # The parser reports missing values.
             return [*done, *rest[: rest.index("--")]]
-        if arg == WITH and rest[1:2] not in ([], ["--"]) and "=" not in rest[0]:
+        has_command = len(rest) > 1 and not rest[1].startswith("--")
+        if arg == WITH and has_command and "=" not in rest[0]:
             done.append(f"{rest.pop(0)}={rest.pop(0)}")
     options = [arg.partition("=")[0] for arg in done]
     has_link = any(each in (LINK, TRACE) for each in options) and done[-1] not in (LINK, TRACE)

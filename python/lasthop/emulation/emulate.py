@@ -246,6 +246,7 @@ def _carried_out(request: Request, progress: Progress | None, watch: Watch) -> E
         capture = stack.enter_context(capture_file(request.pcapng))
         with watch(places, flows):
             lists = run(checked, places, traffic, programs, progress, capture, gro=request.gro)
+        failures = programs.failures()
         captured = capture.ended(lists.pop("capture", None))
         lists = without(lists, places.ways)
         counts = {each.flow.name: each.counts for each in flows if isinstance(each, Datagrams)}
@@ -257,6 +258,7 @@ def _carried_out(request: Request, progress: Progress | None, watch: Watch) -> E
         answer.exit_code = programs.exit_code
         if request.foreground is not None and programs.exit_code is None:
             answer.exit_code, answer.is_cut = BY_DEADLINE, True
+        answer.failed_programs = tuple(failures)
         answer.followed = request.follow
         answer.refused_congestion = None if is_preferred else algorithm
         answer.short_window_packets = short_window_packets(known)

@@ -30,6 +30,9 @@ class Emulation(Answer):
     """Exit code of the foreground program; None if no foreground program ran."""
     is_cut: bool = False
     """Whether the deadline ended the foreground program."""
+    failed_programs: tuple[str, ...] = ()
+    """Programs, except for the foreground program, that ended with an error during the run. A text
+    contains the place, the exit code and the command."""
     left_out: int = 0
     """Number of items, such as connections of programs, that were left out because they are missing
     in at least one of several runs."""
@@ -72,6 +75,7 @@ class Emulation(Answer):
             results.append(
                 f"the program was ended at the deadline, after {self.summary['duration_s']:g} s"
             )
+        results += [f"a program has failed: {each}" for each in self.failed_programs]
         if self.not_saved:
             more = len(self.not_saved) - MAX_NAMED_FILES
             results.append(

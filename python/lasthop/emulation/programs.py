@@ -2,6 +2,7 @@
 programs run in addition."""
 
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -26,6 +27,8 @@ MAX_START_CPU_S = 3.0
 IDLE_S = 0.5
 """Time without such use, after which a program is no longer expected to listen soon. [s]"""
 LAUNCH = Path(__file__).with_name("launch.py")
+BY_SIGNAL = 128
+"""Smallest exit code of a program that a signal has ended."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +42,13 @@ class Program:
     def of_shell(cls, place: str, command: str) -> "Program":
         """Return the program that runs a command text in a shell."""
         return cls(place, ["sh", "-c", command])
+
+    @property
+    def text(self) -> str:
+        """Command as text."""
+        if self.command[:2] == ["sh", "-c"]:
+            return " ".join(self.command[2].split())
+        return shlex.join(self.command)
 
 
 @dataclass
@@ -162,6 +172,16 @@ class Programs:
         if self.running is not None and self.exit_code is None:
             self.exit_code = self.running.poll()
         return self.exit_code is not None
+
+    def failures(self) -> list[str]:
+        """Return a line for each program that has ended with an error, except for the foreground
+        program. Programs that a signal has ended are left out, since scripts end programs so."""
+        lines = []
+        for program, (_, process) in zip(self.others, self.background, strict=False):
+            code = process.poll() or 0
+            if 0 < code < BY_SIGNAL:
+                lines.append(f"at {program.place}, exit code {code}: {program.text}")
+        return lines
 
 
 def end(process: "subprocess.Popen[bytes]") -> None:

@@ -124,6 +124,8 @@ def together(runs: Sequence[Emulation]) -> Emulation:
     answer.short_window_packets = first.short_window_packets
     answer.captured, answer.is_cut = first.captured, any(run.is_cut for run in runs)
     answer.not_saved = tuple(each for run in runs for each in run.not_saved)
+    failed = (each for run in runs for each in run.failed_programs)
+    answer.failed_programs = tuple(dict.fromkeys(failed))
     answer.with_excess = {name: None for run in runs for name in run.with_excess}
     codes = [run.exit_code for run in runs if run.exit_code is not None]
     answer.exit_code = next((code for code in codes if code != 0), 0) if codes else None

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from lasthop.emulation.capture import capturing
 from lasthop.emulation.limits import check, check_followed, check_gro, check_programs
-from lasthop.emulation.places import Ways
+from lasthop.emulation.places import Ways, place_named
 from lasthop.emulation.programs import Program
 from lasthop.errors import UserError
 from lasthop.scenario.scenario import Scenario
@@ -74,6 +74,8 @@ class Request:
         request = replace(self, scenario=scenario, others=(*own, *self.others))
         if request.programs:
             check_programs(scenario)
+            for program in request.programs:
+                place_named(scenario.typed, program.place, self.ways)
         elif self.uplink is not None:
             raise UserError(f"uplink={self.uplink!r}: no program runs that could use the uplink")
         return request

@@ -105,6 +105,18 @@ def test_a_command_without_two_dashes_hints_at_them(lasthop: Lasthop, small: Pat
     assert done.stderr.splitlines()[1] == "hint: write -- before the command of a program"
 
 
+def test_an_option_of_another_command_hints_at_that_command(lasthop: Lasthop, small: Path) -> None:
+    done = lasthop("simulate", small, "--uplink", "eth0")
+    assert_refused(done.stderr, done.returncode, "no such option: --uplink")
+    assert done.stderr.splitlines()[1] == "hint: option of `lasthop emulate`"
+
+
+def test_a_with_option_that_lacks_its_place_is_named(lasthop: Lasthop, small: Path) -> None:
+    done = lasthop("emulate", small, "--with", "cat -", "--at", "near", "--", "true")
+    message = '--with "cat -": expected a place and a command'
+    assert_refused(done.stderr, done.returncode, message)
+
+
 def test_a_directory_is_not_a_scenario(lasthop: Lasthop, tmp_path: Path) -> None:
     done = lasthop("check", tmp_path)
     assert_refused(done.stderr, done.returncode, "is a directory, not a file")

@@ -122,11 +122,15 @@ def kept_by_bash(word: str, breaks: str) -> str:
     return word[: max((word.rfind(each) for each in "=:" if each in breaks), default=-1) + 1]
 
 
+def read_table() -> Table:
+    """Return the contents of ``words.json``."""
+    return Table(**json.loads(Path(__file__).with_name("words.json").read_text("utf-8")))
+
+
 def answered(given: Sequence[str]) -> Answer:
     """Return the possible completions of the last word."""
-    table = Table(**json.loads(Path(__file__).with_name("words.json").read_text("utf-8")))
     *words, typed = given
-    line = Line(table)
+    line = Line(read_table())
     for word in words:
         line.read(word)
     return line.going_on(typed)
