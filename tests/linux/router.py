@@ -82,7 +82,11 @@ class Router:
         )
 
     def start(self) -> None:
-        """Start the script, and wait until it is set up."""
+        """Start the script, and wait until it is set up.
+
+        A script that was killed has left its mark of having been set up, so the mark must be new.
+        """
+        old = self.mark()
         with (self.root / "printed").open("w") as log:
             self.running = subprocess.Popen(
                 self.command(),
@@ -96,7 +100,7 @@ class Router:
 
         def is_up() -> bool:
             assert running.poll() is None, self.printed()
-            return (self.state / "up").exists()
+            return self.mark() not in (None, old)
 
         wait_until(is_up, "setting up")
 
@@ -105,6 +109,14 @@ class Router:
         """Return the directory of the script's state."""
         states = [*(self.root / "var/run").glob("lasthop-*")]
         return states[0] if len(states) == 1 else self.root / "var/run/lasthop-lan"
+
+    def mark(self) -> tuple[int, int] | None:
+        """Return inode and time of the file that the script writes when it is set up."""
+        try:
+            found = (self.state / "up").stat()
+        except FileNotFoundError:
+            return None
+        return found.st_ino, found.st_mtime_ns
 
     def printed(self) -> str:
         """Return all output of the script."""
