@@ -45,10 +45,9 @@ impl Fifo {
             counters.refuse();
             return false;
         }
-        self.packets.push_back(Packet {
-            queued: now,
-            ..*packet
-        });
+        let mut queued = *packet; // a copy of the whole packet takes fewer instructions than one of each field
+        queued.queued = now;
+        self.packets.push_back(queued);
         if verdict == Verdict::Mark && self.packets.back_mut().is_some_and(Packet::mark) {
             counters.marked += 1;
         }
@@ -86,6 +85,12 @@ impl Fifo {
     pub(super) fn change(&mut self, now: Time, to: &QueueSetting) {
         let held = self.backlog(now).held();
         self.admitted.change(now, held, to);
+    }
+
+    /// Returns whether the queue has no packet, also none in service.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.packets.is_empty()
     }
 
     /// Returns the packet in service.

@@ -20,7 +20,7 @@ use crate::packet::Packet;
 
 impl World<'_> {
     /// Sends a packet of an endpoint at time `at`.
-    #[inline(always)]
+    #[inline(never)]
     pub(super) fn send(&mut self, at: Time, packet: &mut Packet) {
         match self.network.wires.first_queue(packet) {
             Some(queue) => offer(&mut self.radio, &mut self.network.flows, at, queue, packet),
@@ -52,15 +52,28 @@ impl World<'_> {
         }
     }
 
-    /// Delivers a packet to its endpoint.
+    /// Delivers a packet to its endpoint, and sends the packets with which the endpoint responds.
     #[inline(never)]
     pub(super) fn arrive(&mut self, at: Time, packet: &mut Packet) {
-        match self.network.take(at, packet) {
-            Delivery::Consumed => {}
-            Delivery::Acked => self.send(at, packet),
-            Delivery::WindowOpened => self.pump(at, packet.flow as usize),
-            Delivery::PingReply => self.take_reply(at, packet),
+        let index = packet.flow as usize;
+        let opens = match self.network.take(at, packet) {
+            Delivery::Consumed => return,
+            Delivery::PingReply => return self.take_reply(at, packet),
+            Delivery::Acked => false,
+            Delivery::WindowOpened => true,
+        };
+        // replies and segments share this loop, which contains the code of the queue and does not
+        // call `send`: most packets that a cell carries are sent here
+        while !opens || self.network.next_segment(at, index, packet) {
+            match self.network.wires.first_queue(packet) {
+                Some(queue) => enqueue(&mut self.radio, &mut self.network.flows, at, queue, packet),
+                None => self.travel(at, packet),
+            }
+            if !opens {
+                return;
+            }
         }
+        self.network.has_sent(at, index);
     }
 
     /// Counts the packets that the radio channel or its queues have lost.
@@ -73,19 +86,23 @@ impl World<'_> {
 
     /// Sends all packets that the TCP sender of flow `index` may send.
     pub(super) fn pump(&mut self, at: Time, index: usize) {
-        while let Some(mut packet) = self.network.flows.states[index].next_packet(at, index as u32)
-        {
+        let mut packet = Packet::BLANK;
+        while self.network.next_segment(at, index, &mut packet) {
             self.send(at, &mut packet);
         }
-        if self.network.flows.states[index].has_sent(at) {
-            self.network.rearm(index);
-        }
+        self.network.has_sent(at, index);
     }
+}
+
+/// Performs [`enqueue`]. The code of this function is not part of its callers.
+#[inline(never)]
+fn offer(radio: &mut Medium, flows: &mut Flows, now: Time, queue: u32, packet: &Packet) {
+    enqueue(radio, flows, now, queue, packet);
 }
 
 /// Adds a packet to a queue in front of the radio channel. The queue may drop the packet.
 #[inline(always)]
-fn offer(radio: &mut Medium, flows: &mut Flows, now: Time, queue: u32, packet: &Packet) {
+fn enqueue(radio: &mut Medium, flows: &mut Flows, now: Time, queue: u32, packet: &Packet) {
     if !radio.offer(now, queue, packet) {
         flows.lose(packet);
     }

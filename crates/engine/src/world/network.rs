@@ -19,7 +19,7 @@ use super::flows::Flows;
 use super::numbers::Owner;
 use super::step::{Delivery, Wants};
 use super::wires::Wires;
-use crate::kernel::time::Time;
+use crate::kernel::time::{Span, Time};
 use crate::packet::{Packet, PacketKind};
 
 /// The flows, wires and clock of a simulation.
@@ -45,17 +45,21 @@ impl Network {
                 if timer < Time::NEVER {
                     self.clock.arm(Owner::Receiver(index), timer);
                 }
-                let ack = ack.and_then(|ack| self.make_ack(now, number, ack));
+                let delivery = match ack {
+                    None => Delivery::Consumed,
+                    Some(ack) if flow.ack_processing > Span::ZERO => {
+                        self.make_ack_later(now, number, ack);
+                        Delivery::Consumed
+                    }
+                    Some(ack) => {
+                        *packet = flow.ack(now, number, ack);
+                        Delivery::Acked
+                    }
+                };
                 if complete {
                     self.message_arrived(now, index);
                 }
-                match ack {
-                    Some(ack) => {
-                        *packet = ack;
-                        Delivery::Acked
-                    }
-                    None => Delivery::Consumed,
-                }
+                delivery
             }
             (Endpoints::Tcp(_), PacketKind::Ack | PacketKind::SynAck) => {
                 flow.take_ack(now, packet);
@@ -86,6 +90,26 @@ impl Network {
                 unreachable!("a TCP flow sends no datagrams")
             }
             (Endpoints::Web(_), _) => unreachable!("packets are of a web source's connections"),
+        }
+    }
+
+    /// Writes the next segment that the TCP sender of flow `index` may send to `packet`. Returns
+    /// false if no segment may be sent.
+    #[inline(always)]
+    pub(super) fn next_segment(&mut self, now: Time, index: usize, packet: &mut Packet) -> bool {
+        let next = self.flows.states[index].next_packet(now, index as u32);
+        if let Some(next) = next {
+            *packet = next;
+        }
+        next.is_some()
+    }
+
+    /// Updates the state of flow `index` after its TCP sender has sent all segments that it may
+    /// send.
+    #[inline(always)]
+    pub(super) fn has_sent(&mut self, now: Time, index: usize) {
+        if self.flows.states[index].has_sent(now) {
+            self.rearm(index);
         }
     }
 

@@ -155,7 +155,8 @@ impl Routes {
     /// this endpoint has no lookahead.
     #[inline(always)]
     pub(super) fn has_arrived(&self, packet: &Packet) -> bool {
-        self.legs(packet)[0].place == Place::End
+        let first = self.first_legs[packet.flow as usize][usize::from(packet.is_data())];
+        self.legs[first as usize + usize::from(packet.hop)].place == Place::End
     }
 
     /// Returns the first two legs (or fewer) of both routes of a flow: first the route of its ACKs,

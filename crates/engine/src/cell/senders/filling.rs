@@ -3,6 +3,7 @@
 use crate::mac::aggregation::{ampdu_bytes, amsdu_bytes};
 use crate::mac::block_ack::BlockAckWindow;
 use crate::mac::tx_timing::{Room, TxTiming};
+use crate::packet::Packet;
 use crate::queue::TxQueues;
 
 /// PPDU to which MPDUs are added.
@@ -41,6 +42,22 @@ impl Filling<'_> {
         (self.subframes, self.psdu) = (subframes, subframes);
         self.count += 1;
         true
+    }
+
+    /// Adds MPDUs that contain one packet each, until an MPDU does not fit or `room` MPDUs have been
+    /// added. Returns the number of added MPDUs. The packets are in two slices, because a loop over
+    /// a slice takes fewer instructions than a loop over a ring.
+    #[inline(always)]
+    pub(super) fn put_all(&mut self, packets: [&[Packet]; 2], room: u32, headers: u32) -> usize {
+        let before = self.count;
+        'filled: for slice in packets {
+            for packet in slice {
+                if self.count - before == room || !self.put(u32::from(packet.bytes) + headers) {
+                    break 'filled;
+                }
+            }
+        }
+        (self.count - before) as usize
     }
 
     /// Adds packets of the transmit queue `txq` to the last MPDU, to form an A-MSDU of at most
