@@ -353,27 +353,20 @@ impl FlowState {
         ack.is_some()
     }
 
-    /// Processes a segment at the receiver. Returns the ACK if the receiver sends an ACK now.
-    #[inline(always)]
-    pub(super) fn take_segment(&mut self, now: Time, packet: &Packet) -> Option<Ack> {
-        if is_marked(packet) {
-            return self.take_marked_segment(now, packet);
-        }
-        self.receive(now, packet)
-    }
-
     /// Processes, at the receiver, a segment with a CE mark or with ECN flags in its TCP header.
-    /// Returns the ACK as [`FlowState::take_segment`] does.
+    /// Returns the ACK as [`FlowState::receive`] does.
     #[cold]
     #[inline(never)]
-    fn take_marked_segment(&mut self, now: Time, packet: &Packet) -> Option<Ack> {
+    pub(super) fn take_marked_segment(&mut self, now: Time, packet: &Packet) -> Option<Ack> {
         let marked = packet.ecn == Ecn::Experienced;
         let early = self.tcp().1.on_marks(packet.echo.is_set(), marked);
         self.receive(now, packet).or(early)
     }
 
+    /// Processes a segment that is not marked ([`is_marked`]) at the receiver. Returns the ACK if
+    /// the receiver sends an ACK now.
     #[inline(always)]
-    fn receive(&mut self, now: Time, packet: &Packet) -> Option<Ack> {
+    pub(super) fn receive(&mut self, now: Time, packet: &Packet) -> Option<Ack> {
         let receiver = &mut self.tcp().1;
         let received = receiver.on_segment(now, packet.number, packet.stamp);
         self.counters.arrived += 1;
@@ -529,7 +522,7 @@ impl FlowState {
 
 /// Returns whether a segment has a CE mark or ECN flags in its TCP header.
 #[inline(always)]
-fn is_marked(packet: &Packet) -> bool {
+pub(super) fn is_marked(packet: &Packet) -> bool {
     packet.ecn == Ecn::Experienced || packet.echo.speaks()
 }
 

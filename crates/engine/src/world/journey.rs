@@ -62,18 +62,18 @@ impl World<'_> {
             Delivery::Acked => false,
             Delivery::WindowOpened => true,
         };
-        // replies and segments share this loop, which contains the code of the queue and does not
-        // call `send`: most packets that a cell carries are sent here
-        while !opens || self.network.next_segment(at, index, packet) {
-            match self.network.wires.first_queue(packet) {
-                Some(queue) => enqueue(&mut self.radio, &mut self.network.flows, at, queue, packet),
-                None => self.travel(at, packet),
-            }
-            if !opens {
-                return;
-            }
+        if opens && !self.network.next_segment(at, index, packet) {
+            return self.network.has_sent(at, index);
         }
-        self.network.has_sent(at, index);
+        // most packets that a cell carries are sent here, so that this function contains the code
+        // of the queue and does not call `send`
+        match self.network.wires.first_queue(packet) {
+            Some(queue) => enqueue(&mut self.radio, &mut self.network.flows, at, queue, packet),
+            None => self.travel(at, packet),
+        }
+        if opens {
+            self.pump(at, index);
+        }
     }
 
     /// Counts the packets that the radio channel or its queues have lost.
@@ -85,6 +85,7 @@ impl World<'_> {
     }
 
     /// Sends all packets that the TCP sender of flow `index` may send.
+    #[inline(always)]
     pub(super) fn pump(&mut self, at: Time, index: usize) {
         let mut packet = Packet::BLANK;
         while self.network.next_segment(at, index, &mut packet) {
@@ -103,10 +104,11 @@ fn offer(radio: &mut Medium, flows: &mut Flows, now: Time, queue: u32, packet: &
 /// Adds a packet to a queue in front of the radio channel. The queue may drop the packet.
 #[inline(always)]
 fn enqueue(radio: &mut Medium, flows: &mut Flows, now: Time, queue: u32, packet: &Packet) {
-    if !radio.offer(now, queue, packet) {
+    let (enters, has_lost) = radio.offer(now, queue, packet);
+    if !enters {
         flows.lose(packet);
     }
-    if radio.has_lost() {
+    if has_lost {
         lose_all(radio, flows);
     }
 }

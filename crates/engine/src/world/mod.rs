@@ -239,11 +239,12 @@ impl<'a> World<'a> {
             self.prefetch();
         }
         let medium = self.radio.deadline();
-        if arrives < pending.min(medium).min(until) {
+        let others = pending.min(medium);
+        if arrives < others.min(until) {
             self.arrive_over_wires(arrives);
             return true;
         }
-        let now = pending.min(arrives).min(medium);
+        let now = others.min(arrives);
         if now >= until {
             let departs = pending == until && self.network.clock.is_before_schedule(slot);
             if now > until || !(medium == until || arrives == until || departs) {

@@ -14,13 +14,14 @@
 //! | lookahead of packets and endpoints | [`super::lookahead`] |
 
 use super::clock::Clock;
-use super::flow::Endpoints;
+use super::flow::{Endpoints, is_marked};
 use super::flows::Flows;
 use super::numbers::Owner;
 use super::step::{Delivery, Wants};
 use super::wires::Wires;
 use crate::kernel::time::{Span, Time};
 use crate::packet::{Packet, PacketKind};
+use crate::tcp::Ack;
 
 /// The flows, wires and clock of a simulation.
 pub(super) struct Network {
@@ -33,42 +34,73 @@ impl Network {
     /// Delivers a packet to its endpoint. If the endpoint replies, `packet` becomes the reply.
     #[inline(always)]
     pub(super) fn take(&mut self, now: Time, packet: &mut Packet) -> Delivery {
-        let number = packet.flow;
-        let index = number as usize;
-        let flow = &mut self.flows.states[index];
-        match (&flow.endpoints, packet.kind) {
-            (Endpoints::Tcp(_), PacketKind::Segment) => {
-                let ack = flow.take_segment(now, packet);
-                let receiver = &flow.tcp().1;
-                let timer = receiver.deadline();
-                let complete = receiver.expected() > flow.last;
-                if timer < Time::NEVER {
-                    self.clock.arm(Owner::Receiver(index), timer);
-                }
-                let delivery = match ack {
-                    None => Delivery::Consumed,
-                    Some(ack) if flow.ack_processing > Span::ZERO => {
-                        self.make_ack_later(now, number, ack);
-                        Delivery::Consumed
-                    }
-                    Some(ack) => {
-                        *packet = flow.ack(now, number, ack);
-                        Delivery::Acked
-                    }
-                };
-                if complete {
-                    self.message_arrived(now, index);
-                }
-                delivery
+        let flow = &mut self.flows.states[packet.flow as usize];
+        let Endpoints::Tcp(_) = flow.endpoints else {
+            return self.take_without_connection(now, packet);
+        };
+        match packet.kind {
+            PacketKind::Segment if is_marked(packet) => self.take_marked_segment(now, packet),
+            PacketKind::Segment => {
+                let ack = flow.receive(now, packet);
+                self.respond(now, packet, ack)
             }
-            (Endpoints::Tcp(_), PacketKind::Ack | PacketKind::SynAck) => {
+            PacketKind::Ack | PacketKind::SynAck => {
                 flow.take_ack(now, packet);
                 Delivery::WindowOpened
             }
-            (Endpoints::Tcp(_), PacketKind::Syn) => {
+            PacketKind::Syn => {
                 flow.answer_syn(now, packet);
                 Delivery::Acked
             }
+            PacketKind::Datagram => unreachable!("a TCP flow sends no datagrams"),
+        }
+    }
+
+    /// Delivers a segment with a CE mark or with ECN flags in its TCP header, like
+    /// [`Network::take`].
+    #[cold]
+    #[inline(never)]
+    fn take_marked_segment(&mut self, now: Time, packet: &mut Packet) -> Delivery {
+        let flow = &mut self.flows.states[packet.flow as usize];
+        let ack = flow.take_marked_segment(now, packet);
+        self.respond(now, packet, ack)
+    }
+
+    /// Completes the delivery of a segment, in response to which the receiver sends `ack`, if it
+    /// is `Some`. The ACK replaces `packet`, unless the ACK has a processing time.
+    #[inline(always)]
+    fn respond(&mut self, now: Time, packet: &mut Packet, ack: Option<Ack>) -> Delivery {
+        let number = packet.flow;
+        let index = number as usize;
+        let flow = &mut self.flows.states[index];
+        let receiver = &flow.tcp().1;
+        let timer = receiver.deadline();
+        let complete = receiver.expected() > flow.last;
+        if timer < Time::NEVER {
+            self.clock.arm(Owner::Receiver(index), timer);
+        }
+        let delivery = match ack {
+            None => Delivery::Consumed,
+            Some(ack) if flow.ack_processing > Span::ZERO => {
+                self.make_ack_later(now, number, ack);
+                Delivery::Consumed
+            }
+            Some(ack) => {
+                *packet = flow.ack(now, number, ack);
+                Delivery::Acked
+            }
+        };
+        if complete {
+            self.message_arrived(now, index);
+        }
+        delivery
+    }
+
+    /// Delivers a packet of a flow that is not a TCP connection, like [`Network::take`].
+    #[inline(never)]
+    fn take_without_connection(&mut self, now: Time, packet: &mut Packet) -> Delivery {
+        let flow = &mut self.flows.states[packet.flow as usize];
+        match (&flow.endpoints, packet.kind) {
             (Endpoints::Udp(_), _) => {
                 flow.take_datagram(now, packet);
                 Delivery::Consumed
@@ -86,9 +118,7 @@ impl Network {
                 self.flows.hosts.take(now, packet);
                 Delivery::Consumed
             }
-            (Endpoints::Tcp(_), PacketKind::Datagram) => {
-                unreachable!("a TCP flow sends no datagrams")
-            }
+            (Endpoints::Tcp(_), _) => unreachable!("`take` delivers the packets of connections"),
             (Endpoints::Web(_), _) => unreachable!("packets are of a web source's connections"),
         }
     }

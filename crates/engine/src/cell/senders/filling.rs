@@ -22,19 +22,25 @@ impl Filling<'_> {
     /// the MPDU was added. The first MPDU is always added.
     #[inline(always)]
     pub(super) fn add(&mut self, mpdu_bytes: u32) -> bool {
-        (self.count == 0 || self.count < self.mpdus) && self.put(mpdu_bytes)
-    }
-
-    /// Adds an MPDU, unless the PSDU would exceed its limit of length. Returns whether the MPDU was
-    /// added. The caller checks the number of MPDUs.
-    #[inline(always)]
-    pub(super) fn put(&mut self, mpdu_bytes: u32) -> bool {
         if self.count == 0 {
-            self.psdu = self.timing.psdu_of_one(mpdu_bytes);
-            self.subframes = ampdu_bytes(0, mpdu_bytes);
-            self.count = 1;
+            self.put_first(mpdu_bytes);
             return true;
         }
+        self.count < self.mpdus && self.put_next(mpdu_bytes)
+    }
+
+    /// Adds the first MPDU.
+    #[inline(always)]
+    fn put_first(&mut self, mpdu_bytes: u32) {
+        self.psdu = self.timing.psdu_of_one(mpdu_bytes);
+        self.subframes = ampdu_bytes(0, mpdu_bytes);
+        self.count = 1;
+    }
+
+    /// Adds an MPDU that is not the first, unless the PSDU would exceed its limit of length. Returns
+    /// whether the MPDU was added. The caller checks the number of MPDUs.
+    #[inline(always)]
+    fn put_next(&mut self, mpdu_bytes: u32) -> bool {
         let subframes = ampdu_bytes(self.subframes, mpdu_bytes);
         if !self.timing.fits(&self.room, subframes, true) {
             return false;
@@ -44,17 +50,24 @@ impl Filling<'_> {
         true
     }
 
-    /// Adds MPDUs that contain one packet each, until an MPDU does not fit or `room` MPDUs have been
-    /// added. Returns the number of added MPDUs. The packets are in two slices, because a loop over
+    /// Adds MPDUs that contain one packet each, until the PSDU would exceed its limit of length or
+    /// `room` MPDUs have been added. Returns the number of added MPDUs. The packets are in two slices, because a loop over
     /// a slice takes fewer instructions than a loop over a ring.
     #[inline(always)]
     pub(super) fn put_all(&mut self, packets: [&[Packet]; 2], room: u32, headers: u32) -> usize {
+        let bytes = |packet: &Packet| u32::from(packet.bytes) + headers;
+        let last = self.count + room;
         let before = self.count;
-        'filled: for slice in packets {
-            for packet in slice {
-                if self.count - before == room || !self.put(u32::from(packet.bytes) + headers) {
-                    break 'filled;
-                }
+        for slice in packets {
+            let most = slice.len().min((last - self.count) as usize);
+            let mut new = slice[..most].iter();
+            if self.count == 0
+                && let Some(first) = new.next()
+            {
+                self.put_first(bytes(first));
+            }
+            if !new.all(|packet| self.put_next(bytes(packet))) {
+                break;
             }
         }
         (self.count - before) as usize
