@@ -78,6 +78,16 @@ pub(crate) struct FlowState {
     pub(super) cwnd_ns_at_end: f64,
 }
 
+/// State of a TCP receiver after the arrival of a segment.
+pub(super) struct Arrival {
+    /// The ACK that the receiver sends now.
+    pub(super) ack: Option<Ack>,
+    /// Time at which the receiver sends its delayed ACK; [`Time::NEVER`] if no ACK is delayed.
+    pub(super) deadline: Time,
+    /// Whether all segments of the request or response have arrived.
+    pub(super) is_complete: bool,
+}
+
 impl FlowState {
     pub(super) fn new(flow: &Flow, streams: &Streams, webs: &mut Vec<Web>) -> FlowState {
         let bare = match &flow.transport {
@@ -338,11 +348,11 @@ impl FlowState {
     #[inline(always)]
     pub(super) fn answer_segment(&mut self, now: Time, packet: &mut Packet) -> bool {
         if is_marked(packet) {
-            let ack = self.take_marked_segment(now, packet);
-            return self.answer(now, packet, ack);
+            let arrival = self.take_marked_segment(now, packet);
+            return self.answer(now, packet, arrival.ack);
         }
-        let ack = self.receive(now, packet);
-        self.answer(now, packet, ack)
+        let arrival = self.receive(now, packet);
+        self.answer(now, packet, arrival.ack)
     }
 
     #[inline(always)]
@@ -354,21 +364,29 @@ impl FlowState {
     }
 
     /// Processes, at the receiver, a segment with a CE mark or with ECN flags in its TCP header.
-    /// Returns the ACK as [`FlowState::receive`] does.
     #[cold]
     #[inline(never)]
-    pub(super) fn take_marked_segment(&mut self, now: Time, packet: &Packet) -> Option<Ack> {
+    pub(super) fn take_marked_segment(&mut self, now: Time, packet: &Packet) -> Arrival {
         let marked = packet.ecn == Ecn::Experienced;
         let early = self.tcp().1.on_marks(packet.echo.is_set(), marked);
-        self.receive(now, packet).or(early)
+        let arrival = self.receive(now, packet);
+        Arrival {
+            ack: arrival.ack.or(early),
+            ..arrival
+        }
     }
 
-    /// Processes a segment that is not marked ([`is_marked`]) at the receiver. Returns the ACK if
-    /// the receiver sends an ACK now.
+    /// Processes a segment that is not marked ([`is_marked`]) at the receiver.
     #[inline(always)]
-    pub(super) fn receive(&mut self, now: Time, packet: &Packet) -> Option<Ack> {
+    pub(super) fn receive(&mut self, now: Time, packet: &Packet) -> Arrival {
+        let last = self.last;
         let receiver = &mut self.tcp().1;
         let received = receiver.on_segment(now, packet.number, packet.stamp);
+        let arrival = Arrival {
+            ack: received.ack,
+            deadline: receiver.deadline(),
+            is_complete: receiver.expected() > last,
+        };
         self.counters.arrived += 1;
         self.counters.delivered += u64::from(received.delivered);
         if self.reporting
@@ -376,7 +394,7 @@ impl FlowState {
         {
             reports.arrive_in_order(now, received.delivered);
         }
-        received.ack
+        arrival
     }
 
     /// Returns a packet that contains the ACK `ack`.

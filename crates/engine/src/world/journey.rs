@@ -55,16 +55,12 @@ impl World<'_> {
     /// Delivers a packet to its endpoint, and sends the packets with which the endpoint responds.
     #[inline(never)]
     pub(super) fn arrive(&mut self, at: Time, packet: &mut Packet) {
-        let index = packet.flow as usize;
         let opens = match self.network.take(at, packet) {
             Delivery::Consumed => return,
             Delivery::PingReply => return self.take_reply(at, packet),
             Delivery::Acked => false,
             Delivery::WindowOpened => true,
         };
-        if opens && !self.network.next_segment(at, index, packet) {
-            return self.network.has_sent(at, index);
-        }
         // most packets that a cell carries are sent here, so that this function contains the code
         // of the queue and does not call `send`
         match self.network.wires.first_queue(packet) {
@@ -72,7 +68,7 @@ impl World<'_> {
             None => self.travel(at, packet),
         }
         if opens {
-            self.pump(at, index);
+            self.pump(at, packet.flow as usize);
         }
     }
 
@@ -87,8 +83,8 @@ impl World<'_> {
     /// Sends all packets that the TCP sender of flow `index` may send.
     #[inline(always)]
     pub(super) fn pump(&mut self, at: Time, index: usize) {
-        let mut packet = Packet::BLANK;
-        while self.network.next_segment(at, index, &mut packet) {
+        while let Some(mut packet) = self.network.flows.states[index].next_packet(at, index as u32)
+        {
             self.send(at, &mut packet);
         }
         self.network.has_sent(at, index);

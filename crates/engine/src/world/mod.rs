@@ -328,6 +328,7 @@ impl<'a> World<'a> {
     }
 
     /// Processes the event of a slot in the agenda. `owner` is the owner of the slot.
+    #[inline(never)]
     fn agenda_event(&mut self, now: Time, owner: Owner) {
         let wants = match owner {
             Owner::Link(link) => {

@@ -14,14 +14,13 @@
 //! | lookahead of packets and endpoints | [`super::lookahead`] |
 
 use super::clock::Clock;
-use super::flow::{Endpoints, is_marked};
+use super::flow::{Arrival, Endpoints, is_marked};
 use super::flows::Flows;
 use super::numbers::Owner;
 use super::step::{Delivery, Wants};
 use super::wires::Wires;
 use crate::kernel::time::{Span, Time};
 use crate::packet::{Packet, PacketKind};
-use crate::tcp::Ack;
 
 /// The flows, wires and clock of a simulation.
 pub(super) struct Network {
@@ -31,7 +30,8 @@ pub(super) struct Network {
 }
 
 impl Network {
-    /// Delivers a packet to its endpoint. If the endpoint replies, `packet` becomes the reply.
+    /// Delivers a packet to its endpoint. If the endpoint sends packets in response, `packet` becomes
+    /// the first of them.
     #[inline(always)]
     pub(super) fn take(&mut self, now: Time, packet: &mut Packet) -> Delivery {
         let flow = &mut self.flows.states[packet.flow as usize];
@@ -41,12 +41,21 @@ impl Network {
         match packet.kind {
             PacketKind::Segment if is_marked(packet) => self.take_marked_segment(now, packet),
             PacketKind::Segment => {
-                let ack = flow.receive(now, packet);
-                self.respond(now, packet, ack)
+                let arrival = flow.receive(now, packet);
+                self.respond(now, packet, arrival)
             }
             PacketKind::Ack | PacketKind::SynAck => {
                 flow.take_ack(now, packet);
-                Delivery::WindowOpened
+                match flow.next_packet(now, packet.flow) {
+                    Some(segment) => {
+                        *packet = segment;
+                        Delivery::WindowOpened
+                    }
+                    None => {
+                        self.has_sent(now, packet.flow as usize);
+                        Delivery::Consumed
+                    }
+                }
             }
             PacketKind::Syn => {
                 flow.answer_syn(now, packet);
@@ -62,24 +71,21 @@ impl Network {
     #[inline(never)]
     fn take_marked_segment(&mut self, now: Time, packet: &mut Packet) -> Delivery {
         let flow = &mut self.flows.states[packet.flow as usize];
-        let ack = flow.take_marked_segment(now, packet);
-        self.respond(now, packet, ack)
+        let arrival = flow.take_marked_segment(now, packet);
+        self.respond(now, packet, arrival)
     }
 
-    /// Completes the delivery of a segment, in response to which the receiver sends `ack`, if it
-    /// is `Some`. The ACK replaces `packet`, unless the ACK has a processing time.
+    /// Completes the delivery of a segment. If the receiver sends an ACK now, the ACK replaces
+    /// `packet`.
     #[inline(always)]
-    fn respond(&mut self, now: Time, packet: &mut Packet, ack: Option<Ack>) -> Delivery {
+    fn respond(&mut self, now: Time, packet: &mut Packet, arrival: Arrival) -> Delivery {
         let number = packet.flow;
         let index = number as usize;
-        let flow = &mut self.flows.states[index];
-        let receiver = &flow.tcp().1;
-        let timer = receiver.deadline();
-        let complete = receiver.expected() > flow.last;
-        if timer < Time::NEVER {
-            self.clock.arm(Owner::Receiver(index), timer);
+        if arrival.deadline < Time::NEVER {
+            self.clock.arm(Owner::Receiver(index), arrival.deadline);
         }
-        let delivery = match ack {
+        let flow = &mut self.flows.states[index];
+        let delivery = match arrival.ack {
             None => Delivery::Consumed,
             Some(ack) if flow.ack_processing > Span::ZERO => {
                 self.make_ack_later(now, number, ack);
@@ -90,7 +96,7 @@ impl Network {
                 Delivery::Acked
             }
         };
-        if complete {
+        if arrival.is_complete {
             self.message_arrived(now, index);
         }
         delivery
@@ -121,17 +127,6 @@ impl Network {
             (Endpoints::Tcp(_), _) => unreachable!("`take` delivers the packets of connections"),
             (Endpoints::Web(_), _) => unreachable!("packets are of a web source's connections"),
         }
-    }
-
-    /// Writes the next segment that the TCP sender of flow `index` may send to `packet`. Returns
-    /// false if no segment may be sent.
-    #[inline(always)]
-    pub(super) fn next_segment(&mut self, now: Time, index: usize, packet: &mut Packet) -> bool {
-        let next = self.flows.states[index].next_packet(now, index as u32);
-        if let Some(next) = next {
-            *packet = next;
-        }
-        next.is_some()
     }
 
     /// Updates the state of flow `index` after its TCP sender has sent all segments that it may
