@@ -87,8 +87,9 @@ impl Agenda {
             return;
         }
         self.tree[node] = key;
+        let mut winner = key;
         while node > 1 {
-            let winner = self.tree[node].min(self.tree[node ^ 1]);
+            winner = winner.min(self.tree[node ^ 1]);
             node >>= 1;
             if self.tree[node] == winner {
                 return;

@@ -79,7 +79,7 @@ pub(crate) struct FlowState {
 }
 
 /// State of a TCP receiver after the arrival of a segment.
-pub(super) struct Arrival {
+pub(super) struct SegmentArrival {
     /// The ACK that the receiver sends now.
     pub(super) ack: Option<Ack>,
     /// Time at which the receiver sends its delayed ACK; [`Time::NEVER`] if no ACK is delayed.
@@ -366,11 +366,11 @@ impl FlowState {
     /// Processes, at the receiver, a segment with a CE mark or with ECN flags in its TCP header.
     #[cold]
     #[inline(never)]
-    pub(super) fn take_marked_segment(&mut self, now: Time, packet: &Packet) -> Arrival {
+    pub(super) fn take_marked_segment(&mut self, now: Time, packet: &Packet) -> SegmentArrival {
         let marked = packet.ecn == Ecn::Experienced;
         let early = self.tcp().1.on_marks(packet.echo.is_set(), marked);
         let arrival = self.receive(now, packet);
-        Arrival {
+        SegmentArrival {
             ack: arrival.ack.or(early),
             ..arrival
         }
@@ -378,11 +378,11 @@ impl FlowState {
 
     /// Processes a segment that is not marked ([`is_marked`]) at the receiver.
     #[inline(always)]
-    pub(super) fn receive(&mut self, now: Time, packet: &Packet) -> Arrival {
+    pub(super) fn receive(&mut self, now: Time, packet: &Packet) -> SegmentArrival {
         let last = self.last;
         let receiver = &mut self.tcp().1;
         let received = receiver.on_segment(now, packet.number, packet.stamp);
-        let arrival = Arrival {
+        let arrival = SegmentArrival {
             ack: received.ack,
             deadline: receiver.deadline(),
             is_complete: receiver.expected() > last,

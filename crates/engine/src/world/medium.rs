@@ -66,14 +66,9 @@ impl Medium {
     pub(super) fn deadline(&mut self) -> Time {
         match self {
             Medium::Cell(cell) => cell.deadline(),
-            Medium::AggregatingCell(_) | Medium::ConflictGraph(_) => self.deadline_apart(),
+            Medium::AggregatingCell(cell) => cell.deadline(),
+            Medium::ConflictGraph(conflict) => conflict.deadline(),
         }
-    }
-
-    /// Computes [`Medium::deadline`] if the medium is of a variant other than `Cell`.
-    #[inline(never)]
-    fn deadline_apart(&mut self) -> Time {
-        with_medium!(self, medium => medium.deadline())
     }
 
     /// Offers `packet` to queue `number`. Returns whether the queue accepts the packet, and the

@@ -14,7 +14,7 @@
 //! | lookahead of packets and endpoints | [`super::lookahead`] |
 
 use super::clock::Clock;
-use super::flow::{Arrival, Endpoints, is_marked};
+use super::flow::{Endpoints, SegmentArrival, is_marked};
 use super::flows::Flows;
 use super::numbers::Owner;
 use super::step::{Delivery, Wants};
@@ -78,7 +78,7 @@ impl Network {
     /// Completes the delivery of a segment. If the receiver sends an ACK now, the ACK replaces
     /// `packet`.
     #[inline(always)]
-    fn respond(&mut self, now: Time, packet: &mut Packet, arrival: Arrival) -> Delivery {
+    fn respond(&mut self, now: Time, packet: &mut Packet, arrival: SegmentArrival) -> Delivery {
         let number = packet.flow;
         let index = number as usize;
         if arrival.deadline < Time::NEVER {
