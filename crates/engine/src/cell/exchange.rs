@@ -61,7 +61,7 @@ impl<X: CellExchange> Cell<X> {
 
     /// Offers `packet` to queue `number`. Returns false if the packet is refused. The offer may
     /// cause losses of other packets, which [`Cell::take_lost`] returns.
-    #[inline]
+    #[inline(always)]
     pub fn offer(&mut self, now: Time, number: u32, packet: &Packet) -> bool {
         if self.guarded {
             return self.offer_or_keep(now, number, packet);

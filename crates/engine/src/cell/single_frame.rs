@@ -15,7 +15,7 @@ impl CellExchange for SingleFrame {
         let HeadQueue::Fifo(queue) = &mut port.queue else {
             return cell.enqueue_scheduled(now, number, packet);
         };
-        let was_empty = queue.head().is_none();
+        let was_empty = queue.is_empty();
         let enters = queue.offer(now, packet);
         if enters && was_empty {
             let node = port.node;

@@ -28,6 +28,9 @@ pub struct Agenda {
     tree: Vec<u64>,
     leaves: usize,
     slot_bits: u32,
+    /// The earliest deadline and its slot, as [`Agenda::first`] returns them. The event loop reads
+    /// them much more often than they change.
+    first: (Time, usize),
 }
 
 impl Agenda {
@@ -38,6 +41,7 @@ impl Agenda {
             tree: vec![u64::MAX; 2 * leaves],
             leaves,
             slot_bits: leaves.trailing_zeros(),
+            first: (Time::NEVER, 0),
         }
     }
 
@@ -83,14 +87,18 @@ impl Agenda {
             return;
         }
         self.tree[node] = key;
+        let mut winner = key;
         while node > 1 {
-            let winner = self.tree[node].min(self.tree[node ^ 1]);
+            winner = winner.min(self.tree[node ^ 1]);
             node >>= 1;
             if self.tree[node] == winner {
                 return;
             }
             self.tree[node] = winner;
         }
+        let root = self.tree[1];
+        let slot = root & (self.leaves as u64 - 1);
+        self.first = (self.time_of(root), slot as usize);
     }
 
     /// Returns the deadline of `slot`.
@@ -102,8 +110,7 @@ impl Agenda {
     /// Returns the earliest deadline and its slot; `Time::NEVER` if no slot has a deadline.
     #[inline]
     pub fn first(&self) -> (Time, usize) {
-        let key = self.tree[1];
-        (self.time_of(key), (key & (self.leaves as u64 - 1)) as usize)
+        self.first
     }
 
     #[inline]

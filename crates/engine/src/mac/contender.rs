@@ -255,6 +255,7 @@ impl Contender {
         self.draw(count);
     }
 
+    #[inline(always)]
     pub(super) fn draw(&mut self, count: SlotCount) {
         self.target = count.passed + u64::from(self.stream.up_to(self.cw));
         self.drawn_at = count.openings;

@@ -202,7 +202,10 @@ impl Dcf {
     #[inline]
     pub fn deadline<X: FrameExchange>(&mut self, _kind: &X) -> Time {
         if self.stale {
-            self.plan::<X>();
+            match X::FORMED_AT_START {
+                true => self.plan_apart::<X>(),
+                false => self.plan::<X>(),
+            }
         }
         self.end
     }

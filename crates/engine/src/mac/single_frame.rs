@@ -177,12 +177,16 @@ impl SingleFrame {
     fn set_air_times(&mut self, contender: &mut Contender, frame: Frame, phy: &Phy) {
         let link = self.links.between(contender.node, frame.to);
         let timing = link.timing();
-        let known = match timing.known {
-            [first, _] if first.is_like(frame) => first,
-            [_, second] if second.is_like(frame) => second,
-            _ => learn(link, frame, (self.mac_bytes, self.rts_threshold), phy),
+        let known = match &timing.known {
+            [first, _] if first.is_like(frame) => 0,
+            [_, second] if second.is_like(frame) => 1,
+            _ => {
+                learn(link, frame, (self.mac_bytes, self.rts_threshold), phy);
+                0
+            }
         };
         let timing = link.timing();
+        let known = &timing.known[known];
         let planned = &mut contender.planned;
         planned.data_air = known.air;
         planned.protect = known.protect;
@@ -194,7 +198,8 @@ impl SingleFrame {
     }
 }
 
-/// Computes the properties of frames like `frame` on `link`, and stores them there. `mac_bytes` is
+/// Computes the properties of frames like `frame` on `link`, and stores them there as the most
+/// recent kind of frames. `mac_bytes` is
 /// the length of the MAC frame without the IP packet. RTS and CTS precede MAC frames longer than
 /// `rts_threshold`. [bytes]
 #[inline(never)]
@@ -203,7 +208,7 @@ fn learn(
     frame: Frame,
     (mac_bytes, rts_threshold): (u32, Option<u32>),
     phy: &Phy,
-) -> KnownFrame {
+) {
     let bytes = frame.ip_bytes + mac_bytes;
     let quality = link.quality();
     let timing = link.timing_mut();
@@ -220,7 +225,6 @@ fn learn(
         },
     };
     timing.known = [known, timing.known[0]];
-    known
 }
 
 impl FrameExchange for SingleFrame {

@@ -180,7 +180,9 @@ impl HeadQueue {
     #[inline(always)]
     pub fn pop_into(&mut self, at: Time, packet: &mut Packet) {
         match self {
-            HeadQueue::Fifo(fifo) => fifo.pop_into(at, packet),
+            HeadQueue::Fifo(fifo) => {
+                fifo.pop_into(at, packet);
+            }
             HeadQueue::Scheduled(scheduled) => {
                 if let Some(head) = scheduled.pop(at) {
                     *packet = head;

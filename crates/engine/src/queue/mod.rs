@@ -28,6 +28,7 @@ mod plugin;
 mod price;
 mod proportional;
 mod red;
+mod ring;
 mod scheduled;
 mod scheduler;
 mod settings;

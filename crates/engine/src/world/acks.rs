@@ -10,15 +10,21 @@ use crate::tcp::Ack;
 impl Network {
     /// Creates an ACK for flow `number`. If the flow has an ACK processing time, the ACK is sent
     /// later and `None` is returned.
-    #[inline(always)]
     pub(super) fn make_ack(&mut self, now: Time, number: u32, ack: Ack) -> Option<Packet> {
         let flow = &mut self.flows.states[number as usize];
-        let processing = flow.ack_processing;
-        if processing == Span::ZERO {
+        if flow.ack_processing == Span::ZERO {
             return Some(flow.ack(now, number, ack));
         }
-        self.make_ack_by(now + processing, number, ack);
+        self.make_ack_later(now, number, ack);
         None
+    }
+
+    /// Creates an ACK for flow `number`, which has an ACK processing time. The ACK is sent after
+    /// this time.
+    #[inline(never)]
+    pub(super) fn make_ack_later(&mut self, now: Time, number: u32, ack: Ack) {
+        let processing = self.flows.states[number as usize].ack_processing;
+        self.make_ack_by(now + processing, number, ack);
     }
 
     /// Creates an ACK that is sent at `at`.

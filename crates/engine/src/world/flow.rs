@@ -78,6 +78,16 @@ pub(crate) struct FlowState {
     pub(super) cwnd_ns_at_end: f64,
 }
 
+/// State of a TCP receiver after the arrival of a segment.
+pub(super) struct SegmentArrival {
+    /// The ACK that the receiver sends now.
+    pub(super) ack: Option<Ack>,
+    /// Time at which the receiver sends its delayed ACK; [`Time::NEVER`] if no ACK is delayed.
+    pub(super) deadline: Time,
+    /// Whether all segments of the request or response have arrived.
+    pub(super) is_complete: bool,
+}
+
 impl FlowState {
     pub(super) fn new(flow: &Flow, streams: &Streams, webs: &mut Vec<Web>) -> FlowState {
         let bare = match &flow.transport {
@@ -338,11 +348,11 @@ impl FlowState {
     #[inline(always)]
     pub(super) fn answer_segment(&mut self, now: Time, packet: &mut Packet) -> bool {
         if is_marked(packet) {
-            let ack = self.take_marked_segment(now, packet);
-            return self.answer(now, packet, ack);
+            let arrival = self.take_marked_segment(now, packet);
+            return self.answer(now, packet, arrival.ack);
         }
-        let ack = self.receive(now, packet);
-        self.answer(now, packet, ack)
+        let arrival = self.receive(now, packet);
+        self.answer(now, packet, arrival.ack)
     }
 
     #[inline(always)]
@@ -353,29 +363,30 @@ impl FlowState {
         ack.is_some()
     }
 
-    /// Processes a segment at the receiver. Returns the ACK if the receiver sends an ACK now.
-    #[inline(always)]
-    pub(super) fn take_segment(&mut self, now: Time, packet: &Packet) -> Option<Ack> {
-        if is_marked(packet) {
-            return self.take_marked_segment(now, packet);
-        }
-        self.receive(now, packet)
-    }
-
     /// Processes, at the receiver, a segment with a CE mark or with ECN flags in its TCP header.
-    /// Returns the ACK as [`FlowState::take_segment`] does.
     #[cold]
     #[inline(never)]
-    fn take_marked_segment(&mut self, now: Time, packet: &Packet) -> Option<Ack> {
+    pub(super) fn take_marked_segment(&mut self, now: Time, packet: &Packet) -> SegmentArrival {
         let marked = packet.ecn == Ecn::Experienced;
         let early = self.tcp().1.on_marks(packet.echo.is_set(), marked);
-        self.receive(now, packet).or(early)
+        let arrival = self.receive(now, packet);
+        SegmentArrival {
+            ack: arrival.ack.or(early),
+            ..arrival
+        }
     }
 
+    /// Processes a segment that is not marked ([`is_marked`]) at the receiver.
     #[inline(always)]
-    fn receive(&mut self, now: Time, packet: &Packet) -> Option<Ack> {
+    pub(super) fn receive(&mut self, now: Time, packet: &Packet) -> SegmentArrival {
+        let last = self.last;
         let receiver = &mut self.tcp().1;
         let received = receiver.on_segment(now, packet.number, packet.stamp);
+        let arrival = SegmentArrival {
+            ack: received.ack,
+            deadline: receiver.deadline(),
+            is_complete: receiver.expected() > last,
+        };
         self.counters.arrived += 1;
         self.counters.delivered += u64::from(received.delivered);
         if self.reporting
@@ -383,7 +394,7 @@ impl FlowState {
         {
             reports.arrive_in_order(now, received.delivered);
         }
-        received.ack
+        arrival
     }
 
     /// Returns a packet that contains the ACK `ack`.
@@ -529,7 +540,7 @@ impl FlowState {
 
 /// Returns whether a segment has a CE mark or ECN flags in its TCP header.
 #[inline(always)]
-fn is_marked(packet: &Packet) -> bool {
+pub(super) fn is_marked(packet: &Packet) -> bool {
     packet.ecn == Ecn::Experienced || packet.echo.speaks()
 }
 

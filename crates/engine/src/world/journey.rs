@@ -20,7 +20,7 @@ use crate::packet::Packet;
 
 impl World<'_> {
     /// Sends a packet of an endpoint at time `at`.
-    #[inline(always)]
+    #[inline(never)]
     pub(super) fn send(&mut self, at: Time, packet: &mut Packet) {
         match self.network.wires.first_queue(packet) {
             Some(queue) => offer(&mut self.radio, &mut self.network.flows, at, queue, packet),
@@ -52,14 +52,23 @@ impl World<'_> {
         }
     }
 
-    /// Delivers a packet to its endpoint.
+    /// Delivers a packet to its endpoint, and sends the packets with which the endpoint responds.
     #[inline(never)]
     pub(super) fn arrive(&mut self, at: Time, packet: &mut Packet) {
-        match self.network.take(at, packet) {
-            Delivery::Consumed => {}
-            Delivery::Acked => self.send(at, packet),
-            Delivery::WindowOpened => self.pump(at, packet.flow as usize),
-            Delivery::PingReply => self.take_reply(at, packet),
+        let opens = match self.network.take(at, packet) {
+            Delivery::Consumed => return,
+            Delivery::PingReply => return self.take_reply(at, packet),
+            Delivery::Acked => false,
+            Delivery::WindowOpened => true,
+        };
+        // most packets that a cell carries are sent here, so that this function contains the code
+        // of the queue and does not call `send`
+        match self.network.wires.first_queue(packet) {
+            Some(queue) => enqueue(&mut self.radio, &mut self.network.flows, at, queue, packet),
+            None => self.travel(at, packet),
+        }
+        if opens {
+            self.pump(at, packet.flow as usize);
         }
     }
 
@@ -72,24 +81,30 @@ impl World<'_> {
     }
 
     /// Sends all packets that the TCP sender of flow `index` may send.
+    #[inline(always)]
     pub(super) fn pump(&mut self, at: Time, index: usize) {
         while let Some(mut packet) = self.network.flows.states[index].next_packet(at, index as u32)
         {
             self.send(at, &mut packet);
         }
-        if self.network.flows.states[index].has_sent(at) {
-            self.network.rearm(index);
-        }
+        self.network.has_sent(at, index);
     }
+}
+
+/// Performs [`enqueue`]. The code of this function is not part of its callers.
+#[inline(never)]
+fn offer(radio: &mut Medium, flows: &mut Flows, now: Time, queue: u32, packet: &Packet) {
+    enqueue(radio, flows, now, queue, packet);
 }
 
 /// Adds a packet to a queue in front of the radio channel. The queue may drop the packet.
 #[inline(always)]
-fn offer(radio: &mut Medium, flows: &mut Flows, now: Time, queue: u32, packet: &Packet) {
-    if !radio.offer(now, queue, packet) {
+fn enqueue(radio: &mut Medium, flows: &mut Flows, now: Time, queue: u32, packet: &Packet) {
+    let (enters, has_lost) = radio.offer(now, queue, packet);
+    if !enters {
         flows.lose(packet);
     }
-    if radio.has_lost() {
+    if has_lost {
         lose_all(radio, flows);
     }
 }

@@ -66,21 +66,16 @@ impl Medium {
     pub(super) fn deadline(&mut self) -> Time {
         match self {
             Medium::Cell(cell) => cell.deadline(),
-            Medium::AggregatingCell(_) | Medium::ConflictGraph(_) => self.deadline_apart(),
+            Medium::AggregatingCell(cell) => cell.deadline(),
+            Medium::ConflictGraph(conflict) => conflict.deadline(),
         }
     }
 
-    /// Computes [`Medium::deadline`] if the medium is of a variant other than `Cell`.
-    #[inline(never)]
-    fn deadline_apart(&mut self) -> Time {
-        with_medium!(self, medium => medium.deadline())
-    }
-
-    /// Offers `packet` to queue `number`. Returns false if the queue refuses the packet. If the
-    /// queue drops other packets, [`Medium::take_lost`] returns them.
+    /// Offers `packet` to queue `number`. Returns whether the queue accepts the packet, and the
+    /// value of [`Medium::has_lost`], because the queue may drop other packets.
     #[inline(always)]
-    pub(super) fn offer(&mut self, now: Time, number: u32, packet: &Packet) -> bool {
-        with_medium!(self, medium => medium.offer(now, number, packet))
+    pub(super) fn offer(&mut self, now: Time, number: u32, packet: &Packet) -> (bool, bool) {
+        with_medium!(self, medium => (medium.offer(now, number, packet), medium.has_lost()))
     }
 
     /// Lets greedy sources fill queue `number` after a source has been added.

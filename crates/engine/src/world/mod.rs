@@ -239,11 +239,12 @@ impl<'a> World<'a> {
             self.prefetch();
         }
         let medium = self.radio.deadline();
-        if arrives < pending.min(medium).min(until) {
+        let others = pending.min(medium);
+        if arrives < others.min(until) {
             self.arrive_over_wires(arrives);
             return true;
         }
-        let now = pending.min(arrives).min(medium);
+        let now = others.min(arrives);
         if now >= until {
             let departs = pending == until && self.network.clock.is_before_schedule(slot);
             if now > until || !(medium == until || arrives == until || departs) {
@@ -327,6 +328,7 @@ impl<'a> World<'a> {
     }
 
     /// Processes the event of a slot in the agenda. `owner` is the owner of the slot.
+    #[inline(never)]
     fn agenda_event(&mut self, now: Time, owner: Owner) {
         let wants = match owner {
             Owner::Link(link) => {

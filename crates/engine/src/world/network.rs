@@ -14,12 +14,12 @@
 //! | lookahead of packets and endpoints | [`super::lookahead`] |
 
 use super::clock::Clock;
-use super::flow::Endpoints;
+use super::flow::{Endpoints, SegmentArrival, is_marked};
 use super::flows::Flows;
 use super::numbers::Owner;
 use super::step::{Delivery, Wants};
 use super::wires::Wires;
-use crate::kernel::time::Time;
+use crate::kernel::time::{Span, Time};
 use crate::packet::{Packet, PacketKind};
 
 /// The flows, wires and clock of a simulation.
@@ -30,41 +30,83 @@ pub(super) struct Network {
 }
 
 impl Network {
-    /// Delivers a packet to its endpoint. If the endpoint replies, `packet` becomes the reply.
+    /// Delivers a packet to its endpoint. If the endpoint sends packets in response, `packet` becomes
+    /// the first of them.
     #[inline(always)]
     pub(super) fn take(&mut self, now: Time, packet: &mut Packet) -> Delivery {
-        let number = packet.flow;
-        let index = number as usize;
-        let flow = &mut self.flows.states[index];
-        match (&flow.endpoints, packet.kind) {
-            (Endpoints::Tcp(_), PacketKind::Segment) => {
-                let ack = flow.take_segment(now, packet);
-                let receiver = &flow.tcp().1;
-                let timer = receiver.deadline();
-                let complete = receiver.expected() > flow.last;
-                if timer < Time::NEVER {
-                    self.clock.arm(Owner::Receiver(index), timer);
-                }
-                let ack = ack.and_then(|ack| self.make_ack(now, number, ack));
-                if complete {
-                    self.message_arrived(now, index);
-                }
-                match ack {
-                    Some(ack) => {
-                        *packet = ack;
-                        Delivery::Acked
-                    }
-                    None => Delivery::Consumed,
-                }
+        let flow = &mut self.flows.states[packet.flow as usize];
+        let Endpoints::Tcp(_) = flow.endpoints else {
+            return self.take_without_connection(now, packet);
+        };
+        match packet.kind {
+            PacketKind::Segment if is_marked(packet) => self.take_marked_segment(now, packet),
+            PacketKind::Segment => {
+                let arrival = flow.receive(now, packet);
+                self.respond(now, packet, arrival)
             }
-            (Endpoints::Tcp(_), PacketKind::Ack | PacketKind::SynAck) => {
+            PacketKind::Ack | PacketKind::SynAck => {
                 flow.take_ack(now, packet);
-                Delivery::WindowOpened
+                match flow.next_packet(now, packet.flow) {
+                    Some(segment) => {
+                        *packet = segment;
+                        Delivery::WindowOpened
+                    }
+                    None => {
+                        self.has_sent(now, packet.flow as usize);
+                        Delivery::Consumed
+                    }
+                }
             }
-            (Endpoints::Tcp(_), PacketKind::Syn) => {
+            PacketKind::Syn => {
                 flow.answer_syn(now, packet);
                 Delivery::Acked
             }
+            PacketKind::Datagram => unreachable!("a TCP flow sends no datagrams"),
+        }
+    }
+
+    /// Delivers a segment with a CE mark or with ECN flags in its TCP header, like
+    /// [`Network::take`].
+    #[cold]
+    #[inline(never)]
+    fn take_marked_segment(&mut self, now: Time, packet: &mut Packet) -> Delivery {
+        let flow = &mut self.flows.states[packet.flow as usize];
+        let arrival = flow.take_marked_segment(now, packet);
+        self.respond(now, packet, arrival)
+    }
+
+    /// Completes the delivery of a segment. If the receiver sends an ACK now, the ACK replaces
+    /// `packet`.
+    #[inline(always)]
+    fn respond(&mut self, now: Time, packet: &mut Packet, arrival: SegmentArrival) -> Delivery {
+        let number = packet.flow;
+        let index = number as usize;
+        if arrival.deadline < Time::NEVER {
+            self.clock.arm(Owner::Receiver(index), arrival.deadline);
+        }
+        let flow = &mut self.flows.states[index];
+        let delivery = match arrival.ack {
+            None => Delivery::Consumed,
+            Some(ack) if flow.ack_processing > Span::ZERO => {
+                self.make_ack_later(now, number, ack);
+                Delivery::Consumed
+            }
+            Some(ack) => {
+                *packet = flow.ack(now, number, ack);
+                Delivery::Acked
+            }
+        };
+        if arrival.is_complete {
+            self.message_arrived(now, index);
+        }
+        delivery
+    }
+
+    /// Delivers a packet of a flow that is not a TCP connection, like [`Network::take`].
+    #[inline(never)]
+    fn take_without_connection(&mut self, now: Time, packet: &mut Packet) -> Delivery {
+        let flow = &mut self.flows.states[packet.flow as usize];
+        match (&flow.endpoints, packet.kind) {
             (Endpoints::Udp(_), _) => {
                 flow.take_datagram(now, packet);
                 Delivery::Consumed
@@ -82,10 +124,17 @@ impl Network {
                 self.flows.hosts.take(now, packet);
                 Delivery::Consumed
             }
-            (Endpoints::Tcp(_), PacketKind::Datagram) => {
-                unreachable!("a TCP flow sends no datagrams")
-            }
+            (Endpoints::Tcp(_), _) => unreachable!("`take` delivers the packets of connections"),
             (Endpoints::Web(_), _) => unreachable!("packets are of a web source's connections"),
+        }
+    }
+
+    /// Updates the state of flow `index` after its TCP sender has sent all segments that it may
+    /// send.
+    #[inline(always)]
+    pub(super) fn has_sent(&mut self, now: Time, index: usize) {
+        if self.flows.states[index].has_sent(now) {
+            self.rearm(index);
         }
     }
 

@@ -53,6 +53,8 @@ pub(super) struct Routes {
     links: Vec<u32>,
     /// Legs of all routes, one route after another.
     legs: Vec<Leg>,
+    /// Field `first` of each route, in a list that fits into the cache.
+    first_queues: Vec<[u32; 2]>,
     /// Index in `legs` of the first leg of each route. Each flow has two routes: first that of its
     /// ACKs, then that of its data.
     first_legs: Vec<[u32; 2]>,
@@ -132,6 +134,7 @@ impl Routes {
             routes.reverse();
         }
         self.routes.push(routes);
+        self.first_queues.push(routes.map(|route| route.first));
         let [acks, data] = self.first_legs[like];
         let legs = if reversed { [data, acks] } else { [acks, data] };
         self.first_legs.push(legs);
@@ -141,7 +144,7 @@ impl Routes {
     /// [`WIRED`].
     #[inline]
     pub(super) fn first(&self, packet: &Packet) -> u32 {
-        self.routes[packet.flow as usize][usize::from(packet.is_data())].first
+        self.first_queues[packet.flow as usize][usize::from(packet.is_data())]
     }
 
     /// Returns the next leg of `packet` and all later legs of its route.
@@ -155,7 +158,8 @@ impl Routes {
     /// this endpoint has no lookahead.
     #[inline(always)]
     pub(super) fn has_arrived(&self, packet: &Packet) -> bool {
-        self.legs(packet)[0].place == Place::End
+        let first = self.first_legs[packet.flow as usize][usize::from(packet.is_data())];
+        self.legs[first as usize + usize::from(packet.hop)].place == Place::End
     }
 
     /// Returns the first two legs (or fewer) of both routes of a flow: first the route of its ACKs,
@@ -184,6 +188,8 @@ impl Routes {
             .iter()
             .map(|routes| routes.each_ref().map(&mut lay));
         self.first_legs = first_legs.collect();
+        let routes = self.routes.iter();
+        self.first_queues = routes.map(|pair| pair.map(|route| route.first)).collect();
         self.legs = all;
     }
 

@@ -24,7 +24,7 @@ pub(super) enum Delivery {
     Consumed,
     /// The endpoint replies. The packet has been replaced by the reply.
     Acked,
-    /// The TCP sender with this packet's flow number may send more segments.
+    /// The TCP sender sends a segment, which has replaced the packet, and may send more segments.
     WindowOpened,
     /// The packet is the reply to a ping of the virtual shared bottleneck.
     PingReply,

@@ -3,6 +3,7 @@
 use crate::mac::aggregation::{ampdu_bytes, amsdu_bytes};
 use crate::mac::block_ack::BlockAckWindow;
 use crate::mac::tx_timing::{Room, TxTiming};
+use crate::packet::Packet;
 use crate::queue::TxQueues;
 
 /// PPDU to which MPDUs are added.
@@ -21,19 +22,25 @@ impl Filling<'_> {
     /// the MPDU was added. The first MPDU is always added.
     #[inline(always)]
     pub(super) fn add(&mut self, mpdu_bytes: u32) -> bool {
-        (self.count == 0 || self.count < self.mpdus) && self.put(mpdu_bytes)
-    }
-
-    /// Adds an MPDU, unless the PSDU would exceed its limit of length. Returns whether the MPDU was
-    /// added. The caller checks the number of MPDUs.
-    #[inline(always)]
-    pub(super) fn put(&mut self, mpdu_bytes: u32) -> bool {
         if self.count == 0 {
-            self.psdu = self.timing.psdu_of_one(mpdu_bytes);
-            self.subframes = ampdu_bytes(0, mpdu_bytes);
-            self.count = 1;
+            self.put_first(mpdu_bytes);
             return true;
         }
+        self.count < self.mpdus && self.put_next(mpdu_bytes)
+    }
+
+    /// Adds the first MPDU.
+    #[inline(always)]
+    fn put_first(&mut self, mpdu_bytes: u32) {
+        self.psdu = self.timing.psdu_of_one(mpdu_bytes);
+        self.subframes = ampdu_bytes(0, mpdu_bytes);
+        self.count = 1;
+    }
+
+    /// Adds an MPDU that is not the first, unless the PSDU would exceed its limit of length. Returns
+    /// whether the MPDU was added. The caller checks the number of MPDUs.
+    #[inline(always)]
+    fn put_next(&mut self, mpdu_bytes: u32) -> bool {
         let subframes = ampdu_bytes(self.subframes, mpdu_bytes);
         if !self.timing.fits(&self.room, subframes, true) {
             return false;
@@ -41,6 +48,29 @@ impl Filling<'_> {
         (self.subframes, self.psdu) = (subframes, subframes);
         self.count += 1;
         true
+    }
+
+    /// Adds MPDUs that contain one packet each, until the PSDU would exceed its limit of length or
+    /// `room` MPDUs have been added. Returns the number of added MPDUs. The packets are in two slices, because a loop over
+    /// a slice takes fewer instructions than a loop over a ring.
+    #[inline(always)]
+    pub(super) fn put_all(&mut self, packets: [&[Packet]; 2], room: u32, headers: u32) -> usize {
+        let bytes = |packet: &Packet| u32::from(packet.bytes) + headers;
+        let last = self.count + room;
+        let before = self.count;
+        for slice in packets {
+            let most = slice.len().min((last - self.count) as usize);
+            let mut new = slice[..most].iter();
+            if self.count == 0
+                && let Some(first) = new.next()
+            {
+                self.put_first(bytes(first));
+            }
+            if !new.all(|packet| self.put_next(bytes(packet))) {
+                break;
+            }
+        }
+        (self.count - before) as usize
     }
 
     /// Adds packets of the transmit queue `txq` to the last MPDU, to form an A-MSDU of at most

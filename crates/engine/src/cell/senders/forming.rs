@@ -94,9 +94,7 @@ impl Senders {
         let headers = self.cell.frame_bytes(0);
         if has_room && aggregation.amsdu_bytes.is_none() {
             let room = window.room().min(filling.mpdus - filling.count);
-            let waiting = queue.of_txq(txq).take(room as usize);
-            let fits = waiting.take_while(|packet| filling.put(u32::from(packet.bytes) + headers));
-            let count = fits.count();
+            let count = filling.put_all(queue.slices_of_txq(txq), room, headers);
             queue.take_many(txq, count, |packets| window.begin_all(packets, headers));
             has_room = false;
         }

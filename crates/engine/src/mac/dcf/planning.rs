@@ -38,6 +38,14 @@ impl Dcf {
         self.end = start + span; // the sum may be `Time::NEVER`
     }
 
+    /// Plans the next transmission like [`Dcf::plan`], but is not inlined. The callers use this
+    /// function if contents are chosen when the transmission begins, because few of the events are
+    /// then ends of exchanges.
+    #[inline(never)]
+    pub(super) fn plan_apart<X: FrameExchange>(&mut self) {
+        self.plan::<X>();
+    }
+
     /// Returns the time from the planned start to the end of the data frame; if several contenders
     /// begin, to the end of the longest colliding frame.
     fn longest_planned_span(&mut self) -> Span {
