@@ -13,7 +13,7 @@ use super::routes::{Routes, Stop, WIRED};
 use super::wired::{Label, WiredLink};
 use crate::bottleneck::{self, Passed};
 use crate::cell::Cell;
-use crate::kernel::calendar::Calendar;
+use crate::kernel::arrivals::Arrivals;
 use crate::kernel::streams::Streams;
 use crate::kernel::time::{Span, Time};
 use crate::link::{self, Link};
@@ -34,7 +34,7 @@ pub(crate) struct Wires {
     pub(super) routes: Routes,
     /// Packets on links, ordered by their arrival times at the end of the link. If the times are
     /// equal, the order is that of the link numbers.
-    pub(super) carried: Calendar<Packet>,
+    pub(super) carried: Arrivals<Packet>,
     pub(super) gate: Gate,
     /// Link number of the virtual shared bottleneck.
     bottleneck: Option<usize>,
@@ -81,9 +81,9 @@ impl Wires {
         let links = links_of(scenario, &mut routes, streams);
         routes.lay_legs(&links);
         Wires {
+            carried: Arrivals::new(reach_of(scenario), links.len()),
             links,
             routes,
-            carried: Calendar::new(reach_of(scenario)),
             gate: Gate {
                 until: Time::NEVER,
                 held: VecDeque::new(),
