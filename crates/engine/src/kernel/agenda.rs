@@ -28,6 +28,9 @@ pub struct Agenda {
     tree: Vec<u64>,
     leaves: usize,
     slot_bits: u32,
+    /// Earliest deadline and its slot. They follow from the root, but are read more often than the
+    /// root changes.
+    first: (Time, usize),
 }
 
 impl Agenda {
@@ -38,6 +41,7 @@ impl Agenda {
             tree: vec![u64::MAX; 2 * leaves],
             leaves,
             slot_bits: leaves.trailing_zeros(),
+            first: (Time::NEVER, leaves - 1),
         }
     }
 
@@ -91,6 +95,8 @@ impl Agenda {
             }
             self.tree[node] = winner;
         }
+        let root = self.tree[node];
+        self.first = (self.time_of(root), root as usize & (self.leaves - 1));
     }
 
     /// Returns the deadline of `slot`.
@@ -102,8 +108,7 @@ impl Agenda {
     /// Returns the earliest deadline and its slot; `Time::NEVER` if no slot has a deadline.
     #[inline]
     pub fn first(&self) -> (Time, usize) {
-        let key = self.tree[1];
-        (self.time_of(key), (key & (self.leaves as u64 - 1)) as usize)
+        self.first
     }
 
     #[inline]
