@@ -212,7 +212,8 @@ impl Red {
     pub fn admit(&mut self, now: Time, backlog: &Backlog, packet: &Packet) -> Verdict {
         let verdict = match self.setting.form {
             RedForm::Ns2 => self.as_ns2(now, backlog, packet),
-            RedForm::Published => self.as_published(now, backlog, packet),
+            // the copy keeps `backlog` in registers for the other variant
+            RedForm::Published => self.as_published(now, *backlog, packet),
         };
         if backlog.packets < self.limit && !self.is_full(backlog) {
             return verdict;
@@ -224,7 +225,7 @@ impl Red {
     }
 
     #[inline(never)]
-    fn as_published(&mut self, now: Time, backlog: &Backlog, packet: &Packet) -> Verdict {
+    fn as_published(&mut self, now: Time, backlog: Backlog, packet: &Packet) -> Verdict {
         match backlog.idle_since {
             None => {
                 let queue = match self.setting.bytes {
