@@ -151,26 +151,21 @@ impl<T: Copy> Calendar<T> {
     /// Stores an event in a free entry, or in a new entry if no entry is free.
     #[inline(always)]
     fn store(&mut self, at: Time, order: u64, item: T) -> Due {
-        let place = self.free;
-        if let Some(entry) = self.entries.get_mut(place as usize) {
+        let mut place = self.free;
+        let free = self.entries.get_mut(place as usize);
+        if let Some(entry) = free {
             self.free = entry.next_free;
             entry.due = Due { at, order, place };
             entry.item = item;
-            return entry.due;
+        } else {
+            place = self.entries.len() as u32;
+            self.entries.push(Entry {
+                due: Due { at, order, place },
+                next_free: NONE,
+                item,
+            });
         }
-        self.store_in_new(at, order, item)
-    }
-
-    #[inline(never)]
-    fn store_in_new(&mut self, at: Time, order: u64, item: T) -> Due {
-        let place = self.entries.len() as u32;
-        let due = Due { at, order, place };
-        self.entries.push(Entry {
-            due,
-            next_free: NONE,
-            item,
-        });
-        due
+        Due { at, order, place }
     }
 
     /// Inserts an event on one of the next [`DAYS`] days, into the list of its day.

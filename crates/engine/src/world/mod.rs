@@ -269,8 +269,7 @@ impl<'a> World<'a> {
     fn arrive_over_wires(&mut self, now: Time) {
         self.network.clock.now = now;
         self.network.clock.events += 1;
-        if let Some(&packet) = self.network.wires.carried.pop() {
-            let mut packet = packet;
+        if let Some(mut packet) = self.network.wires.carried.pop().copied() {
             self.move_on(now, &mut packet);
         }
     }
