@@ -41,7 +41,7 @@ impl Agenda {
             tree: vec![u64::MAX; 2 * leaves],
             leaves,
             slot_bits: leaves.trailing_zeros(),
-            first: (Time::NEVER, 0),
+            first: (Time::NEVER, leaves - 1),
         }
     }
 

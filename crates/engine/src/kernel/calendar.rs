@@ -137,8 +137,7 @@ impl<T: Copy> Calendar<T> {
     pub fn push(&mut self, at: Time, rank: usize, item: T) {
         let order = (rank as u64) << COUNT_BITS | self.count;
         self.count += 1;
-        let place = self.place();
-        let due = Due { at, order, place };
+        let due = self.store(at, order, item);
         let day = at.0 >> self.day_bits;
         if day.wrapping_sub(self.today) < DAYS as u64 {
             self.show(day, due);
@@ -147,15 +146,26 @@ impl<T: Copy> Calendar<T> {
         } else {
             self.push_later(due, day);
         }
-        let entry = Entry {
-            due,
-            next_free: NONE,
-            item,
-        };
-        match self.entries.get_mut(place as usize) {
-            Some(known) => *known = entry,
-            None => self.entries.push(entry),
+    }
+
+    /// Stores an event in a free entry, or in a new entry if no entry is free.
+    #[inline(always)]
+    fn store(&mut self, at: Time, order: u64, item: T) -> Due {
+        let mut place = self.free;
+        let free = self.entries.get_mut(place as usize);
+        if let Some(entry) = free {
+            self.free = entry.next_free;
+            entry.due = Due { at, order, place };
+            entry.item = item;
+        } else {
+            place = self.entries.len() as u32;
+            self.entries.push(Entry {
+                due: Due { at, order, place },
+                next_free: NONE,
+                item,
+            });
         }
+        Due { at, order, place }
     }
 
     /// Inserts an event on one of the next [`DAYS`] days, into the list of its day.
@@ -223,19 +233,6 @@ impl<T: Copy> Calendar<T> {
         next.map_or(u64::MAX, |due| due.0.at.0 >> self.day_bits)
     }
 
-    /// Returns the index of a free entry; if no entry is free, the index after the last entry.
-    #[inline]
-    fn place(&mut self) -> u32 {
-        let place = self.free;
-        match self.entries.get(place as usize) {
-            Some(entry) => {
-                self.free = entry.next_free;
-                place
-            }
-            None => self.entries.len() as u32,
-        }
-    }
-
     /// Returns the time and the rank of the next event; `Time::NEVER` if no event is pending.
     #[inline(always)]
     pub fn first(&mut self) -> (Time, usize) {
@@ -291,7 +288,19 @@ impl<T: Copy> Calendar<T> {
     /// the earliest event to `next`.
     #[inline(never)]
     fn begin_rest(&mut self, day: u64) {
-        std::mem::swap(&mut self.rest[day as usize % DAYS], &mut self.begun);
+        let rest = &mut self.rest[day as usize % DAYS];
+        if let &mut [mut other] = &mut rest[..]
+            && self.next.place != NONE
+        {
+            // most of these days have two events
+            rest.clear();
+            if other < self.next {
+                std::mem::swap(&mut other, &mut self.next);
+            }
+            self.begun.push(other);
+            return;
+        }
+        std::mem::swap(rest, &mut self.begun);
         // most events are inserted in order of time, so that the reversed list is sorted already
         self.begun.reverse();
         if self.next.place != NONE {
@@ -343,7 +352,7 @@ impl<T: Copy> Calendar<T> {
     /// Returns whether a day with at least [`MANY`] events has begun since the last call.
     #[inline(always)]
     pub fn takes_fresh(&mut self) -> bool {
-        std::mem::take(&mut self.fresh)
+        self.fresh && std::mem::take(&mut self.fresh)
     }
 
     /// Returns the items of the pending events in the days that have begun, latest event first.

@@ -125,7 +125,7 @@ impl Link {
 
     /// Enqueues `packet` at `at`. The time `at` equals `now`, except that a pipe also accepts a
     /// later time ([`Pipe::enter`]).
-    #[inline]
+    #[inline(always)]
     pub fn enter(&mut self, now: Time, at: Time, packet: &mut Packet) -> Transit {
         match self {
             Link::Pipe(pipe) => pipe.enter(now, at, packet),

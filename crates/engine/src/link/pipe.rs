@@ -37,14 +37,13 @@ pub struct Pipe {
     /// Queueing times of the datagrams that depart in the measured period.
     waits: Waits,
     last_departure: Time,
-    /// Length and kind of the last packet, as [`size_key`] encodes them, and its serialisation
-    /// time.
-    last_sent: (u32, Span),
+    /// Length of the last packet, and its serialisation time.
+    last_sent: (u16, Span),
     busy_ns: u64,
     /// Measured period.
     measured: Range<Time>,
     longest: usize,
-    bins: Option<Bins>,
+    bins: Bins,
     /// Packets that entered with lookahead and will be lost, with the time and kind of the loss, in
     /// order of time.
     lost_later: VecDeque<(Time, Packet, Transit)>,
@@ -73,7 +72,7 @@ impl Pipe {
             last_sent: (0, Span::ZERO),
             busy_ns: 0,
             longest: 0,
-            bins: bin.map(|width| Bins::new(width, &measured)),
+            bins: Bins::new(bin.unwrap_or(Span(u64::MAX)), &measured),
             measured,
             lost_later: VecDeque::new(),
         }
@@ -141,12 +140,14 @@ impl Pipe {
             }
             Verdict::Mark | Verdict::Drop => return Transit::Refused,
         };
-        if self.last_sent.0 != size_key(packet) {
+        if self.last_sent.0 != packet.bytes || packet.kind == PacketKind::Datagram {
             self.prepare(at, packet, rate);
         }
+        let service = self.last_sent.1;
         let begins = self.last_departure.max(at);
-        let departs = begins.plus(self.last_sent.1);
-        self.busy_ns += self.last_sent.1.0;
+        let departs = begins.plus(service);
+        self.bins.add(begins, departs, self.busy_ns);
+        self.busy_ns += service.0;
         self.last_departure = departs;
         self.passage.add(at, departs);
         let residence = Residence {
@@ -156,25 +157,21 @@ impl Pipe {
             marked,
         };
         self.residences.push(now, residence);
-        if let Some(bins) = &mut self.bins {
-            bins.add(begins, departs);
-            let waiting = self.residences.waiting();
-            if waiting > self.longest && self.measured.contains(&at) {
-                self.longest = waiting;
-            }
+        let waiting = self.residences.waiting();
+        if waiting > self.longest && self.measured.contains(&at) {
+            self.longest = waiting;
         }
         Transit::Arrives(departs.plus(self.propagation))
     }
 
     /// Computes the serialisation time of `packet`, which enters at `at`. The caller calls this
-    /// method if the packet is a datagram, or if its length or kind differs from that of the
-    /// previous packet.
+    /// method if the packet is a datagram, or if its length differs from that of the previous
+    /// packet.
     #[inline(never)]
     fn prepare(&mut self, at: Time, packet: &Packet, rate_bps: u64) {
         let service = service(packet.bytes, rate_bps);
-        self.last_sent = (size_key(packet), service);
+        self.last_sent = (packet.bytes, service);
         if packet.kind == PacketKind::Datagram {
-            self.last_sent.0 = 0; // no packet has key 0, so that the caller calls this method for every datagram
             let departs = self.last_departure.max(at).plus(service);
             if departs > self.measured.start && departs <= self.measured.end {
                 self.waits.add(packet.flow, at, departs);
@@ -184,7 +181,7 @@ impl Pipe {
 
     /// Returns the decision of the queue discipline about `packet`, for disciplines other than
     /// drop-tail.
-    #[inline(never)]
+    #[inline(always)]
     fn judge(&mut self, at: Time, packet: &Packet) -> Verdict {
         if let Admission::Red(red) = &mut self.admission {
             self.residences.retire(at);
@@ -261,7 +258,7 @@ impl LinkModel for Pipe {
     }
 
     fn counters(&self, now: Time) -> QueueCounters {
-        let mut counters = self.passage.totals();
+        let mut counters = self.passage.totals(self.residences.entered());
         for residence in self.residences.open(now) {
             counters.take_back_leave(residence.entered, residence.departs);
             if residence.entered > now {
@@ -287,14 +284,8 @@ impl LinkModel for Pipe {
     }
 
     fn least_utilisation(&self) -> Option<f64> {
-        self.bins.as_ref().and_then(Bins::least)
+        self.bins.least(self.busy_ns)
     }
-}
-
-/// Returns a key that identifies the length and the kind of a packet.
-#[inline(always)]
-fn size_key(packet: &Packet) -> u32 {
-    u32::from(packet.bytes) << 8 | packet.kind as u32
 }
 
 /// Returns the serialisation time of a packet.

@@ -20,7 +20,9 @@ pub(super) struct Residences {
     /// Ring buffer, whose length is a power of two. Residences are numbered from the start, modulo
     /// 2^64. The index of a residence is its number modulo the length of the ring.
     ring: Box<[Residence]>,
-    first: usize,
+    /// Number of the first residence for which the ring has no room. The number of the oldest
+    /// stored residence is smaller by the length of the ring.
+    room_end: usize,
     /// Number of the oldest residence that had not ended when the last packet entered.
     serving: usize,
     next: usize,
@@ -32,7 +34,7 @@ impl Residences {
     pub(super) fn new() -> Residences {
         Residences {
             ring: Box::new([Residence::default(); 16]),
-            first: 0,
+            room_end: 16,
             serving: 0,
             next: 0,
             bytes: 0,
@@ -42,6 +44,16 @@ impl Residences {
     #[inline]
     fn residence(&self, number: usize) -> &Residence {
         &self.ring[number & (self.ring.len() - 1)]
+    }
+
+    /// Returns the number of the oldest stored residence.
+    fn first(&self) -> usize {
+        self.room_end.wrapping_sub(self.ring.len())
+    }
+
+    /// Returns the number of packets that have entered so far.
+    pub(super) fn entered(&self) -> u64 {
+        self.next as u64
     }
 
     /// Returns the number of packets in the queue, or in service, when the last packet entered.
@@ -84,7 +96,7 @@ impl Residences {
     /// asks only for states of the queue at `now` or later.
     #[inline]
     pub(super) fn push(&mut self, now: Time, residence: Residence) {
-        if self.next.wrapping_sub(self.first) == self.ring.len() {
+        if self.next == self.room_end {
             self.make_room(now);
         }
         let place = self.next & (self.ring.len() - 1);
@@ -98,23 +110,24 @@ impl Residences {
     #[cold]
     fn make_room(&mut self, now: Time) {
         let over = self.number_before(|residence| residence.departs > now);
-        let passed = self.serving.wrapping_sub(self.first);
-        self.first = self.first.wrapping_add(over.min(passed));
-        let open = self.next.wrapping_sub(self.first);
+        let passed = self.serving.wrapping_sub(self.first());
+        let first = self.first().wrapping_add(over.min(passed));
+        let open = self.next.wrapping_sub(first);
         if 2 * open > self.ring.len() {
             let mut ring = vec![Residence::default(); 2 * self.ring.len()].into_boxed_slice();
-            for number in (0..open).map(|k| self.first.wrapping_add(k)) {
+            for number in (0..open).map(|k| first.wrapping_add(k)) {
                 ring[number & (2 * self.ring.len() - 1)] = *self.residence(number);
             }
             self.ring = ring;
         }
+        self.room_end = first.wrapping_add(self.ring.len());
     }
 
     /// Returns the residences that have not ended at `now`, in order.
     pub(super) fn open(&self, now: Time) -> impl Iterator<Item = &Residence> {
         let over = self.number_before(|residence| residence.departs > now);
-        let known = self.next.wrapping_sub(self.first);
-        (over..known).map(|k| self.residence(self.first.wrapping_add(k)))
+        let known = self.next.wrapping_sub(self.first());
+        (over..known).map(|k| self.residence(self.first().wrapping_add(k)))
     }
 
     /// Returns the number of packets in the queue at `now`.
@@ -126,10 +139,10 @@ impl Residences {
     /// Returns the number of residences before the first residence for which `is_later` is true, by
     /// bisection.
     fn number_before(&self, is_later: impl Fn(&Residence) -> bool) -> usize {
-        let (mut low, mut high) = (0, self.next.wrapping_sub(self.first));
+        let (mut low, mut high) = (0, self.next.wrapping_sub(self.first()));
         while low < high {
             let middle = low.midpoint(high);
-            if is_later(self.residence(self.first.wrapping_add(middle))) {
+            if is_later(self.residence(self.first().wrapping_add(middle))) {
                 high = middle;
             } else {
                 low = middle + 1;
@@ -163,8 +176,9 @@ mod tests {
             entries in prop::collection::vec((0_u64..30, 0_u64..40, 1_u64..60), 1..120),
         ) {
             let mut residences = Residences::new();
-            residences.first = usize::MAX - 40; // during the test, the numbers wrap around
-            (residences.serving, residences.next) = (residences.first, residences.first);
+            let first = usize::MAX - 40; // during the test, the numbers wrap around
+            residences.room_end = first.wrapping_add(residences.ring.len());
+            (residences.serving, residences.next) = (first, first);
             let mut plain: VecDeque<Residence> = VecDeque::new();
             let (mut now, mut at, mut free) = (0, 0, 0);
             for (later, ahead, service) in entries {

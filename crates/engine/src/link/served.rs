@@ -106,7 +106,7 @@ impl Served {
             let departs = now + service;
             self.busy_ns += service.0;
             if let Some(bins) = &mut self.bins {
-                bins.add(now, departs);
+                bins.add(now, departs, self.busy_ns - service.0);
             }
             (departs, packet)
         });
@@ -205,6 +205,6 @@ impl LinkModel for Served {
     }
 
     fn least_utilisation(&self) -> Option<f64> {
-        self.bins.as_ref().and_then(Bins::least)
+        self.bins.as_ref()?.least(self.busy_ns)
     }
 }

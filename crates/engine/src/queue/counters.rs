@@ -34,31 +34,30 @@ pub struct QueueCounters {
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C)]
 pub struct Passage {
-    packets: u64,
+    entered_sum: u64,
     /// Number of packets that were marked.
     pub marked: u64,
-    entered_sum: u64,
+    left_sum: u64,
     /// Number of packets that were refused at arrival.
     pub refused: u64,
-    left_sum: u64,
 }
 
 impl Passage {
     /// Counts a packet that arrives at `entered` and leaves at `departs`.
     #[inline(always)]
     pub fn add(&mut self, entered: Time, departs: Time) {
-        self.packets += 1;
         self.entered_sum = self.entered_sum.wrapping_add(entered.0);
         self.left_sum = self.left_sum.wrapping_add(departs.0);
     }
 
-    /// Returns the counters after the departure of all packets.
-    pub fn totals(self) -> QueueCounters {
+    /// Returns the counters after the departure of all packets, if `packets` packets have entered
+    /// the queue.
+    pub fn totals(self, packets: u64) -> QueueCounters {
         QueueCounters {
-            offered: self.packets + self.refused,
+            offered: packets + self.refused,
             dropped: self.refused,
             marked: self.marked,
-            left: self.packets,
+            left: packets,
             sojourn_ns: self.left_sum.wrapping_sub(self.entered_sum),
             entered_sum: self.entered_sum,
             left_sum: self.left_sum,

@@ -212,7 +212,13 @@ impl Red {
     pub fn admit(&mut self, now: Time, backlog: &Backlog, packet: &Packet) -> Verdict {
         let verdict = match self.setting.form {
             RedForm::Ns2 => self.as_ns2(now, backlog, packet),
-            RedForm::Published => self.as_published(now, backlog, packet),
+            RedForm::Published => {
+                let queue = match self.setting.bytes {
+                    true => backlog.bytes as f64,
+                    false => f64::from(backlog.packets),
+                };
+                self.as_published(now, queue, backlog.idle_since, packet)
+            }
         };
         if backlog.packets < self.limit && !self.is_full(backlog) {
             return verdict;
@@ -224,15 +230,15 @@ impl Red {
     }
 
     #[inline(never)]
-    fn as_published(&mut self, now: Time, backlog: &Backlog, packet: &Packet) -> Verdict {
-        match backlog.idle_since {
-            None => {
-                let queue = match self.setting.bytes {
-                    true => backlog.bytes as f64,
-                    false => f64::from(backlog.packets),
-                };
-                self.average += self.weight * (queue - self.average);
-            }
+    fn as_published(
+        &mut self,
+        now: Time,
+        queue: f64,
+        idle_since: Option<Time>,
+        packet: &Packet,
+    ) -> Verdict {
+        match idle_since {
+            None => self.average += self.weight * (queue - self.average),
             Some(since) => {
                 let missed = self.packets_per_s * now.since(since).seconds();
                 self.average *= libm::pow(self.memory, missed);

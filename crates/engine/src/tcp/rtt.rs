@@ -29,7 +29,8 @@ pub struct RttEstimator {
     smoothed: Option<Smoothed>,
     last_sample: Span,
     rto: Span,
-    min_rto: Span,
+    /// Smallest RTO. [ns]
+    min_rto: f64,
     backoffs: u32,
     timeouts: u32,
 }
@@ -47,7 +48,7 @@ impl RttEstimator {
             smoothed: None,
             last_sample: Span::ZERO,
             rto: initial_rto.min(MAX_RTO),
-            min_rto,
+            min_rto: min_rto.nanoseconds(),
             backoffs: 0,
             timeouts: 0,
         }
@@ -77,9 +78,13 @@ impl RttEstimator {
             }
         };
         let variance = (4.0 * next.rttvar).max(GRANULARITY.0 as f64);
-        self.rto = Span::from_nanoseconds(next.srtt + variance)
-            .max(self.min_rto)
-            .min(MAX_RTO);
+        let rto = next.srtt + variance;
+        // `f64::max` takes several more instructions, for numbers that are not finite
+        let bounded = match rto > self.min_rto {
+            true => rto,
+            false => self.min_rto,
+        };
+        self.rto = Span::from_nanoseconds(bounded.min(MAX_RTO.0 as f64));
         self.smoothed = Some(next);
         self.last_sample = sample;
         self.backoffs = 0;

@@ -168,25 +168,27 @@ impl Sender {
     #[inline(always)]
     pub fn on_ack(&mut self, now: Time, ack: Ack) {
         if ack.ece.speaks() {
-            return self.on_speaking_ack(now, ack);
+            return self.on_speaking_ack(now, ack.next, ack.echo, ack.ece);
         }
-        self.take_ack(now, ack, false);
+        self.take_ack(now, ack.next, ack.echo, false);
     }
 
-    /// Processes an ACK with an ECN echo.
+    /// Processes an ACK with an ECN echo. The arguments are single values, because an `Ack` would be
+    /// written to memory on every ACK.
     #[cold]
     #[inline(never)]
-    fn on_speaking_ack(&mut self, now: Time, ack: Ack) {
-        self.on_echo(now, ack.next, ack.ece);
-        self.take_ack(now, ack, ack.ece.is_set());
+    fn on_speaking_ack(&mut self, now: Time, next: u32, echo: Time, ece: EcnEcho) {
+        self.on_echo(now, next, ece);
+        self.take_ack(now, next, echo, ece.is_set());
     }
 
-    /// Processes an ACK apart from its ECN echo. The window does not grow if `holds` is true.
+    /// Processes an ACK apart from its ECN echo. `next` is the number of the next expected segment,
+    /// and `echo` is the echoed timestamp. The window does not grow if `holds` is true.
     #[inline(always)]
-    fn take_ack(&mut self, now: Time, ack: Ack, holds: bool) {
-        if ack.next > self.snd_una {
-            self.on_new_ack(now, ack, holds);
-        } else if ack.next == self.snd_una && self.snd_una < self.snd_max {
+    fn take_ack(&mut self, now: Time, next: u32, echo: Time, holds: bool) {
+        if next > self.snd_una {
+            self.on_new_ack(now, next, echo, holds);
+        } else if next == self.snd_una && self.snd_una < self.snd_max {
             self.on_dup_ack(now);
         }
         // an ACK below `snd_una` is ignored, because a later ACK has overtaken it
@@ -416,17 +418,17 @@ impl Sender {
     }
 
     #[inline(always)]
-    fn on_new_ack(&mut self, now: Time, ack: Ack, holds: bool) {
-        debug_assert!(ack.next <= self.snd_max, "ACK of data never sent");
-        let acked = ack.next - self.snd_una;
-        self.rtt.on_sample(now.since(ack.echo), self.flight());
-        self.snd_una = ack.next;
+    fn on_new_ack(&mut self, now: Time, next: u32, echo: Time, holds: bool) {
+        debug_assert!(next <= self.snd_max, "ACK of data never sent");
+        let acked = next - self.snd_una;
+        self.rtt.on_sample(now.since(echo), self.flight());
+        self.snd_una = next;
         // after go-back-N the ACK may cover segments that have not been sent again yet
-        self.snd_nxt = self.snd_nxt.max(ack.next);
+        self.snd_nxt = self.snd_nxt.max(next);
         self.retransmit = false;
 
         let mut restart = true;
-        match self.recovery.on_new_ack(self.recovery_mode, ack.next) {
+        match self.recovery.on_new_ack(self.recovery_mode, next) {
             Reaction::Partial { first } => {
                 self.congestion
                     .on_recovery_ack(RecoveryAck::Partial { acked });
@@ -477,14 +479,16 @@ impl Sender {
     /// [`NewAck::delivered`].
     #[inline(always)]
     fn grow(&mut self, now: Time, acked: u32, delivered: u32) {
-        self.congestion.on_ack(NewAck {
-            now,
-            acked,
-            delivered,
-            snd_una: self.snd_una,
-            snd_nxt: self.snd_nxt,
-            rtt: &self.rtt,
-        });
+        if !self.congestion.grow_as_newreno() {
+            self.congestion.on_ack(NewAck {
+                now,
+                acked,
+                delivered,
+                snd_una: self.snd_una,
+                snd_nxt: self.snd_nxt,
+                rtt: &self.rtt,
+            });
+        }
     }
 
     fn go_back(&mut self) {

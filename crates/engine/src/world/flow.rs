@@ -421,25 +421,21 @@ impl FlowState {
         // only a new ACK gives a round-trip sample: a duplicate ACK echoes the timestamp of a
         // segment that was already acknowledged
         if u64::from(packet.number) > sender.acked() {
-            self.counters.delay_ns += now.since(packet.stamp).0;
+            let rtt = now.since(packet.stamp);
+            self.counters.delay_ns += rtt.0;
             self.counters.delay_samples += 1;
             if self.timing {
-                keep_rtt(&mut self.rtts, now.since(packet.stamp));
+                keep_rtt(&mut self.rtts, rtt);
             }
         } else if packet.kind == PacketKind::SynAck {
             return sender.on_syn_ack(now, packet.stamp);
         }
-        let ack = Ack {
-            next: packet.number,
-            echo: packet.stamp,
-            sack: packet.sack,
-            ece: packet.echo,
-        };
-        if sender.needs_blocks(&ack) {
-            let blocks = receiver.blocks(ack.sack);
-            sender.on_sack(now, ack, &blocks);
+        // each call has its own `Ack`, so that the frequent call passes it in registers
+        if sender.needs_blocks(&ack_of(packet)) {
+            let blocks = receiver.blocks(packet.sack);
+            sender.on_sack(now, ack_of(packet), &blocks);
         } else {
-            sender.on_ack(now, ack);
+            sender.on_ack(now, ack_of(packet));
         }
         if sender.finished() {
             self.note_end(now);
@@ -542,6 +538,17 @@ impl FlowState {
 #[inline(always)]
 pub(super) fn is_marked(packet: &Packet) -> bool {
     packet.ecn == Ecn::Experienced || packet.echo.speaks()
+}
+
+/// Returns the ACK in a packet.
+#[inline(always)]
+fn ack_of(packet: &Packet) -> Ack {
+    Ack {
+        next: packet.number,
+        echo: packet.stamp,
+        sack: packet.sack,
+        ece: packet.echo,
+    }
 }
 
 #[cold]

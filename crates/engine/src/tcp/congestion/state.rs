@@ -114,22 +114,25 @@ impl Congestion {
             .map_or(now, |events| events.earliest_departure(now))
     }
 
+    /// Increases the window on an ACK of new data, if the control is NewReno without extensions,
+    /// which uses no properties of the ACK. Otherwise the value is false, and the caller must call
+    /// [`Congestion::on_ack`].
     #[inline(always)]
-    pub(in crate::tcp) fn on_ack(&mut self, ack: NewAck) {
-        if self.extras.is_some() {
-            self.on_ack_with_extras(ack);
-        } else if let Control::NewReno(control) = &mut self.control {
-            control.on_ack(&mut self.window, ack);
-        } else {
-            self.on_ack_of_other(ack);
+    pub(in crate::tcp) fn grow_as_newreno(&mut self) -> bool {
+        let is_newreno = self.extras.is_none() && matches!(self.control, Control::NewReno(_));
+        if is_newreno {
+            self.window.grow();
         }
+        is_newreno
     }
 
-    /// Processes an ACK by a control other than NewReno. The window of NewReno is updated without a
-    /// call of this function.
+    /// Processes an ACK of new data.
     #[inline(never)]
-    fn on_ack_of_other(&mut self, ack: NewAck) {
-        self.control.on_ack(&mut self.window, ack);
+    pub(in crate::tcp) fn on_ack(&mut self, ack: NewAck) {
+        match self.extras {
+            Some(_) => self.on_ack_with_extras(ack),
+            None => self.control.on_ack(&mut self.window, ack),
+        }
     }
 
     #[cold]

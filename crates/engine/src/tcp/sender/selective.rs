@@ -39,7 +39,7 @@ impl Sender {
             self.congestion.on_delivered(now, ack.next, blocks);
         }
         let Some(mut board) = self.scoreboard.take() else {
-            return self.take_ack(now, ack, ack.ece.is_set());
+            return self.take_ack(now, ack.next, ack.echo, ack.ece.is_set());
         };
         match &mut *board {
             Board::Counted(board) => self.on_counted_ack(now, ack, blocks, board),

@@ -13,6 +13,9 @@ pub(in crate::world) struct Deferred {
     /// Safe time, the limit of lookahead: before this time there is no planned event, and no
     /// observation such as a sample of cwnd.
     pub(in crate::world) safe_until: Time,
+    /// Earlier of the safe time and the time of the next sample of congestion windows. Up to this
+    /// time, an ACK may be processed without a check of other events than those of its flow.
+    pub(in crate::world) acks_until: Time,
     /// Time of the next sample of congestion windows. The next field is the sampling interval.
     pub(in crate::world) next_reading: Time,
     pub(in crate::world) reading_interval: Span,
@@ -36,6 +39,7 @@ impl Deferred {
     pub(in crate::world) fn new(flows: usize, reach: Span) -> Deferred {
         Deferred {
             safe_until: Time::ZERO,
+            acks_until: Time::ZERO,
             next_reading: Time::NEVER,
             reading_interval: Span::ZERO,
             segments: Calendar::new(reach),
@@ -56,6 +60,13 @@ impl Deferred {
     /// Sets the times of the samples of cwnd: the first at `next`, then one sample per `interval`.
     pub(in crate::world) fn expect_readings(&mut self, next: Time, interval: Span) {
         (self.next_reading, self.reading_interval) = (next, interval);
+        self.acks_until = self.safe_until.min(next);
+    }
+
+    /// Sets the safe time, the limit of lookahead.
+    pub(in crate::world) fn set_safe_time(&mut self, until: Time) {
+        self.safe_until = until;
+        self.acks_until = until.min(self.next_reading);
     }
 
     /// Returns the cwnd that was stored for the current sample of flow `index`; `None` if cwnd has

@@ -157,8 +157,7 @@ impl Network {
     fn reach_sender(&mut self, at: Time, ack: &Packet) {
         let flow = &self.flows.states[ack.flow as usize];
         let deferred = &self.flows.deferred;
-        let before = flow.timer.min(deferred.next_reading);
-        let is_next = at <= before.min(deferred.safe_until) && !flow.has_deferred;
+        let is_next = at <= flow.timer.min(deferred.acks_until) && !flow.has_deferred;
         if is_next || self.becomes_next(at, ack) {
             self.take_ack(at, ack);
         }
@@ -261,7 +260,7 @@ impl Network {
     /// Sets the safe time (the limit of lookahead) to `until`, and processes the deferred ACKs that
     /// arrive before this time.
     pub(super) fn set_safe_time(&mut self, until: Time) {
-        self.flows.deferred.safe_until = until;
+        self.flows.deferred.set_safe_time(until);
         // all flows with due ACKs are collected first, because a flow whose ACKs must also wait for
         // its timer is added to the list of due flows again
         let mut due = std::mem::take(&mut self.flows.deferred.due);
