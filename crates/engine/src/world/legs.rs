@@ -27,7 +27,9 @@ use crate::kernel::time::Span;
 use crate::link::Link;
 
 /// A section of a route: a link, a queue or an endpoint, and the pure delays before and after it.
+/// The alignment keeps a leg in one cache line.
 #[derive(Clone, Copy, Debug)]
+#[repr(align(32))]
 pub(super) struct Leg {
     /// Sum of the pure delays before the place (link, queue or endpoint) of the leg.
     pub(super) lead: Span,
