@@ -69,9 +69,16 @@ impl<T: Copy> Arrivals<T> {
     /// Inserts an arrival at time `at`. `rank` is below 2^24.
     #[inline(always)]
     pub fn push(&mut self, at: Time, rank: usize, item: T) {
-        if rank >= self.listed {
-            return self.others.push(at, rank, item);
+        match self.listed {
+            0 => self.others.push(at, rank, item),
+            _ => self.push_in_order(at, rank, item),
         }
+    }
+
+    /// Inserts an arrival into the list of its link. Not inlined, because large networks would pay
+    /// for it.
+    #[inline(never)]
+    fn push_in_order(&mut self, at: Time, rank: usize, item: T) {
         let list = &mut self.lists[rank];
         if at < list.from {
             list.from = Time::NEVER;
@@ -124,6 +131,14 @@ impl<T: Copy> Arrivals<T> {
     /// and returns its item.
     #[inline(always)]
     pub fn pop(&mut self) -> Option<T> {
+        match self.listed {
+            0 => self.others.pop().copied(),
+            _ => self.pop_in_order(),
+        }
+    }
+
+    #[inline(never)]
+    fn pop_in_order(&mut self) -> Option<T> {
         let Some(list) = self.lists.get_mut(self.source) else {
             return self.pop_other();
         };
@@ -133,13 +148,11 @@ impl<T: Copy> Arrivals<T> {
         Some(item)
     }
 
-    #[inline(always)]
+    #[cold]
     fn pop_other(&mut self) -> Option<T> {
         let item = self.others.pop().copied();
-        if self.listed > 0 {
-            self.first_other = self.others.first();
-            self.find_next();
-        }
+        self.first_other = self.others.first();
+        self.find_next();
         item
     }
 
