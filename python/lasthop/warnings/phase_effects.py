@@ -39,11 +39,12 @@ from itertools import combinations, islice
 from math import gcd, inf
 from typing import Any
 
-from lasthop.answers.estimates import estimates_of
+from lasthop.answers.summary import estimates_in
 from lasthop.errors import listed
 from lasthop.models.dcf.airtime import aifs_s, exchange_s
 from lasthop.scenario.csma import CsmaFlow
 from lasthop.scenario.queues import Queue, Threshold
+from lasthop.scenario.rows import passing
 from lasthop.scenario.transports import Udp
 from lasthop.scenario.typed import (
     AggregatingCell,
@@ -94,7 +95,7 @@ too long.
 
 def phase_effects(scenario: Scenario, summary: Mapping[str, Any]) -> list[str]:
     """Return warnings about queues of a result that dropped packets, possibly in fixed phases."""
-    drops = estimates_of(summary.get("queues", ()), "drop_probability")
+    drops = estimates_in(summary, "queues", "drop_probability")
     full = {name for name, part in drops.items() if part.mean}
     return [
         *(
@@ -132,13 +133,18 @@ def exposed(scenario: Scenario, among: Collection[str]) -> Iterator[tuple[str, s
     }
     if not queues:
         return
-    links = {link.name: link for link in scenario.links}
+    delays_s: dict[str, float] = {}
+    jittered: set[str] = set()
+    for link in passing(scenario.links):
+        delays_s[link.name] = link.delay_s
+        if link.jitter_s:
+            jittered.add(link.name)
     rtts: dict[str, set[float]] = {}
     for flow in scenario.tcp_flows:
-        way = [links[name] for name in (*flow.forward, *flow.back)]
+        way = (*flow.forward, *flow.back)
         is_bulk = flow.web is None and not flow.station
-        if is_bulk and not any(link.jitter_s for link in way):
-            rtt = round(sum(link.delay_s for link in way), 9)
+        if is_bulk and jittered.isdisjoint(way):
+            rtt = round(sum(delays_s[name] for name in way), 9)
             for name in flow.forward:
                 if name in queues:
                     rtts.setdefault(name, set()).add(rtt)
