@@ -1,6 +1,5 @@
 """Record of a simulation: all data except its summary, for pickling, saving and loading."""
 
-import hashlib
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -235,4 +234,6 @@ def record_text(output: Output, scenario: Scenario, summary: Mapping[str, Any]) 
 
 def seal_of(text: str) -> str:
     """Return the fingerprint of the text of ``result.json``."""
+    import hashlib
+
     return hashlib.sha256(text.encode()).hexdigest()

@@ -10,7 +10,6 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -22,7 +21,10 @@ from lasthop.progress.interruption import INTERRUPTED, exit_quietly, exits_quiet
 from lasthop.progress.steps import Watcher, watched_by
 
 if TYPE_CHECKING:
+    from lasthop.emulation import Emulation
+    from lasthop.prediction.prediction import Prediction
     from lasthop.progress.steps import Step
+    from lasthop.simulation.result import Result
     from lasthop.simulation.simulate import ProgressCallback
 
 USER_ERROR = 2
@@ -210,6 +212,8 @@ MEASURED_HINT = (
 
 def usage_error(error: typer.TyperException, command: Sequence[str]) -> tuple[str, str]:
     """Return message and hint for a wrong command line, in the same form as other errors."""
+    from difflib import get_close_matches
+
     message = error.format_message().rstrip(".")
     message = re.sub(r"^Invalid value for '?(.*?)'?: (?=\")", r"\1 ", message)
     message = re.sub(r"^Invalid value for '?(.*?)'?: ", r"\1: ", message)
@@ -250,6 +254,11 @@ def warn(*lines: str) -> None:
     """Print warnings on standard error. A user must read the warnings before trusting a result."""
     for line in () if is_quiet() else lines:
         print(f"warning: {line}", file=sys.stderr)
+
+
+def print_warnings(*answers: "Prediction | Result | Emulation") -> None:
+    """Print the warnings of results on standard error, each once."""
+    warn(*dict.fromkeys(line for answer in answers for line in answer.warnings))
 
 
 def note(line: str, *, err: bool = False) -> None:

@@ -1,6 +1,5 @@
 """Option `--plot [FILE]` of several commands: whether to draw a picture, and where to save it."""
 
-import hashlib
 import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -133,6 +132,8 @@ def changes_part(parts: Parts) -> str:
     short = re.sub(r"[^\w.,=+-]+", "_", plain, flags=re.ASCII)[:LONGEST]
     if short == plain:
         return short
+    import hashlib
+
     return f"{short}-{hashlib.sha256(total.encode()).hexdigest()[:8]}"
 
 

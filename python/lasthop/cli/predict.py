@@ -9,7 +9,7 @@ import typer
 
 from lasthop.answers.digits import plain
 from lasthop.answers.estimates import Estimate
-from lasthop.cli.boundary import print_error, warn
+from lasthop.cli.boundary import print_error, print_warnings
 from lasthop.cli.options import (
     JSON,
     MAX_MEMORY,
@@ -141,8 +141,3 @@ def has_shares(scenario: Scenario) -> bool:
     except UserError:
         return False
     return any("goodput_share" in station for station in prediction.summary["stations"])
-
-
-def print_warnings(*answers: "Prediction | Result | Emulation") -> None:
-    """Print the warnings of results on standard error, each once."""
-    warn(*dict.fromkeys(line for answer in answers for line in answer.warnings))

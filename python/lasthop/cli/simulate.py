@@ -12,7 +12,7 @@ from lasthop.answers.digits import span
 from lasthop.answers.overwrite import CAPTURE, refuse_foreign, refuse_if_foreign
 from lasthop.answers.saving import MAX_FRAMES, RESULT_FILES
 from lasthop.cli import options
-from lasthop.cli.boundary import Interrupted, print_either, simulating, warn
+from lasthop.cli.boundary import Interrupted, print_either, print_warnings, simulating, warn
 from lasthop.cli.footer import print_footer, print_notes
 from lasthop.cli.options import (
     File,
@@ -25,8 +25,6 @@ from lasthop.cli.options import (
     writable_file,
 )
 from lasthop.cli.picture import PLOT, changed, picture_path, save_picture, tell
-from lasthop.cli.predict import print_warnings
-from lasthop.cli.progress import speed
 from lasthop.cli.report import ANONYMISE, REPORT_FILE, report_path, save_report
 from lasthop.cli.tables import print_answer
 from lasthop.display.delays import Delays
@@ -34,7 +32,6 @@ from lasthop.errors import UserError
 from lasthop.extras import need
 from lasthop.scenario.scenario import Scenario
 from lasthop.scenario.typed import CellScenario
-from lasthop.scenario.values import read_range, sizes
 from lasthop.simulation.result import Result
 from lasthop.simulation.simulate import simulate as run
 
@@ -168,6 +165,8 @@ def air_figure(result: Result, from_s: float, to_s: float) -> "Figure":
 
 def stretch(text: str, scenario: Scenario) -> tuple[float, float]:
     """Return the interval of simulated time from --air. [s]"""
+    from lasthop.scenario.values import read_range, sizes
+
     option = f"--air {text}"
     refuse_without_cell(option, scenario)
     result = read_range(text, "--air")
@@ -234,6 +233,8 @@ def print_runs(result: Result, delays: Delays) -> None:
 
 def print_timing(result: Result, wall: float, cpu: float) -> None:
     """Print real and CPU time on standard error. Results never contain these times."""
+    from lasthop.cli.progress import speed
+
     simulated = result.replications * result.heading.duration_s
     print(
         f"timing: {wall:.2f} s, {cpu:.2f} s of CPU time, "

@@ -33,15 +33,13 @@ the sources lose packets. If N is a multiple of this number, only one source los
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from fractions import Fraction
 from functools import partial
 from itertools import combinations, islice
 from math import gcd, inf
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lasthop.answers.summary import estimates_in
 from lasthop.errors import listed
-from lasthop.models.dcf.airtime import aifs_s, exchange_s
 from lasthop.scenario.csma import CsmaFlow
 from lasthop.scenario.queues import Queue, Threshold
 from lasthop.scenario.rows import passing
@@ -58,6 +56,9 @@ from lasthop.scenario.typed import (
     UdpFlow,
 )
 from lasthop.warnings.full_queue import DRAWN, lock_time_s
+
+if TYPE_CHECKING:
+    from fractions import Fraction
 
 __all__ = ["phase_effects", "phase_locks"]
 
@@ -284,6 +285,8 @@ def of_links(meeting: Meeting, was_full: bool) -> Iterator[str]:
         return
     if len(meeting.feeders) < 2 or not (was_full or meeting.may_fill):
         return
+    from fractions import Fraction
+
     for feeder, flows in meeting.feeding:
         if feeder is None or feeder.is_host or not feeder.is_steady or not feeder.rate_bps:
             continue
@@ -410,8 +413,10 @@ SOURCES = 30
 """
 
 
-def packet_rate(udp: Udp) -> Fraction:
+def packet_rate(udp: Udp) -> "Fraction":
     """Return the packet rate of a constant-rate source. [packets/s]"""
+    from fractions import Fraction
+
     return Fraction(int(udp.rate_bps), 8 * udp.payload_bytes)
 
 
@@ -560,6 +565,8 @@ def load_of(flow: Flow, hop: Hop, scenario: Scenario) -> float:
 
 def least_exchange_s(flow: UdpFlow, station: Station, scenario: CellScenario) -> float:
     """Return the smallest air time of one datagram, including its channel access. [s]"""
+    from lasthop.models.dcf.airtime import aifs_s, exchange_s
+
     cell = scenario.cell
     rate_bps = station.rate_bps if flow.is_up else station.downlink_rate_bps
     if isinstance(cell, AggregatingCell):
