@@ -4,10 +4,8 @@ import shlex
 from collections.abc import Iterator, Sequence
 from textwrap import wrap
 
-import typer
-
 from lasthop.answers.answer import Answer
-from lasthop.cli.screen import screen_width
+from lasthop.cli.screen import echo, screen_width
 from lasthop.scenario.scenario import Scenario
 
 __all__ = ["print_footer", "print_notes"]
@@ -25,13 +23,13 @@ def print_footer(scenario: Scenario, answer: Answer) -> None:
     Nothing is simulated.
     """
     for line in footer(scenario, answer):
-        typer.echo(line)
+        echo(line)
 
 
 def print_notes(notes: Sequence[str]) -> None:
     """Print notes about a finished run, wrapped to the width of the screen."""
     for note in notes:
-        typer.echo("\n".join(wrapped(f"note: {note}", "")))
+        echo("\n".join(wrapped(f"note: {note}", "")))
 
 
 def footer(scenario: Scenario, answer: Answer) -> Iterator[str]:

@@ -3,13 +3,13 @@
 import sys
 from collections.abc import Iterator
 from math import ceil, log10
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import typer
 
 from lasthop.answers.digits import plain
 from lasthop.answers.estimates import Estimate
-from lasthop.cli.boundary import print_error, print_warnings
+from lasthop.cli.boundary import print_error, print_warnings, warn
 from lasthop.cli.options import (
     JSON,
     MAX_MEMORY,
@@ -30,11 +30,7 @@ from lasthop.prediction.predict import predict as ask
 from lasthop.prediction.prediction import Prediction
 from lasthop.scenario.from_json import Table, read_as
 from lasthop.scenario.scenario import Scenario
-from lasthop.simulation.result import Result
 from lasthop.warnings.settings import warnings_for
-
-if TYPE_CHECKING:
-    from lasthop.emulation import Emulation
 
 
 def predict(

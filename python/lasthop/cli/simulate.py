@@ -6,8 +6,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import typer
-
 from lasthop.answers.digits import span
 from lasthop.answers.overwrite import CAPTURE, refuse_foreign, refuse_if_foreign
 from lasthop.answers.saving import MAX_FRAMES, RESULT_FILES
@@ -26,6 +24,7 @@ from lasthop.cli.options import (
 )
 from lasthop.cli.picture import PLOT, changed, picture_path, save_picture, tell
 from lasthop.cli.report import ANONYMISE, REPORT_FILE, report_path, save_report
+from lasthop.cli.screen import echo
 from lasthop.cli.tables import print_answer
 from lasthop.display.delays import Delays
 from lasthop.errors import UserError
@@ -228,7 +227,7 @@ def print_runs(result: Result, delays: Delays) -> None:
         f"{result.replications} x {span(heading.duration_s)}, first {heading.warmup_s:g} s "
         f"cut, seed {result.seed}; {interval}\n"
     )
-    typer.echo("\n".join([heading.scenario, *delays.headlines(), runs]))
+    echo("\n".join([heading.scenario, *delays.headlines(), runs]))
 
 
 def print_timing(result: Result, wall: float, cpu: float) -> None:
