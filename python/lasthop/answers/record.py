@@ -8,7 +8,6 @@ from math import inf
 from typing import Any, Protocol
 
 from lasthop.errors import UserError
-from lasthop.scenario.origin import origin_of
 from lasthop.scenario.scenario import Scenario
 
 __all__ = ["KIND", "Output", "StoredOutput", "SummaryAlone", "record_text", "seal_of"]
@@ -212,6 +211,8 @@ def record_text(output: Output, scenario: Scenario, summary: Mapping[str, Any]) 
     series. It also contains distributions if there are any, and the fingerprint of the matching
     ``result.json``.
     """
+    from lasthop.scenario.origin import origin_of
+
     head = {
         "kind": KIND,
         "scenario": summary["scenario"],

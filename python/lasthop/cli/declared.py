@@ -4,7 +4,6 @@ The import of typer takes a quarter of the instructions of a short simulation. T
 help, for errors, and for the command lines that `lasthop.cli.direct` does not read.
 """
 
-import inspect
 from collections.abc import Callable
 from typing import Annotated, Any, NamedTuple, get_args, get_origin
 
@@ -46,12 +45,14 @@ def bad_parameter(message: str) -> Exception:
 
 def for_typer(function: Callable[..., Any]) -> Callable[..., Any]:
     """Set the signature of a command's function to the signature that typer reads."""
-    signature = inspect.signature(function)
+    from inspect import signature
+
+    own = signature(function)
     parameters = [
         each.replace(default=_converted(each.default), annotation=_annotation(each.annotation))
-        for each in signature.parameters.values()
+        for each in own.parameters.values()
     ]
-    function.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+    function.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]
     return function
 
 

@@ -1,6 +1,5 @@
 """Short explanation below the tables of a run: where packets wait, and what limits the flows."""
 
-import shlex
 from collections.abc import Iterator, Sequence
 from textwrap import wrap
 
@@ -46,7 +45,9 @@ def footer(scenario: Scenario, answer: Answer) -> Iterator[str]:
         for line in lines:
             yield from wrapped(line, "  ")
     if not scenario.source.startswith("<"):
-        yield f"what helps: lasthop explain {shlex.quote(scenario.source)}"
+        from shlex import quote
+
+        yield f"what helps: lasthop explain {quote(scenario.source)}"
 
 
 def wrapped(line: str, indent: str) -> list[str]:

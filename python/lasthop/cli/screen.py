@@ -1,7 +1,6 @@
 """Output to the terminal: its width, and lines of text."""
 
 import os
-import shutil
 import sys
 
 __all__ = ["echo", "screen_width"]
@@ -16,7 +15,9 @@ def screen_width() -> int:
     If there is no terminal, return the number in the environment variable COLUMNS, or 100.
     """
     if sys.stdout.isatty():
-        return shutil.get_terminal_size().columns
+        from shutil import get_terminal_size
+
+        return get_terminal_size().columns
     given = os.environ.get("COLUMNS", "")
     return int(given) if given.isdecimal() and int(given) > 0 else PIPE_WIDTH
 
@@ -28,7 +29,8 @@ def echo(text: str = "", *, err: bool = False) -> None:
     for a stream that is not in UTF-8.
     """
     stream = sys.stderr if err else sys.stdout
-    if "\x1b" in text or stream.encoding.lower() not in ("utf-8", "utf8"):
+    encoding = getattr(stream, "encoding", None) or ""  # text in memory has none
+    if "\x1b" in text or encoding.lower() not in ("utf-8", "utf8"):
         import typer
 
         typer.echo(text, err=err)
