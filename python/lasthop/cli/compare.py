@@ -8,12 +8,12 @@ import typer
 from lasthop.answers.digits import estimate, plain, signed
 from lasthop.cli.boundary import print_either, print_warnings, simulating, warn
 from lasthop.cli.footer import print_footer
+from lasthop.cli.model import MODEL
 from lasthop.cli.options import (
     JOBS,
     JSON,
     MAX_MEMORY,
     MAX_TIME,
-    MODEL,
     OPTIONS,
     REPLICATIONS,
     SEED,

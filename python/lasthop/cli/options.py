@@ -11,7 +11,6 @@ from lasthop.cli.boundary import note
 from lasthop.cli.declared import argument, bad_parameter, option
 from lasthop.cli.limits import kept_disciplines
 from lasthop.errors import ScenarioError, UserError
-from lasthop.models import MODELS
 from lasthop.progress.cost_limits import MAX_MEMORY_BYTES, MAX_TIME_S
 from lasthop.scenario.files import NO_FILE
 from lasthop.scenario.scenario import Scenario, blaming
@@ -148,13 +147,6 @@ RUN_TIME = unset(
 )
 SERIES_MEMORY = memory_limit("Refuse time series whose table would need more than this memory.")
 JOBS = unset("N", "Use this many threads; by default one per processor.", parser=thread_count)
-MODEL = unset(
-    "NAME",
-    f"Use this analytical model: {', '.join(sorted(MODELS)[:-1])} or {max(MODELS)}; by default the "
-    f"model that suits the scenario.",
-)
-
-
 OPTIONS = unset("NAME=VALUE", "Set an option of the model, such as beta=1.2.", "--option")
 
 

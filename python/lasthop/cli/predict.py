@@ -10,11 +10,11 @@ import typer
 from lasthop.answers.digits import plain
 from lasthop.answers.estimates import Estimate
 from lasthop.cli.boundary import print_error, print_warnings, warn
+from lasthop.cli.model import MODEL
 from lasthop.cli.options import (
     JSON,
     MAX_MEMORY,
     MAX_TIME,
-    MODEL,
     OPTIONS,
     SETTINGS,
     File,

@@ -90,8 +90,9 @@ def simulate(
     shown = None if air is None else stretch(air, scenario)
     if air is not None and series is not None:
         raise UserError(f"--air {air}: cannot be combined with --series: only one picture is drawn")
-    parts = changed(scenario, ("series", series), ("air", air))
-    picture = picture_path("" if shown and plot is None else plot, scenario, "simulate", parts, out)
+    asked = "" if shown and plot is None else plot
+    parts = () if asked is None else changed(scenario, ("series", series), ("air", air))
+    picture = picture_path(asked, scenario, "simulate", parts, out)
     reported = report_path(report, anonymise, file)
     if reported is not None:
         scenario = with_series(scenario)
