@@ -89,7 +89,6 @@ QUANTITY = (
 
 ITEM = (
     *(2 * 72, NAME, heap(3 * 40), 3 * NAME),  # an item of a replication, with up to three labels
-    16 * 32,  # values of the item while they are measured, in a vector whose capacity has doubled
     *(2 * 40, NAME),  # name in the result; successive items share labels and names of quantities
 )
 """Size of a named item of the result: a flow, a station, a queue. [bytes]"""
