@@ -165,8 +165,8 @@ fn an_interrupted_run_keeps_finished_replications() {
     let values = |samples: &serde_json::Value| samples["cells"]["cell"]["goodput_bps"].clone();
     for replication in 0..2 {
         assert_eq!(
-            values(&part.samples())[replication],
-            values(&whole.samples())[replication]
+            values(part.samples())[replication],
+            values(whole.samples())[replication]
         );
     }
 }
