@@ -3,9 +3,9 @@
 The bound is the sum of the sizes of flows, links, stations, packets in flight and values of the
 result. These sizes are those of the engine's structures (`std::mem::size_of` on x86_64).
 Allocations have the size that the allocator uses. No value is fitted to a run. The number of values
-in the result, the length of the result as text, and the length of the scenario as text are
-proportional to the size of the network. These three numbers are measured in two small networks of
-the same file.
+in the result, and the length of the result as text, are proportional to the size of the network.
+These two numbers are measured in two small networks of the same file. From Python, the result is
+not converted to text.
 """
 
 from collections.abc import Mapping
@@ -43,14 +43,15 @@ STEP = 4 + 32
 LINK = (
     *(232, 3 * NAME),  # LinkSettings and their names
     *(64, heap(24), NAME),  # WiredLink, its label and name
-    *(16, 2 * (56 + 8 + 16)),  # sums for the statistics of the queue length, counters at two times
+    16,  # sums for the statistics of the queue length
 )
 """Size of one direction of a link. [bytes]"""
 
-QUEUE = (heap(336), 16 * 32, 3 * 64)
-"""Additional size of a link with a queue: `Pipe`, its first ring buffer, queue discipline and loss
-model. [bytes]
-"""
+QUEUE = (
+    *(heap(336), 16 * 32, 3 * 64),  # `Pipe`, its first ring buffer, queue discipline and loss model
+    2 * (56 + 8 + 16 + 8),  # counters at two times
+)
+"""Additional size of a link with a queue, which results contain. [bytes]"""
 
 STATION = (
     *(576, 2 * NAME),  # settings of the station in the scenario
@@ -80,24 +81,15 @@ BIN, BIN_S = 8, 0.1
 """The utilisation of a link is measured in intervals. The values are the memory for one interval,
 and the length of an interval. [bytes, s]"""
 
-ENTRY = 2 * 104
-"""Size of a member of a `serde_json` object: hash, key and value, in a vector whose capacity has
-doubled. [bytes]
-"""
-
 QUANTITY = (
-    2 * 32,  # name and value in the item, in a vector whose capacity has doubled
-    *(ENTRY, NAME, 16, heap(2 * 104), heap(52), 2 * NAME),  # in the means: `mean` and `ci95`
-    *(ENTRY, NAME, 16, heap(72)),  # in the values of replications: a list with one value
+    32,  # name and value in the item of a replication
+    8,  # value in the array of a replication
 )
-"""Size of a value of the result: in the measures, in the means, and in the list of replications.
-[bytes]
-"""
+"""Size of a value of the result. [bytes]"""
 
 ITEM = (
-    *(2 * 72, NAME, 3 * (heap(40) + NAME)),  # an item with up to three labels
-    *(2 * 72, 3 * (ENTRY + 2 * NAME), heap(52)),  # in the means
-    *(ENTRY, NAME, heap(52)),  # in the values of replications
+    *(2 * 72, NAME, heap(3 * 40), 3 * NAME),  # an item of a replication, with up to three labels
+    *(2 * 40, NAME),  # name in the result; successive items share labels and names of quantities
 )
 """Size of a named item of the result: a flow, a station, a queue. [bytes]"""
 
@@ -109,18 +101,24 @@ ENGINE = 8e6
 MODULES = 25e6
 """Size of lasthop's modules, their imports, and the extension. [bytes]"""
 
-TREE_QUANTITY = 200 + 24 + 2 * 48
-"""Size of a quantity in Python: a dictionary with mean and confidence interval, a number, and an
-entry of a larger dictionary. [bytes]
+TYPED_FLOW = (
+    *(48, 464, 104 + 8),  # object, its dictionary, numbers that are not shared, place in a list
+    *(2 * 40, 5 * 64),  # two routes, and five texts
+    *(2 * 104, 64, 48 + 184 + 2 * 24),  # in warnings: two entries, name, estimate
+)
+"""Size in Python of a flow of the scenario, without its routes. [bytes]"""
+
+TYPED_STATION = 48 + 2272 + 50 * 32 + 4 * (48 + 464 + 12 * 32)
+"""Size in Python of a station of the scenario: an object with 50 values, and four inner objects
+with twelve values each. [bytes]
 """
 
-TREE_ITEM = 80 + 4 * (64 + 48)
-"""Size in Python of an item: a dictionary, its name and labels. [bytes]"""
+TYPED_STEP = 8 + 72
+"""Size in Python of a link in the path of a flow: a place in a tuple, and a name. [bytes]"""
 
-OF_TEXT = 8.0
-"""Size of the scenario in Python, divided by the length of its JSON text. A member of this text has
-about twenty characters. The scenario is stored as text (twice), as trees (two), and as typed
-values, each with a number and an entry of a dictionary. [-]
+TYPED_LINK = 2 * 104 + 72 + 24
+"""Size in Python of a link of which a warning needs the delay: an entry of a dictionary, which is
+copied while it grows, a name and a number. [bytes]
 """
 
 
@@ -133,7 +131,6 @@ class Shape:
     items: float
     quantities: float
     text: float
-    scenario_text: float
     flows: float
     links: float
     queues: float
@@ -188,7 +185,6 @@ def shape(scenario: lh.Scenario) -> Shape:
         items=len(items),
         quantities=sum(isinstance(value, dict) for item in items for value in item.values()),
         text=len(result.to_json()),
-        scenario_text=len(scenario.to_json()),
         flows=len(flows),
         links=len(links),
         queues=len(queues),
@@ -200,7 +196,14 @@ def shape(scenario: lh.Scenario) -> Shape:
 
 
 def engine_bytes(network: Network, measured_s: float) -> float:
-    """Return the upper bound of the engine's memory. [bytes]"""
+    """Return the upper bound of the memory of the engine's example program, which prints the result
+    as text. The buffer of the text is copied while it grows. [bytes]
+    """
+    return simulation_bytes(network, measured_s) + 2 * network.shape.text
+
+
+def simulation_bytes(network: Network, measured_s: float) -> float:
+    """Return the upper bound of the engine's memory, without a result as text. [bytes]"""
     has = network.shape
     return (
         ENGINE
@@ -214,7 +217,6 @@ def engine_bytes(network: Network, measured_s: float) -> float:
         + network.open_connections * CONNECTION
         + has.items * sum(ITEM)
         + has.quantities * sum(QUANTITY)
-        + has.text
     )
 
 
@@ -224,10 +226,10 @@ def python_bytes(network: Network, measured_s: float) -> float:
     """
     has = network.shape
     return (
-        engine_bytes(network, measured_s)
+        simulation_bytes(network, measured_s)
         + MODULES
-        + has.text
-        + has.items * TREE_ITEM
-        + has.quantities * TREE_QUANTITY
-        + has.scenario_text * OF_TEXT
+        + has.flows * sum(TYPED_FLOW)
+        + has.steps * TYPED_STEP
+        + has.stations * TYPED_STATION
+        + has.links * TYPED_LINK
     )

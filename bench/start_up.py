@@ -1,5 +1,8 @@
 """Instructions of short commands divided by those of `python -c pass`, compared with limits.
 
+For `lasthop simulate`, the instructions of the engine are subtracted. They are those of its example
+program `summary`, which simulates the same scenario and prints the same result as JSON.
+
 This program is part of `make bench ONLY=instructions` and of its short form. The measured
 interpreter is the interpreter that runs the benchmark, and `lasthop` is the command installed next
 to it. The ratio depends little on the processor and the compiler, so it is compared with the same
@@ -14,9 +17,15 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from hot_spots import program
 from measure import BenchError, callgrind
 
-HOTSPOT = Path(__file__).parents[1] / "examples" / "hotspot.toml"
+EXAMPLES = Path(__file__).parents[1] / "examples"
+HOTSPOT = EXAMPLES / "hotspot.toml"
+SIMULATE = "lasthop simulate above the engine's own"
+SEVEN = str(EXAMPLES / "seven-downloads.toml")
+SETTINGS = ("duration=1 s", "warmup=0.5 s", "replications=1")
+SET = [word for setting in SETTINGS for word in ("--set", setting)]
 
 COMMANDS: Mapping[str, Sequence[str]] = {
     "lasthop --version": ["--version"],
@@ -24,6 +33,7 @@ COMMANDS: Mapping[str, Sequence[str]] = {
     "completion at Tab": ["completion", "answer", "zsh", "check", "x.toml", "--set", "cell."],
     "lasthop --help": ["--help"],
     "lasthop check": ["check", str(HOTSPOT)],
+    SIMULATE: ["simulate", SEVEN, "--jobs", "1", *SET],
 }
 """Arguments of each measured command, by its name in instructions.toml."""
 
@@ -57,14 +67,17 @@ def measure() -> dict[str, float]:
     lasthop = str(installed())
     runs = [["-c", "pass"], *([lasthop, *arguments] for arguments in COMMANDS.values())]
     with ThreadPoolExecutor(os.cpu_count()) as pool:
+        engine = pool.submit(callgrind, [str(program("summary")), SEVEN, "1", *SETTINGS])
         baseline, *counts = pool.map(counted, runs)
-    return {name: count / baseline for name, count in zip(COMMANDS, counts, strict=True)}
+        own = {SIMULATE: engine.result()[0]}
+    every = zip(COMMANDS, counts, strict=True)
+    return {name: (count - own.get(name, 0)) / baseline for name, count in every}
 
 
 def table(measured: Mapping[str, float], aims: Mapping[str, float]) -> list[str]:
     """Return the lines of the table."""
     head = "instructions of a command, divided by those of `python -c pass`"
-    rows = [f"  {name:26} {ratio:6.1f}  aim {aims[name]:g}" for name, ratio in measured.items()]
+    rows = [f"  {name:39} {ratio:6.1f}  aim {aims[name]:g}" for name, ratio in measured.items()]
     return [head, *rows]
 
 

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from difflib import get_close_matches
 from typing import Any, NamedTuple
 
 __all__ = [
@@ -181,6 +180,8 @@ def nearest(asked: str, names: Iterable[str], most: int = MAX_NAMED) -> list[str
     first valid names.
     """
     known = list(names)
+    from difflib import get_close_matches
+
     return get_close_matches(asked, known, n=most, cutoff=NEAR) or known[:most]
 
 

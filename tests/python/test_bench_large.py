@@ -53,7 +53,7 @@ def test_a_bound_grows_by_flows_links_windows_and_values() -> None:
     per_flow = (engine_bytes(replace(network, size=200), 1.0) - engine_bytes(network, 1.0)) / 100
     by_hand = sum(FLOW) + 4 * sum(LINK) + 8 * (4 + 32) + 42 * PACKET
     by_hand += sum(ITEM) + 9 * sum(QUANTITY)
-    text = 150  # more only with longer names or numbers
+    text = 2 * 150  # more only with longer names or numbers; the buffer is copied while it grows
     assert by_hand < per_flow < by_hand + 9 * text
 
 

@@ -91,6 +91,34 @@ print(*[m for m in {HEAVY} if m in sys.modules])
     assert (run.returncode, run.stdout.split(), run.stderr) == (0, [], "")
 
 
+TABLES = ("pandas", "pyarrow", "matplotlib")
+"""Packages for tables and pictures."""
+
+WITHOUT_TABLES = {
+    "lh.simulate": f"""
+import lasthop as lh
+result = lh.simulate(
+    "{ROOT}/examples/hotspot.toml", settings={{"duration": "2 s", "warmup": "1 s"}}, replications=2
+)
+result.warnings, result.notes, result.summary["flows"], result.to_json(), result.sample_tree
+""",
+    "simulate": ["simulate", f"{ROOT}/examples/hotspot.toml", *SHORT],
+    "predict": ["predict", f"{ROOT}/examples/hotspot.toml"],
+    "check": ["check", f"{ROOT}/examples/hotspot.toml"],
+    "explain": ["explain", f"{ROOT}/examples/two-rates.toml", *SHORT[2:]],
+}
+
+
+@pytest.mark.parametrize("name", WITHOUT_TABLES)
+def test_tables_and_pictures_are_imported_on_request(name: str) -> None:
+    does = WITHOUT_TABLES[name]
+    code = does if isinstance(does, str) else f"from lasthop.cli import main; main({does})"
+    program = f"{code}\nprint()\nprint('imported:', *[m for m in {TABLES} if m in sys.modules])"
+    argv = [sys.executable, "-c", f"import sys\n{program}"]
+    run = subprocess.run(argv, capture_output=True, text=True, check=True)
+    assert run.stdout.splitlines()[-1] == "imported:"
+
+
 def test_every_public_name_exists() -> None:
     assert all(hasattr(lasthop, name) for name in lasthop.__all__)
     assert {*lasthop.MODULES, *lasthop.PACKAGES, "__version__"} >= set(lasthop.__all__)

@@ -2,10 +2,9 @@
 
 use lasthop_engine::EngineError;
 use lasthop_engine::kernel::time::{Span, Time};
-use lasthop_engine::measure::Item;
+use lasthop_engine::measure::{Combined, Item};
 use lasthop_engine::quantities::{AT_ONCE, AT_WORK, CARRIED, FOREIGN, LATENESS_P99};
-use lasthop_engine::result::put_together;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::Network;
 use crate::lateness::Lateness;
@@ -42,7 +41,7 @@ pub(crate) fn report(
             items.retain(|item| !item.name.is_empty());
         }
     }
-    let mut lists = put_together(&[&measures]).0;
-    lists.insert("programs".into(), Value::Array(network.of_programs()));
-    Ok(Value::Object(lists))
+    let mut lists = json!(Combined::of(&[&measures]));
+    lists["programs"] = Value::Array(network.of_programs());
+    Ok(lists)
 }

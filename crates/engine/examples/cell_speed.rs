@@ -16,7 +16,7 @@ fn main() {
             return;
         };
         let taken = begun.elapsed().as_secs_f64();
-        let total = &result.summary["totals"][0];
+        let total = &result.summary()["totals"][0];
         let packets = total["packets_delivered"]["mean"]
             .as_f64()
             .unwrap_or(f64::NAN)

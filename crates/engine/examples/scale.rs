@@ -16,12 +16,12 @@ fn time(what: &str, scenario: &Scenario) {
         return;
     };
     let taken = begun.elapsed().as_secs_f64();
-    let total = &result.summary["totals"][0];
+    let total = &result.summary()["totals"][0];
     let packets = total["packets_delivered"]["mean"]
         .as_f64()
         .unwrap_or(f64::NAN)
         / 0.9;
-    let goodput = result.summary["cells"][0]["goodput_bps"]["mean"]
+    let goodput = result.summary()["cells"][0]["goodput_bps"]["mean"]
         .as_f64()
         .unwrap_or(f64::NAN);
     println!(

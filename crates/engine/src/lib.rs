@@ -41,5 +41,5 @@ pub mod world;
 pub use error::EngineError;
 pub use replication::{Detail, Replication, Running, run_replication, sampled};
 pub use result::RunResult;
-pub use run::{Progress, run, run_in_detail};
+pub use run::{Progress, replications, run, run_in_detail};
 pub use session::{Fixed, Session, has_interval};

@@ -1,10 +1,13 @@
 //! The combined result of all replications, in the form that `--json` prints: means with confidence
 //! intervals.
 
-use serde_json::{Map, Value, json};
+use std::sync::OnceLock;
+
+use serde::Serialize;
+use serde_json::{Value, json};
 
 use crate::estimate::estimate;
-use crate::measure::{Distribution, Goodputs, Item, Measures, distributions_json};
+use crate::measure::{Combined, Distribution, Goodputs, Measures, distributions_json};
 use crate::record::{FrameRecord, Series};
 use crate::replication::Replication;
 use crate::scenario::{FORMAT, Scenario};
@@ -15,11 +18,10 @@ pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// The combined result of all replications of a scenario.
 #[derive(Clone, Debug)]
 pub struct RunResult {
-    /// JSON object that `--json` prints: means, and half widths of 95 % confidence intervals.
-    pub summary: Value,
-    /// Values of all finished replications: list -> item -> quantity -> one value per replication
-    /// (null if missing).
-    pub samples: Value,
+    /// Entries of the summary before its lists.
+    head: Head,
+    /// Values of all finished replications.
+    pub measured: Combined,
     /// Goodputs in the two halves of the measured time, for each finished replication; empty if
     /// nothing is measured.
     pub halves: Vec<[Goodputs; 2]>,
@@ -33,6 +35,21 @@ pub struct RunResult {
     pub distributions: Vec<Distribution>,
     /// Whether the run was stopped before all replications finished.
     pub interrupted: bool,
+    /// Trees of `summary` and `samples`, which are made when they are first used.
+    trees: [OnceLock<Value>; 2],
+}
+
+/// Entries of the summary before its lists.
+#[derive(Clone, Debug, Serialize)]
+struct Head {
+    kind: &'static str,
+    scenario: String,
+    seed: u64,
+    replications: usize,
+    version: &'static str,
+    format: u32,
+    duration_s: f64,
+    warmup_s: f64,
 }
 
 impl RunResult {
@@ -44,47 +61,73 @@ impl RunResult {
         interrupted: bool,
     ) -> RunResult {
         let runs: Vec<&Measures> = replications.iter().map(|run| &run.measures).collect();
-        let mut summary = Map::new();
-        summary.insert("kind".into(), json!("simulation"));
-        summary.insert("scenario".into(), json!(scenario.name));
-        summary.insert("seed".into(), json!(scenario.seed));
-        summary.insert("replications".into(), json!(runs.len()));
-        summary.insert("version".into(), json!(VERSION));
-        summary.insert("format".into(), json!(FORMAT));
-        summary.insert("duration_s".into(), json!(scenario.duration.seconds()));
-        summary.insert("warmup_s".into(), json!(scenario.warmup.seconds()));
-        let (estimates, samples) = put_together(&runs);
-        summary.extend(estimates);
+        let head = Head {
+            kind: "simulation",
+            scenario: scenario.name.clone(),
+            seed: scenario.seed,
+            replications: runs.len(),
+            version: VERSION,
+            format: FORMAT,
+            duration_s: scenario.duration.seconds(),
+            warmup_s: scenario.warmup.seconds(),
+        };
+        let measured = Combined::of(&runs);
         let halves = replications.iter().filter_map(|run| run.halves).collect();
         let each = replications.iter_mut();
         let distributions = each.map(|run| std::mem::take(&mut run.distributions));
         let distributions = distributions.reduce(Distribution::merged);
         let first = &mut replications[0];
         RunResult {
-            summary: Value::Object(summary),
-            samples: Value::Object(samples),
+            head,
+            measured,
             halves,
             series: first.series.take(),
             frames: std::mem::take(&mut first.frames),
             frames_full: first.frames_full,
             distributions: distributions.unwrap_or_default(),
             interrupted,
+            trees: Default::default(),
         }
     }
 
-    /// Returns `summary` as indented JSON with a final newline.
+    /// Returns the JSON object that `--json` prints: means, and half widths of 95 % confidence
+    /// intervals. The texts and `measured` need less memory.
+    pub fn summary(&self) -> &Value {
+        self.trees[0].get_or_init(|| json!(self.view()))
+    }
+
+    /// Returns the values of all finished replications: list -> item -> quantity -> one value per
+    /// replication (null if missing).
+    pub fn samples(&self) -> &Value {
+        self.trees[1].get_or_init(|| json!(self.measured.samples()))
+    }
+
+    /// Returns the summary as indented JSON with a final newline.
     pub fn summary_json(&self) -> String {
-        format!("{:#}\n", self.summary)
+        // all keys are texts, so that serialisation cannot fail
+        serde_json::to_string_pretty(&self.view()).unwrap_or_default() + "\n"
     }
 
-    /// Returns `summary` as JSON in one line.
+    /// Returns the summary as JSON in one line.
     pub fn summary_line(&self) -> String {
-        self.summary.to_string()
+        serde_json::to_string(&self.view()).unwrap_or_default()
     }
 
-    /// Returns `samples` as JSON.
+    /// Returns the entries of the summary before its lists, as JSON.
+    pub fn head_json(&self) -> String {
+        json!(self.head).to_string()
+    }
+
+    /// Returns the values of all finished replications as JSON.
     pub fn samples_json(&self) -> String {
-        self.samples.to_string()
+        serde_json::to_string(&self.measured.samples()).unwrap_or_default()
+    }
+
+    fn view(&self) -> Summary<'_> {
+        Summary {
+            head: &self.head,
+            lists: &self.measured,
+        }
     }
 
     /// Returns `halves` as JSON: for each direction and half, the mean with its confidence
@@ -116,42 +159,11 @@ impl RunResult {
     }
 }
 
-/// Returns two objects for all result lists: the means with confidence intervals, and the values of
-/// each run. The lists of all runs have the same order.
-pub fn put_together(runs: &[&Measures]) -> (Map<String, Value>, Map<String, Value>) {
-    let (mut estimates, mut samples) = (Map::new(), Map::new());
-    for (position, (list, items)) in runs[0].lists.iter().enumerate() {
-        let mut own_estimates = Vec::with_capacity(items.len());
-        let mut by_name = Map::new();
-        for (index, item) in items.iter().enumerate() {
-            let same = runs.iter().map(|run| &run.lists[position].1[index]);
-            let (estimates, values) = across_replications(&same.collect::<Vec<_>>());
-            own_estimates.push(Value::Object(estimates));
-            by_name.insert(item.name.clone(), Value::Object(values));
-        }
-        estimates.insert((*list).to_owned(), Value::Array(own_estimates));
-        samples.insert((*list).to_owned(), Value::Object(by_name));
-    }
-    (estimates, samples)
-}
-
-/// Returns two objects for one item: the means with confidence intervals, and the values of each
-/// replication. The quantities of all replications have the same order. If a value is missing in
-/// any replication, the quantity has no mean.
-fn across_replications(same: &[&Item]) -> (Map<String, Value>, Map<String, Value>) {
-    let mut estimates = Map::new();
-    estimates.insert("name".into(), json!(same[0].name));
-    for (label, text) in &same[0].labels {
-        estimates.insert((*label).to_owned(), json!(text));
-    }
-    let mut values = Map::new();
-    for (position, &(quantity, _)) in same[0].values.iter().enumerate() {
-        let each: Vec<Option<f64>> = same.iter().map(|item| item.values[position].1).collect();
-        let known: Vec<f64> = each.iter().flatten().copied().collect();
-        if known.len() == each.len() {
-            estimates.insert(quantity.to_owned(), json!(estimate(&known)));
-        }
-        values.insert(quantity.to_owned(), json!(each));
-    }
-    (estimates, values)
+/// The result object of `--json`.
+#[derive(Serialize)]
+struct Summary<'a> {
+    #[serde(flatten)]
+    head: &'a Head,
+    #[serde(flatten)]
+    lists: &'a Combined,
 }

@@ -52,6 +52,21 @@ pub fn run_in_detail(
     detail: Detail,
     on_progress: &(dyn Fn(Progress) -> ControlFlow<()> + Sync),
 ) -> Result<RunResult, EngineError> {
+    let (replications, interrupted) = replications(scenario, jobs, detail, on_progress)?;
+    Ok(RunResult::assemble(scenario, replications, interrupted))
+}
+
+/// Runs all replications as [`run_in_detail`] does. Returns the finished replications for
+/// [`RunResult::assemble`], and whether the run was stopped before all of them finished.
+///
+/// # Errors
+/// The errors of [`run`].
+pub fn replications(
+    scenario: &Scenario,
+    jobs: usize,
+    detail: Detail,
+    on_progress: &(dyn Fn(Progress) -> ControlFlow<()> + Sync),
+) -> Result<(Vec<Replication>, bool), EngineError> {
     let stop = AtomicBool::new(false);
     let done = AtomicU32::new(0);
     let simulated_ns = AtomicU64::new(0);
@@ -109,5 +124,5 @@ pub fn run_in_detail(
     if replications.is_empty() {
         return Err(EngineError::Interrupted);
     }
-    Ok(RunResult::assemble(scenario, replications, interrupted))
+    Ok((replications, interrupted))
 }

@@ -20,6 +20,7 @@ mod session;
 mod sessions;
 mod sharing;
 mod simulate;
+mod summary;
 mod tables;
 mod traffic;
 

@@ -12,13 +12,16 @@ use std::time::Duration;
 use lasthop_engine::kernel::time::Time;
 use lasthop_engine::quantities::QUANTITIES;
 use lasthop_engine::record::{FrameRecord, frames_json};
-use lasthop_engine::{Detail, EngineError, Progress, RunResult, pcapng, run_in_detail, scenario};
+use lasthop_engine::{
+    Detail, EngineError, Progress, Replication, RunResult, pcapng, replications, scenario,
+};
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict};
+use pyo3::types::{PyBytes, PyDict, PyList};
 use serde_json::json;
 
 use crate::scenario::Scenario;
+use crate::summary::{self, Named};
 
 pub mod python {
     pyo3::import_exception!(lasthop.errors, EngineError);
@@ -31,9 +34,11 @@ pub const TICK: Duration = Duration::from_millis(50);
 /// Approximate size of the parts in which a packet capture is written. [bytes]
 const PIECE: usize = 1 << 20;
 
-type Finished = thread::Result<Result<RunResult, EngineError>>;
+/// The finished replications, and whether the run was stopped before all of them finished.
+type Finished = thread::Result<Result<(Vec<Replication>, bool), EngineError>>;
 
-/// Output of a simulation. Each property is JSON text.
+/// Output of a simulation. It is stored as arrays; properties whose names end with `json` make JSON
+/// text.
 #[pyclass(frozen, module = "lasthop._core")]
 pub struct SimulationOutput {
     scenario: Arc<scenario::Scenario>,
@@ -52,6 +57,29 @@ impl SimulationOutput {
     #[getter]
     fn summary_line(&self) -> String {
         self.result.summary_line()
+    }
+
+    /// Entries of the summary before its lists, as JSON.
+    #[getter]
+    fn head_json(&self) -> String {
+        self.result.head_json()
+    }
+
+    /// Names of the lists of the summary.
+    #[getter]
+    fn lists(&self) -> Vec<&'static str> {
+        self.result.measured.lists().collect()
+    }
+
+    /// Returns the items of a list of the summary, as new dictionaries.
+    fn items<'py>(&self, py: Python<'py>, list_name: &str) -> PyResult<Bound<'py, PyList>> {
+        summary::items(py, &self.result.measured, list_name)
+    }
+
+    /// Returns the name, mean and half width of a quantity of each item of a list. Items without a
+    /// mean are omitted.
+    fn estimates(&self, list_name: &str, quantity: &str) -> Vec<Named> {
+        summary::estimates(&self.result.measured, list_name, quantity)
     }
 
     /// Value of each quantity in each finished replication.
@@ -166,7 +194,7 @@ pub fn simulate(
             let (scenario, watch) = (&*scenario, &watch);
             scope.spawn(move || {
                 let outcome = catch_unwind(AssertUnwindSafe(|| {
-                    run_in_detail(scenario, jobs, detail, &|p| watch.report(p))
+                    replications(scenario, jobs, detail, &|p| watch.report(p))
                 }));
                 // the receiver waits for this message, so that `send` cannot fail
                 drop(done.send(outcome));
@@ -174,12 +202,14 @@ pub fn simulate(
             wait(&finished, watch, progress.as_ref())
         })
     });
-    let result = match (finished, stopped) {
+    let (replications, interrupted) = match (finished, stopped) {
         (Err(panic), _) => return Err(python::EngineError::new_err(panic_message(&*panic))),
-        (Ok(Ok(result)), None) => result,
+        (Ok(Ok(finished)), None) => finished,
         // after Ctrl-C the finished replications are returned; any other exception of `progress` is
         // passed to the caller
-        (Ok(Ok(result)), Some(error)) if error.is_instance_of::<PyKeyboardInterrupt>(py) => result,
+        (Ok(Ok(finished)), Some(error)) if error.is_instance_of::<PyKeyboardInterrupt>(py) => {
+            finished
+        }
         (Ok(_), Some(error)) => return Err(error),
         (Ok(Err(EngineError::Interrupted)), None) => {
             return Err(PyKeyboardInterrupt::new_err(
@@ -191,6 +221,9 @@ pub fn simulate(
         }
         (Ok(Err(error)), None) => return Err(python::EngineError::new_err(error.to_string())),
     };
+    // only the calling thread allocates memory of the result, so that all memory of the other
+    // threads is free and returns to the system
+    let result = RunResult::assemble(&scenario, replications, interrupted);
     Ok(SimulationOutput { scenario, result })
 }
 

@@ -24,7 +24,7 @@ fn parse(text: &str, settings: &[(&str, &str)]) -> Result<Scenario, Vec<Problem>
 /// Returns the mean of `quantity` for the first item of a list.
 fn mean(scenario: &Scenario, list: &str, quantity: &str) -> f64 {
     let result = run(scenario, 1, &|_| ControlFlow::Continue(())).expect("it runs");
-    result.summary[list][0][quantity]["mean"]
+    result.summary()[list][0][quantity]["mean"]
         .as_f64()
         .expect("it is measured")
 }

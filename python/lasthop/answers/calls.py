@@ -4,7 +4,6 @@ and loss.
 """
 
 import json
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any
@@ -46,7 +45,7 @@ GOOD, UNCERTAIN, BAD = "good", "uncertain", "bad"
 
 RANKS = {GOOD: 0, UNCERTAIN: 1, BAD: 2}
 
-FLOW_NAME = re.compile(r"(?P<owner>.+)/(?:\w+-)?(?P<direction>up|down)/(?P<number>\d+)")
+FLOW_NAME = r"(?P<owner>.+)/(?:\w+-)?(?P<direction>up|down)/(?P<number>\d+)"
 """Pattern of a flow name, which contains a station or host and a direction: ``phone/udp-up/1``."""
 
 

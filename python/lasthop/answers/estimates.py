@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import sqrt
-from statistics import fmean, stdev
 from typing import Any
 
 from lasthop.answers.digits import estimate
@@ -21,6 +20,8 @@ class Estimate:
     @classmethod
     def of(cls, values: Sequence[float]) -> "Estimate":
         """Return the mean of independent values with Student's confidence interval."""
+        from statistics import fmean, stdev
+
         if len(values) < 2:
             return cls(fmean(values), None)
         from scipy.special import stdtrit

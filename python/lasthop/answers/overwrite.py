@@ -1,6 +1,5 @@
 """Checks before a file is replaced: lasthop replaces only files that it has written."""
 
-import csv
 import json
 from collections.abc import Iterable
 from pathlib import Path
@@ -138,6 +137,8 @@ def _columns(path: Path) -> list[str] | None:
 
 
 def _header(path: Path) -> list[str]:
+    import csv
+
     with path.open(encoding="utf-8", errors="replace", newline="") as file:
         try:
             return next(csv.reader(file), [])

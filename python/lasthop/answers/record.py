@@ -1,6 +1,5 @@
 """Record of a simulation: all data except its summary, for pickling, saving and loading."""
 
-import hashlib
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -9,7 +8,6 @@ from math import inf
 from typing import Any, Protocol
 
 from lasthop.errors import UserError
-from lasthop.scenario.origin import origin_of
 from lasthop.scenario.scenario import Scenario
 
 __all__ = ["KIND", "Output", "StoredOutput", "SummaryAlone", "record_text", "seal_of"]
@@ -213,6 +211,8 @@ def record_text(output: Output, scenario: Scenario, summary: Mapping[str, Any]) 
     series. It also contains distributions if there are any, and the fingerprint of the matching
     ``result.json``.
     """
+    from lasthop.scenario.origin import origin_of
+
     head = {
         "kind": KIND,
         "scenario": summary["scenario"],
@@ -235,4 +235,6 @@ def record_text(output: Output, scenario: Scenario, summary: Mapping[str, Any]) 
 
 def seal_of(text: str) -> str:
     """Return the fingerprint of the text of ``result.json``."""
+    import hashlib
+
     return hashlib.sha256(text.encode()).hexdigest()

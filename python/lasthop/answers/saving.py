@@ -3,7 +3,6 @@ is.
 """
 
 import json
-import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -74,7 +73,9 @@ def in_place_of(path: Path) -> Iterator[Path]:
     if path.exists() and not path.is_file():
         yield path
         return
-    with tempfile.TemporaryDirectory(dir=path.parent, prefix=".writing-") as staging:
+    from tempfile import TemporaryDirectory
+
+    with TemporaryDirectory(dir=path.parent, prefix=".writing-") as staging:
         partial = Path(staging, path.name)
         yield partial
         if partial.exists():
@@ -103,11 +104,13 @@ def staged(directory: Path) -> Iterator[Path]:
     """Yield a temporary folder. Its files are moved into `directory` at the end, unless an error
     was raised.
     """
+    from tempfile import TemporaryDirectory
+
     created = [path for path in (directory, *directory.parents) if not path.exists()]
     try:
         with naming(directory):
             directory.mkdir(parents=True, exist_ok=True)
-            with tempfile.TemporaryDirectory(dir=directory, prefix=".writing-") as staging:
+            with TemporaryDirectory(dir=directory, prefix=".writing-") as staging:
                 yield Path(staging)
                 for path in sorted(Path(staging).iterdir()):
                     path.replace(directory / path.name)

@@ -31,9 +31,9 @@ def main(args: Sequence[str] | None = None) -> int:
         from lasthop.cli.emulate import joined
 
         given = joined(given)
-    from lasthop.cli.app import app
     from lasthop.cli.boundary import run_command
     from lasthop.cli.command_line import remember
+    from lasthop.cli.direct import run
 
     remember(asked)
-    return run_command(app, given)
+    return run_command(run, given)

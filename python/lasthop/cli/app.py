@@ -8,6 +8,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from lasthop.cli.coercion import WithoutAdapters
+from lasthop.cli.declared import for_typer
 from lasthop.cli.listing import COMMANDS, GROUPS
 from lasthop.cli.quiet import be_quiet
 from lasthop.cli.version import lines
@@ -112,9 +113,8 @@ class Group(WithoutAdapters, TyperGroup):
 def single(name: str) -> Any:
     """Import a command that is not in a group, and return its typer object."""
     typer_app = typer.Typer(add_completion=False, rich_markup_mode=None)
-    typer_app.command(name, cls=Command, short_help=COMMANDS[name])(
-        imported(name, name.replace("-", "_"))
-    )
+    function = for_typer(imported(name, name.replace("-", "_")))
+    typer_app.command(name, cls=Command, short_help=COMMANDS[name])(function)
     return typer.main.get_command(typer_app)
 
 
@@ -126,7 +126,7 @@ def group(name: str) -> Any:
     )
     for function, short in imported(name, "COMMANDS").items():
         command = function.__name__.replace("_", "-")
-        typer_app.command(command, cls=Command, short_help=short)(function)
+        typer_app.command(command, cls=Command, short_help=short)(for_typer(function))
     decorator = typer_app.callback(
         cls=Group, invoke_without_command=True, help=text, short_help=line
     )

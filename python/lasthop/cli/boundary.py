@@ -10,20 +10,24 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any
-
-import typer
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from lasthop.cli.listing import command_given
 from lasthop.cli.quiet import be_quiet, is_quiet
+from lasthop.cli.screen import echo
 from lasthop.errors import ScenarioError, UserError
 from lasthop.progress.interruption import INTERRUPTED, exit_quietly, exits_quietly
 from lasthop.progress.steps import Watcher, watched_by
 
 if TYPE_CHECKING:
+    from lasthop.emulation import Emulation
+    from lasthop.prediction.prediction import Prediction
     from lasthop.progress.steps import Step
+    from lasthop.simulation.result import Result
     from lasthop.simulation.simulate import ProgressCallback
+
+Run: TypeAlias = Callable[[list[str]], Any]
+"""Function that runs a command line, and returns the exit code or None."""
 
 USER_ERROR = 2
 BROKEN_PIPE = 141
@@ -71,12 +75,12 @@ def print_either(as_json: bool, json: Callable[[], str], tables: Callable[[], No
         tables()
 
 
-def run_command(app: typer.Typer, args: list[str]) -> int:
-    """Run a command, and return its exit code; an error is printed in one line."""
+def run_command(run: Run, args: list[str]) -> int:
+    """Run a command by `run`, and return its exit code; an error is printed in one line."""
     starts = exits_quietly()  # Quiet exit at Ctrl-C, until a command begins (`app.Command`).
     try:
         try:
-            return _run(app, args)
+            return _run(run, args)
         finally:
             if starts:
                 exit_quietly()
@@ -85,7 +89,7 @@ def run_command(app: typer.Typer, args: list[str]) -> int:
         return INTERRUPTED
 
 
-def _run(app: typer.Typer, args: list[str]) -> int:
+def _run(run: Run, args: list[str]) -> int:
     """Run a command and return its exit code; print all errors except for `KeyboardInterrupt`."""
     be_quiet(False)
     closed = open_streams()
@@ -98,7 +102,7 @@ def _run(app: typer.Typer, args: list[str]) -> int:
         for arg in args:
             check_text(arg)
         with watched_by(Watch()):
-            code = app(args=args, prog_name="lasthop", standalone_mode=False)
+            code = run(args)
         sys.stdout.flush()
     except (BrokenPipeError, SystemExit):
         # Typer raises SystemExit only for a broken pipe, since `standalone_mode` is off.
@@ -181,7 +185,7 @@ def report(error: Exception, command: Sequence[str]) -> int:
                 print_error(f"the scenario has {len(problems) - MAX_PROBLEMS} more errors")
         case UserError():
             print_error(message_in_options(str(error)), hint_in_options(error.hint, name))
-        case typer.TyperException():
+        case _ if _is_usage_error(error):
             print_error(*usage_error(error, command))
         case _ if by_interrupt(error) and not isinstance(error, OSError):
             return INTERRUPTED
@@ -211,8 +215,16 @@ MEASURED_HINT = (
 )
 
 
-def usage_error(error: typer.TyperException, command: Sequence[str]) -> tuple[str, str]:
+def _is_usage_error(error: Exception) -> bool:
+    """Return whether an error is one of typer, which is not imported if it has read nothing."""
+    typer = sys.modules.get("typer")
+    return typer is not None and isinstance(error, typer.TyperException)
+
+
+def usage_error(error: Any, command: Sequence[str]) -> tuple[str, str]:
     """Return message and hint for a wrong command line, in the same form as other errors."""
+    from difflib import get_close_matches
+
     message = error.format_message().rstrip(".")
     message = re.sub(r"^Invalid value for '?(.*?)'?: (?=\")", r"\1 ", message)
     message = re.sub(r"^Invalid value for '?(.*?)'?: ", r"\1: ", message)
@@ -269,10 +281,15 @@ def warn(*lines: str) -> None:
         print(f"warning: {line}", file=sys.stderr)
 
 
+def print_warnings(*answers: "Prediction | Result | Emulation") -> None:
+    """Print the warnings of results on standard error, each once."""
+    warn(*dict.fromkeys(line for answer in answers for line in answer.warnings))
+
+
 def note(line: str, *, err: bool = False) -> None:
     """Print a note, such as the name of a written file; on standard error if `err` is true."""
     if not is_quiet():
-        typer.echo(line, err=err)
+        echo(line, err=err)
 
 
 def one_line(text: str) -> str:

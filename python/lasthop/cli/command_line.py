@@ -1,6 +1,5 @@
 """Command line of this process as text. Files contain the command that wrote them."""
 
-import shlex
 from collections.abc import Sequence
 
 __all__ = ["command_line", "remember"]
@@ -15,4 +14,6 @@ def remember(args: Sequence[str]) -> None:
 
 def command_line() -> str:
     """Return the running command as text, quoted for a shell."""
-    return shlex.join(["lasthop", *_given])
+    from shlex import join
+
+    return join(["lasthop", *_given])

@@ -6,14 +6,14 @@ from pathlib import Path
 import typer
 
 from lasthop.answers.digits import estimate, plain, signed
-from lasthop.cli.boundary import print_either, simulating, warn
+from lasthop.cli.boundary import print_either, print_warnings, simulating, warn
 from lasthop.cli.footer import print_footer
+from lasthop.cli.model import MODEL
 from lasthop.cli.options import (
     JOBS,
     JSON,
     MAX_MEMORY,
     MAX_TIME,
-    MODEL,
     OPTIONS,
     REPLICATIONS,
     SEED,
@@ -26,7 +26,6 @@ from lasthop.cli.options import (
     unset,
 )
 from lasthop.cli.picture import PLOT, changed, picture_path, save_picture
-from lasthop.cli.predict import print_warnings
 from lasthop.cli.progress import emulation_bar
 from lasthop.cli.report import ANONYMISE, REPORT_FILE, report_path, save_report
 from lasthop.cli.simulate import finish, print_runs

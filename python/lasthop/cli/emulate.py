@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from lasthop.cli.boundary import note, warn
+from lasthop.cli.boundary import note, print_warnings, warn
 from lasthop.cli.footer import print_footer
 from lasthop.cli.options import (
     JSON,
@@ -27,7 +27,6 @@ from lasthop.cli.options import (
     writable_file,
 )
 from lasthop.cli.picture import PLOT, changed, picture_path, save_picture, tell
-from lasthop.cli.predict import print_warnings
 from lasthop.cli.progress import emulation_bar
 from lasthop.cli.report import ANONYMISE, REPORT_FILE, report_path, save_report
 from lasthop.cli.tables import print_answer

@@ -1,13 +1,10 @@
 """Short explanation below the tables of a run: where packets wait, and what limits the flows."""
 
-import shlex
 from collections.abc import Iterator, Sequence
 from textwrap import wrap
 
-import typer
-
 from lasthop.answers.answer import Answer
-from lasthop.cli.screen import screen_width
+from lasthop.cli.screen import echo, screen_width
 from lasthop.scenario.scenario import Scenario
 
 __all__ = ["print_footer", "print_notes"]
@@ -25,13 +22,13 @@ def print_footer(scenario: Scenario, answer: Answer) -> None:
     Nothing is simulated.
     """
     for line in footer(scenario, answer):
-        typer.echo(line)
+        echo(line)
 
 
 def print_notes(notes: Sequence[str]) -> None:
     """Print notes about a finished run, wrapped to the width of the screen."""
     for note in notes:
-        typer.echo("\n".join(wrapped(f"note: {note}", "")))
+        echo("\n".join(wrapped(f"note: {note}", "")))
 
 
 def footer(scenario: Scenario, answer: Answer) -> Iterator[str]:
@@ -48,7 +45,9 @@ def footer(scenario: Scenario, answer: Answer) -> Iterator[str]:
         for line in lines:
             yield from wrapped(line, "  ")
     if not scenario.source.startswith("<"):
-        yield f"what helps: lasthop explain {shlex.quote(scenario.source)}"
+        from shlex import quote
+
+        yield f"what helps: lasthop explain {quote(scenario.source)}"
 
 
 def wrapped(line: str, indent: str) -> list[str]:

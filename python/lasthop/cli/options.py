@@ -7,12 +7,10 @@ from math import inf
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
 from lasthop.cli.boundary import note
+from lasthop.cli.declared import argument, bad_parameter, option
 from lasthop.cli.limits import kept_disciplines
 from lasthop.errors import ScenarioError, UserError
-from lasthop.models import MODELS
 from lasthop.progress.cost_limits import MAX_MEMORY_BYTES, MAX_TIME_S
 from lasthop.scenario.files import NO_FILE
 from lasthop.scenario.scenario import Scenario, blaming
@@ -20,31 +18,29 @@ from lasthop.scenario.scenario import Scenario, blaming
 AGGREGATES = "downlink_mpdus_per_ppdu"
 """Name of a quantity: mean number of MPDUs in the access point's aggregates to a station."""
 
-File = Annotated[
-    str, typer.Argument(metavar="FILE", help="Scenario, TOML or JSON; - is standard input.")
-]
+File = Annotated[str, argument(metavar="FILE", help="Scenario, TOML or JSON; - is standard input.")]
 
 
 def file_name(text: object) -> Path:
     """Return the path from an option that names a file or directory."""
     if not str(text).strip():
-        raise typer.BadParameter("the name is empty")
+        raise bad_parameter("the name is empty")
     return Path(str(text))
 
 
 def unset(metavar: str, text: str, *names: str, **more: Any) -> Any:
     """Return an option whose help shows no default."""
-    return typer.Option(None, *names, metavar=metavar, help=text, show_default=False, **more)
+    return option(None, *names, metavar=metavar, help=text, show_default=False, **more)
 
 
 def preset(default: Any, metavar: str, text: str, *names: str, **more: Any) -> Any:
     """Return an option whose help shows its default."""
-    return typer.Option(default, *names, metavar=metavar, help=text, **more)
+    return option(default, *names, metavar=metavar, help=text, **more)
 
 
 def flag(name: str, text: str, *short: str, default: bool | None = False) -> Any:
     """Return an option that is a flag, without a value."""
-    return typer.Option(default, name, *short, help=text, show_default=False)
+    return option(default, name, *short, help=text, show_default=False)
 
 
 NOT_WRITABLE = (errno.ENOENT, errno.EPERM, errno.EACCES, errno.EROFS)
@@ -78,7 +74,7 @@ def whole_number(text: str, least: int, most: int, what: str) -> int:
     digits = text.lstrip("0") or "0"
     plain = text.isascii() and text.isdecimal() and len(digits) <= len(str(most))
     if not plain or not least <= int(digits) <= most:
-        raise typer.BadParameter(f'"{text}": expected {what} from {least} to {most}')
+        raise bad_parameter(f'"{text}": expected {what} from {least} to {most}')
     return int(digits)
 
 
@@ -103,7 +99,7 @@ def cost(text: object, units: Sequence[tuple[float, str]], example: str) -> floa
         value = 0.0
     if not 0.0 < value < inf:
         names = ", ".join(unit for _, unit in units)
-        raise typer.BadParameter(
+        raise bad_parameter(
             f'"{text}": expected a number above 0 with a unit ({names}), such as {example}'
         )
     return value
@@ -151,13 +147,6 @@ RUN_TIME = unset(
 )
 SERIES_MEMORY = memory_limit("Refuse time series whose table would need more than this memory.")
 JOBS = unset("N", "Use this many threads; by default one per processor.", parser=thread_count)
-MODEL = unset(
-    "NAME",
-    f"Use this analytical model: {', '.join(sorted(MODELS)[:-1])} or {max(MODELS)}; by default the "
-    f"model that suits the scenario.",
-)
-
-
 OPTIONS = unset("NAME=VALUE", "Set an option of the model, such as beta=1.2.", "--option")
 
 

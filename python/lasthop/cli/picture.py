@@ -1,18 +1,16 @@
 """Option `--plot [FILE]` of several commands: whether to draw a picture, and where to save it."""
 
-import hashlib
 import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
-
-import typer
 
 from lasthop.answers.overwrite import refuse_foreign
 from lasthop.answers.pictures import PICTURES, is_picture
 from lasthop.answers.saving import write_atomically
 from lasthop.cli.boundary import note
 from lasthop.cli.command_line import command_line
+from lasthop.cli.declared import bad_parameter
 from lasthop.cli.options import file_name, stem, unset, writable, writable_file
 from lasthop.scenario.scenario import Scenario
 
@@ -38,7 +36,7 @@ def asked_picture(text: object) -> str:
     """Check the value of --plot: the file name of a picture, or empty for the default name."""
     name = str(text)
     if name and not is_picture(Path(name)):
-        raise typer.BadParameter(f'"{name}": expected a name that ends in {", ".join(PICTURES)}')
+        raise bad_parameter(f'"{name}": expected a name that ends in {", ".join(PICTURES)}')
     return name
 
 
@@ -133,6 +131,8 @@ def changes_part(parts: Parts) -> str:
     short = re.sub(r"[^\w.,=+-]+", "_", plain, flags=re.ASCII)[:LONGEST]
     if short == plain:
         return short
+    import hashlib
+
     return f"{short}-{hashlib.sha256(total.encode()).hexdigest()[:8]}"
 
 

@@ -3,18 +3,18 @@
 import sys
 from collections.abc import Iterator
 from math import ceil, log10
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import typer
 
 from lasthop.answers.digits import plain
 from lasthop.answers.estimates import Estimate
-from lasthop.cli.boundary import print_error, warn
+from lasthop.cli.boundary import print_error, print_warnings, warn
+from lasthop.cli.model import MODEL
 from lasthop.cli.options import (
     JSON,
     MAX_MEMORY,
     MAX_TIME,
-    MODEL,
     OPTIONS,
     SETTINGS,
     File,
@@ -30,11 +30,7 @@ from lasthop.prediction.predict import predict as ask
 from lasthop.prediction.prediction import Prediction
 from lasthop.scenario.from_json import Table, read_as
 from lasthop.scenario.scenario import Scenario
-from lasthop.simulation.result import Result
 from lasthop.warnings.settings import warnings_for
-
-if TYPE_CHECKING:
-    from lasthop.emulation import Emulation
 
 
 def predict(
@@ -141,8 +137,3 @@ def has_shares(scenario: Scenario) -> bool:
     except UserError:
         return False
     return any("goodput_share" in station for station in prediction.summary["stations"])
-
-
-def print_warnings(*answers: "Prediction | Result | Emulation") -> None:
-    """Print the warnings of results on standard error, each once."""
-    warn(*dict.fromkeys(line for answer in answers for line in answer.warnings))

@@ -3,7 +3,6 @@
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from datetime import timedelta
 from functools import partial
 from math import ceil
 from typing import TYPE_CHECKING, Concatenate, ParamSpec
@@ -127,6 +126,8 @@ def paced(
             pace = Pace()
         rest = None if pace is None else pace.judge(done, total)
         if rest is not None:
+            from datetime import timedelta
+
             clock = str(timedelta(seconds=ceil(rest.left_s)))
             bar.update(bar.task_ids[0], left=f"at least {clock}" if rest.slows else clock)
         show(bar, *values, **named)

@@ -1,10 +1,9 @@
-"""Width of the terminal, to which the lines of a result are wrapped."""
+"""Output to the terminal: its width, and lines of text."""
 
 import os
-import shutil
 import sys
 
-__all__ = ["screen_width"]
+__all__ = ["echo", "screen_width"]
 
 PIPE_WIDTH = 100
 """Width of lines in a file or a pipe. [columns]"""
@@ -16,6 +15,25 @@ def screen_width() -> int:
     If there is no terminal, return the number in the environment variable COLUMNS, or 100.
     """
     if sys.stdout.isatty():
-        return shutil.get_terminal_size().columns
+        from shutil import get_terminal_size
+
+        return get_terminal_size().columns
     given = os.environ.get("COLUMNS", "")
     return int(given) if given.isdecimal() and int(given) > 0 else PIPE_WIDTH
+
+
+def echo(text: str = "", *, err: bool = False) -> None:
+    """Print a line on standard output, or on standard error, as `typer.echo` does.
+
+    Typer is imported only for the lines that it changes: those with terminal sequences, and those
+    for a stream that is not in UTF-8.
+    """
+    stream = sys.stderr if err else sys.stdout
+    encoding = getattr(stream, "encoding", None) or ""  # text in memory has none
+    if "\x1b" in text or encoding.lower() not in ("utf-8", "utf8"):
+        import typer
+
+        typer.echo(text, err=err)
+        return
+    stream.write(f"{text}\n")
+    stream.flush()

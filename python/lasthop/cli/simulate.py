@@ -6,13 +6,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import typer
-
 from lasthop.answers.digits import span
 from lasthop.answers.overwrite import CAPTURE, refuse_foreign, refuse_if_foreign
 from lasthop.answers.saving import MAX_FRAMES, RESULT_FILES
 from lasthop.cli import options
-from lasthop.cli.boundary import Interrupted, print_either, simulating, warn
+from lasthop.cli.boundary import Interrupted, print_either, print_warnings, simulating, warn
 from lasthop.cli.footer import print_footer, print_notes
 from lasthop.cli.options import (
     File,
@@ -25,16 +23,14 @@ from lasthop.cli.options import (
     writable_file,
 )
 from lasthop.cli.picture import PLOT, changed, picture_path, save_picture, tell
-from lasthop.cli.predict import print_warnings
-from lasthop.cli.progress import speed
 from lasthop.cli.report import ANONYMISE, REPORT_FILE, report_path, save_report
+from lasthop.cli.screen import echo
 from lasthop.cli.tables import print_answer
 from lasthop.display.delays import Delays
 from lasthop.errors import UserError
 from lasthop.extras import need
 from lasthop.scenario.scenario import Scenario
 from lasthop.scenario.typed import CellScenario
-from lasthop.scenario.values import read_range, sizes
 from lasthop.simulation.result import Result
 from lasthop.simulation.simulate import simulate as run
 
@@ -94,8 +90,9 @@ def simulate(
     shown = None if air is None else stretch(air, scenario)
     if air is not None and series is not None:
         raise UserError(f"--air {air}: cannot be combined with --series: only one picture is drawn")
-    parts = changed(scenario, ("series", series), ("air", air))
-    picture = picture_path("" if shown and plot is None else plot, scenario, "simulate", parts, out)
+    asked = "" if shown and plot is None else plot
+    parts = () if asked is None else changed(scenario, ("series", series), ("air", air))
+    picture = picture_path(asked, scenario, "simulate", parts, out)
     reported = report_path(report, anonymise, file)
     if reported is not None:
         scenario = with_series(scenario)
@@ -168,6 +165,8 @@ def air_figure(result: Result, from_s: float, to_s: float) -> "Figure":
 
 def stretch(text: str, scenario: Scenario) -> tuple[float, float]:
     """Return the interval of simulated time from --air. [s]"""
+    from lasthop.scenario.values import read_range, sizes
+
     option = f"--air {text}"
     refuse_without_cell(option, scenario)
     result = read_range(text, "--air")
@@ -229,11 +228,13 @@ def print_runs(result: Result, delays: Delays) -> None:
         f"{result.replications} x {span(heading.duration_s)}, first {heading.warmup_s:g} s "
         f"cut, seed {result.seed}; {interval}\n"
     )
-    typer.echo("\n".join([heading.scenario, *delays.headlines(), runs]))
+    echo("\n".join([heading.scenario, *delays.headlines(), runs]))
 
 
 def print_timing(result: Result, wall: float, cpu: float) -> None:
     """Print real and CPU time on standard error. Results never contain these times."""
+    from lasthop.cli.progress import speed
+
     simulated = result.replications * result.heading.duration_s
     print(
         f"timing: {wall:.2f} s, {cpu:.2f} s of CPU time, "

@@ -11,9 +11,7 @@ from itertools import zip_longest
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
-import typer
-
-from lasthop.cli.screen import screen_width
+from lasthop.cli.screen import echo, screen_width
 from lasthop.display.columns import COLUMNS, TITLES, called, of_shares, printed, shown_columns
 from lasthop.display.delays import MAX_ROWS as FEW_ROWS
 from lasthop.display.delays import Delays, unshown_columns
@@ -81,17 +79,17 @@ def print_table(
         widths[:names] = squeezed(widths[:names], room - max((*widths[names:], 0)) - len(GAP))
     for number, numbers in enumerate(blocks(widths, names, room)):
         if number:
-            typer.echo()
+            echo()
         chosen = [*range(names), *numbers]
         for head in heads:
             if any(head[column] for column in chosen):
                 print_row(head, chosen, widths, names)
-        typer.echo(GAP.join("-" * widths[column] for column in chosen))
+        echo(GAP.join("-" * widths[column] for column in chosen))
         for cells in shown:
             print_row(cells, chosen, widths, names)
     if len(rows) > len(shown):
-        typer.echo(f"... and {len(rows) - len(shown)} more: --json has them all")
-    typer.echo()
+        echo(f"... and {len(rows) - len(shown)} more: --json has them all")
+    echo()
 
 
 def spread(widths: Sequence[int]) -> int:
@@ -139,4 +137,4 @@ def print_row(
             text.ljust(widths[column]) if column < names else text.rjust(widths[column])
             for column, text in zip(chosen, line, strict=True)
         ]
-        typer.echo(GAP.join(padded).rstrip())
+        echo(GAP.join(padded).rstrip())

@@ -6,7 +6,6 @@ from lasthop import _core
 from lasthop.answers.answer import Answer
 from lasthop.answers.items import summary_items
 from lasthop.explanation.facts import Facts, Limit
-from lasthop.explanation.objectives import always_demands
 from lasthop.scenario.scenario import Scenario
 from lasthop.scenario.typed import CellScenario
 
@@ -43,6 +42,8 @@ def line_use(scenario: Scenario, answer: Answer, facts: Facts) -> Iterator[str]:
     links = {link.name: link for link in summary_items(answer.summary, "links")}
     if not isinstance(typed, CellScenario) or typed.wire.rate_bps is None:
         return
+    from lasthop.explanation.objectives import always_demands
+
     rates_bps = {"down": typed.wire.rate_bps, "up": typed.wire.back_rate_bps or typed.wire.rate_bps}
     for direction, rate_bps in rates_bps.items():
         greedy = {

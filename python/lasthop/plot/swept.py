@@ -337,7 +337,7 @@ def worst_of_hosts(items: Sequence[SummaryItem], quantity: str) -> list[SummaryI
     """
     results: dict[str, tuple[float, SummaryItem]] = {}
     for item in items:
-        parts = FLOW_NAME.fullmatch(item.name)
+        parts = re.fullmatch(FLOW_NAME, item.name)
         host = item.station or (parts["owner"] if parts else item.name)
         estimate = item.estimate(quantity)
         value = estimate.mean if estimate else 0.0
@@ -363,7 +363,7 @@ def alike(
             is_of_way = by_way and item.direction in ARROWS
             rest = f" {ARROWS[item.direction]}" if is_of_way else name[len(station) :]
             name = table_of(station, tables) + rest
-        elif by_way and (parts := FLOW_NAME.fullmatch(name)) is not None:
+        elif by_way and (parts := re.fullmatch(FLOW_NAME, name)) is not None:
             name = f"{parts['owner']} {ARROWS[parts['direction']]}"
         results.setdefault(name, []).append(item)
     return results

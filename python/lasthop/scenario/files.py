@@ -13,7 +13,7 @@ from lasthop.errors import UserError
 
 __all__ = ["NO_FILE", "UnreadableError", "opened"]
 
-ADDRESS = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/+(.*)")
+ADDRESS = r"([A-Za-z][A-Za-z0-9+.-]+):/+(.*)"
 """Pattern of a web address. One slash is enough, because a `Path` merges the two slashes."""
 
 OF_KERNEL = ("/proc/", "/sys/")
@@ -93,7 +93,7 @@ def not_there(path: Path, or_input: bool) -> UnreadableError:
     """Return the error for a path that does not exist, with a hint: a download, or a similar
     name.
     """
-    if (match := ADDRESS.fullmatch(str(path))) is None:
+    if (match := re.fullmatch(ADDRESS, str(path))) is None:
         return UnreadableError(str(path), NO_FILE, nearest_file(path))
     kind, rest = match[1].lower(), match[2]
     if kind == "file":

@@ -10,13 +10,15 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Generic, TypeVar, overload
 
-__all__ = ["PIECE", "Common", "Listed", "LongList", "Rows", "View"]
+__all__ = ["PIECE", "Common", "Listed", "LongList", "Rows", "View", "passing"]
 
 T = TypeVar("T")
 Row = Mapping[str, Any]
 
-PIECE = 4096
-"""Number of rows that are read from the engine at a time."""
+PIECE = 256
+"""Number of rows that are read from the engine at a time. The tree of a row needs several times as
+much memory as the converted row.
+"""
 
 
 class Common(Generic[T]):
@@ -136,10 +138,13 @@ class Rows(Sequence[T]):
     def _piece(self, number: int) -> tuple[T, ...]:
         results = self._pieces.get(number)
         if results is None:
-            first = number * PIECE
-            rows = self._list.stretch(first, min(first + PIECE, len(self)))
-            results = self._pieces[number] = tuple(map(self._read, rows))
+            results = self._pieces[number] = tuple(self._converted(number))
         return results
+
+    def _converted(self, number: int) -> Iterator[T]:
+        first = number * PIECE
+        rows = self._list.stretch(first, min(first + PIECE, len(self)))
+        return map(self._read, rows)
 
     def __len__(self) -> int:
         return self._list.count
@@ -147,6 +152,16 @@ class Rows(Sequence[T]):
     def __iter__(self) -> Iterator[T]:
         for first in range(0, len(self), PIECE):
             yield from self._piece(first // PIECE)
+
+    def passing(self) -> Iterator[T]:
+        """Yield all rows. Pieces that are not stored yet are not stored, unless there is only one
+        piece.
+        """
+        for number in range(-(-len(self) // PIECE)):
+            if number in self._pieces or len(self) <= PIECE:
+                yield from self._piece(number)
+            else:
+                yield from self._converted(number)
 
     @overload
     def __getitem__(self, index: int) -> T: ...
@@ -169,3 +184,8 @@ class Rows(Sequence[T]):
 
     def __repr__(self) -> str:
         return repr(tuple(self))
+
+
+def passing(rows: Sequence[T]) -> Iterator[T]:
+    """Yield the rows of a sequence that is read only once, so that a long list is not stored."""
+    return rows.passing() if isinstance(rows, Rows) else iter(rows)

@@ -41,7 +41,7 @@ scenario names is read.
 DICTIONARY = "<dict>"
 """Name that messages use for a scenario that is a mapping."""
 
-BARE = re.compile(r"[A-Za-z0-9_-]+")
+BARE = r"[A-Za-z0-9_-]+"
 """Pattern of keys that TOML accepts without quotes."""
 
 Setting: TypeAlias = tuple[str, str]
@@ -85,7 +85,7 @@ def _in_file(value: object) -> str:
 
 
 def _key(name: object) -> str:
-    return str(name) if BARE.fullmatch(str(name)) else json.dumps(str(name), ensure_ascii=False)
+    return str(name) if re.fullmatch(BARE, str(name)) else json.dumps(str(name), ensure_ascii=False)
 
 
 def as_json(tree: object) -> str:

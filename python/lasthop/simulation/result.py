@@ -11,11 +11,13 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from lasthop import _core
 from lasthop.answers.answer import Answer
 from lasthop.answers.fairness import mixed_demands
 from lasthop.answers.plots import ResultPlots
 from lasthop.answers.quantities import LISTS
 from lasthop.answers.record import Output, StoredOutput, record_text
+from lasthop.answers.summary import Summary
 from lasthop.errors import UserError, nearest
 from lasthop.progress.steps import step
 from lasthop.scenario.from_json import Table, named, read_as
@@ -74,7 +76,7 @@ class Result(Answer):
     kind = "simulation"
 
     def __init__(self, output: Output, scenario: Scenario | None, **lacks: str) -> None:
-        super().__init__(json.loads(output.summary_json), scenario, **lacks)
+        super().__init__(summary_of(output), scenario, **lacks)
         self._output = output
 
     def __getstate__(self) -> dict[str, Any]:
@@ -126,6 +128,8 @@ class Result(Answer):
 
     def _mixed_demands(self) -> list[str]:
         """Return warnings about stations whose demand is met in only some replications."""
+        if self.replications < 2:
+            return []
         stations = self.summary.get("stations", ())
         if all(station.get("fairness_level") is not None for station in stations):
             return []
@@ -394,3 +398,11 @@ class Result(Answer):
                 self._output.write_pcapng(stream.write)
 
         write_atomically(Path(path), write)
+
+
+def summary_of(output: Output) -> Mapping[str, Any]:
+    """Return the summary of an output. The engine's own output is read on access."""
+    if isinstance(output, _core.SimulationOutput):
+        return Summary(output)
+    summary: dict[str, Any] = json.loads(output.summary_json)
+    return summary

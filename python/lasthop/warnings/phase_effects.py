@@ -33,17 +33,16 @@ the sources lose packets. If N is a multiple of this number, only one source los
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from fractions import Fraction
 from functools import partial
 from itertools import combinations, islice
 from math import gcd, inf
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from lasthop.answers.estimates import estimates_of
+from lasthop.answers.summary import estimates_in
 from lasthop.errors import listed
-from lasthop.models.dcf.airtime import aifs_s, exchange_s
 from lasthop.scenario.csma import CsmaFlow
 from lasthop.scenario.queues import Queue, Threshold
+from lasthop.scenario.rows import passing
 from lasthop.scenario.transports import Udp
 from lasthop.scenario.typed import (
     AggregatingCell,
@@ -57,6 +56,9 @@ from lasthop.scenario.typed import (
     UdpFlow,
 )
 from lasthop.warnings.full_queue import DRAWN, lock_time_s
+
+if TYPE_CHECKING:
+    from fractions import Fraction
 
 __all__ = ["phase_effects", "phase_locks"]
 
@@ -94,7 +96,7 @@ too long.
 
 def phase_effects(scenario: Scenario, summary: Mapping[str, Any]) -> list[str]:
     """Return warnings about queues of a result that dropped packets, possibly in fixed phases."""
-    drops = estimates_of(summary.get("queues", ()), "drop_probability")
+    drops = estimates_in(summary, "queues", "drop_probability")
     full = {name for name, part in drops.items() if part.mean}
     return [
         *(
@@ -132,13 +134,18 @@ def exposed(scenario: Scenario, among: Collection[str]) -> Iterator[tuple[str, s
     }
     if not queues:
         return
-    links = {link.name: link for link in scenario.links}
+    delays_s: dict[str, float] = {}
+    jittered: set[str] = set()
+    for link in passing(scenario.links):
+        delays_s[link.name] = link.delay_s
+        if link.jitter_s:
+            jittered.add(link.name)
     rtts: dict[str, set[float]] = {}
     for flow in scenario.tcp_flows:
-        way = [links[name] for name in (*flow.forward, *flow.back)]
+        way = (*flow.forward, *flow.back)
         is_bulk = flow.web is None and not flow.station
-        if is_bulk and not any(link.jitter_s for link in way):
-            rtt = round(sum(link.delay_s for link in way), 9)
+        if is_bulk and jittered.isdisjoint(way):
+            rtt = round(sum(delays_s[name] for name in way), 9)
             for name in flow.forward:
                 if name in queues:
                     rtts.setdefault(name, set()).add(rtt)
@@ -278,6 +285,8 @@ def of_links(meeting: Meeting, was_full: bool) -> Iterator[str]:
         return
     if len(meeting.feeders) < 2 or not (was_full or meeting.may_fill):
         return
+    from fractions import Fraction
+
     for feeder, flows in meeting.feeding:
         if feeder is None or feeder.is_host or not feeder.is_steady or not feeder.rate_bps:
             continue
@@ -404,8 +413,10 @@ SOURCES = 30
 """
 
 
-def packet_rate(udp: Udp) -> Fraction:
+def packet_rate(udp: Udp) -> "Fraction":
     """Return the packet rate of a constant-rate source. [packets/s]"""
+    from fractions import Fraction
+
     return Fraction(int(udp.rate_bps), 8 * udp.payload_bytes)
 
 
@@ -554,6 +565,8 @@ def load_of(flow: Flow, hop: Hop, scenario: Scenario) -> float:
 
 def least_exchange_s(flow: UdpFlow, station: Station, scenario: CellScenario) -> float:
     """Return the smallest air time of one datagram, including its channel access. [s]"""
+    from lasthop.models.dcf.airtime import aifs_s, exchange_s
+
     cell = scenario.cell
     rate_bps = station.rate_bps if flow.is_up else station.downlink_rate_bps
     if isinstance(cell, AggregatingCell):

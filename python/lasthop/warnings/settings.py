@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import Any
 
 from lasthop import _core
-from lasthop.answers.estimates import estimates_of
+from lasthop.answers.summary import estimates_in
 from lasthop.channel import frame_error, highest_mcs, highest_rate, mcs_frame_error
 from lasthop.errors import listed
 from lasthop.scenario.queues import Vbs
@@ -68,7 +68,7 @@ def window_notes(scenario: Scenario, summary: Mapping[str, Any]) -> list[str]:
     """
     windows = {flow.name: flow.tcp.window_packets for flow in scenario.tcp_flows}
     fractions: dict[int, dict[str, float]] = {}
-    limits = estimates_of(summary.get("flows", ()), "rwnd_limited_fraction")
+    limits = estimates_in(summary, "flows", "rwnd_limited_fraction")
     for name, limited in limits.items():
         if limited.mean > MIN_LIMITED_FRACTION and name in windows:
             fractions.setdefault(windows[name], {})[name] = limited.mean

@@ -11,7 +11,7 @@ from math import ceil, floor, log10
 from typing import Any
 
 from lasthop.answers.digits import estimate
-from lasthop.answers.estimates import estimates_of
+from lasthop.answers.summary import estimates_in
 from lasthop.errors import listed
 from lasthop.scenario.typed import CellScenario, CsmaScenario, Scenario, SensorFlow, TcpFlow
 
@@ -52,7 +52,7 @@ def unsteady_runs(scenario: Scenario, summary: Mapping[str, Any], halves_json: s
 def _short_warmup(scenario: Scenario, summary: Mapping[str, Any]) -> Iterator[str]:
     """Yield a warning about flows for which the warm-up contains too few round-trip times."""
     lasting = _lasting(scenario)
-    rtts = estimates_of(summary.get("flows", ()), "rtt_s")
+    rtts = estimates_in(summary, "flows", "rtt_s")
     late = {
         name: rtt.mean
         for name, rtt in rtts.items()

@@ -18,10 +18,12 @@ pub struct Item {
 impl Item {
     /// Returns an item without labels.
     pub fn new(name: &str, values: impl Into<Vec<Value>>) -> Item {
+        let mut values = values.into();
+        values.shrink_to_fit(); // a large network has very many items
         Item {
             name: name.to_owned(),
             labels: Vec::new(),
-            values: values.into(),
+            values,
         }
     }
 }

@@ -5,6 +5,7 @@
 //! time. [`period`] is the time between two snapshots. The result lists are computed from a period.
 //! Each list is computed in a separate file.
 
+mod combined;
 mod conservation;
 mod csma;
 pub(crate) mod distributions;
@@ -23,6 +24,7 @@ mod waits;
 mod web;
 mod wlan;
 
+pub use self::combined::{Combined, CombinedItem};
 pub(crate) use self::conservation::{check as check_conservation, check_fractions};
 pub use self::distributions::{Distribution, distributions_json};
 pub use self::goodputs::Goodputs;

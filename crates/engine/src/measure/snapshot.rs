@@ -23,7 +23,7 @@ pub(crate) struct Snapshot {
     /// Air time of PPDUs with data to or from each station; an empty list if the cell does not
     /// aggregate. [ns]
     pub(super) air_ns: Vec<u64>,
-    /// For each link, the counters of its queue, its used capacity and its total capacity
+    /// For each link up to the last link that results contain, the counters of its queue, its used capacity and its total capacity
     /// (`LinkModel::used`). Capacities are in ns, or in bytes for a link with a trace.
     pub(super) links: Vec<(QueueMark, [u64; 2])>,
     /// Counters of the access point's queues with virtual buffer sharing.
@@ -53,7 +53,7 @@ impl Snapshot {
         let cells = || radio.cell().into_iter();
         let of_stations = || cells().flat_map(|cell| stations.clone().map(move |s| (cell, s)));
         let flows = world.flows().states().iter();
-        let links = world.wires().links().iter().map(WiredLink::link);
+        let links = world.wires().shown_links().iter().map(WiredLink::link);
         let counted = |link: &Link| {
             let mark = QueueMark {
                 unjudged: link.unjudged(),
@@ -171,6 +171,7 @@ impl Shared {
 #[derive(Clone, Debug)]
 pub(super) struct AllWaits {
     pub(super) radio: Vec<Waits>,
+    /// Times in the links up to the last link that results contain.
     pub(super) links: Vec<Waits>,
     /// Times for which the access point has buffered packets for each station; `None` if the
     /// station has no power save.
@@ -179,7 +180,7 @@ pub(super) struct AllWaits {
 
 impl AllWaits {
     fn take(world: &World<'_>) -> AllWaits {
-        let links = world.wires().links().iter().map(|wired| wired.link());
+        let links = world.wires().shown_links().iter().map(WiredLink::link);
         let counted = |link: &Link| match link {
             Link::Host(_) | Link::Pipe(_) => Waits::default(),
             Link::Served(_) | Link::Traced(_) => link.waits().cloned().unwrap_or_default(),

@@ -189,6 +189,13 @@ impl Wires {
         &self.links
     }
 
+    /// Returns the links up to the last link that results contain. Most access links of hosts are
+    /// after this link.
+    pub(crate) fn shown_links(&self) -> &[WiredLink] {
+        let last = self.links.iter().rposition(WiredLink::is_shown);
+        &self.links[..last.map_or(0, |last| last + 1)]
+    }
+
     /// Returns the queues in front of the radio channel and the links that a flow's data passes, in
     /// order.
     pub(crate) fn data_stops(&self, flow: u32) -> Vec<Stop> {

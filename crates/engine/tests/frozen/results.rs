@@ -47,7 +47,7 @@ pub fn run(scenario: &Scenario, jobs: usize) -> Result<RunResult, EngineError> {
 /// All of a result as text, one value on each line.
 pub fn whole(result: &RunResult) -> String {
     let series: Value = serde_json::from_str(&result.series_json()).expect("JSON");
-    let (summary, samples) = (&result.summary, &result.samples);
+    let (summary, samples) = (&result.summary(), &result.samples());
     format!("{summary:#}\n{samples:#}\n{series:#}\n")
 }
 
@@ -58,16 +58,16 @@ pub fn hashes(scenario: &Scenario, result: &RunResult, counted: &Counted) -> Str
         let _ = writeln!(lines, "{part} {:016x}", hash(bytes));
     };
     let head: Vec<String> = (HEAD.iter())
-        .map(|key| format!("{key} {}", result.summary[*key]))
+        .map(|key| format!("{key} {}", result.summary()[*key]))
         .collect();
     line("head", head.join("\n").as_bytes());
     let none = serde_json::Map::new();
-    for (list, items) in result.summary.as_object().unwrap_or(&none) {
+    for (list, items) in result.summary().as_object().unwrap_or(&none) {
         let (Some(counts), Value::Array(items)) = (counted.0.get(list), items) else {
             continue;
         };
         let mut text = String::new();
-        let values = result.samples[list.as_str()].as_object().unwrap_or(&none);
+        let values = result.samples()[list.as_str()].as_object().unwrap_or(&none);
         for object in items.iter().chain(values.values()) {
             let _ = writeln!(text, "-");
             for (key, value) in object.as_object().into_iter().flatten() {

@@ -133,7 +133,7 @@ fn voice_wins_internal_collisions_and_best_effort_is_given_up_at_its_limit() {
         let start = index as u64 * (EXCHANGE_NS + 50_000);
         assert_eq!(*frame, (start, 1, u32::from(index > 0)));
     }
-    let station = &result.summary["stations"][0];
+    let station = &result.summary()["stations"][0];
     assert_eq!(
         station["collision_rate"]["mean"], 0.0,
         "nothing collides on the air"

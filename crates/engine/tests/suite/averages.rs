@@ -8,7 +8,7 @@ use crate::queues::{mean, simulate};
 
 /// Returns all fractions of a result with their names.
 fn fractions(result: &RunResult) -> Vec<(String, f64)> {
-    let lists = result.summary.as_object().into_iter().flatten();
+    let lists = result.summary().as_object().into_iter().flatten();
     let items = lists.filter_map(|(list, items)| Some((list, items.as_array()?)));
     let items = items.flat_map(|(list, items)| items.iter().map(move |item| (list, item)));
     items
@@ -127,7 +127,7 @@ fn a_window_is_averaged_until_all_is_acknowledged() {
     }
     // a flow that ended before the warm-up has no average window
     let over = simulate(PATH, &[("flow.one.stop", "2 s")]);
-    assert!(over.summary["flows"][0]["cwnd_packets"]["mean"].is_null());
+    assert!(over.summary()["flows"][0]["cwnd_packets"]["mean"].is_null());
 }
 
 #[test]

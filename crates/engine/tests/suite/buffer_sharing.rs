@@ -18,7 +18,10 @@ const EQUAL: &str = "{ near = { station = \"near\", share = 0.5 }, far = { share
 
 /// Returns the sum of the goodputs of the stations with this prefix in their names. [bit/s]
 fn goodput(result: &RunResult, prefix: &str) -> f64 {
-    let stations = result.summary["stations"].as_array().into_iter().flatten();
+    let stations = result.summary()["stations"]
+        .as_array()
+        .into_iter()
+        .flatten();
     let own = stations.filter(|station| {
         station["name"]
             .as_str()
@@ -144,7 +147,7 @@ fn channel_errors_tell_data_from_acks() {
     let data = simulate(CLASSES, &settings("station.far.error_up"));
     let acks = simulate(CLASSES, &settings("station.far.ack_error_up"));
     // stations with downloads send only TCP ACKs, so that the error rate of their data frames has no effect
-    assert_eq!(data.summary["flows"], acks.summary["flows"]);
+    assert_eq!(data.summary()["flows"], acks.summary()["flows"]);
     let failures = |result| mean(result, "stations", "far-1", "frame_failure_rate");
     assert!(failures(&acks) > 0.45);
     let spared = [

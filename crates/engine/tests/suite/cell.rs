@@ -9,7 +9,7 @@ use serde_json::Value;
 
 fn summary(scenario: &Scenario) -> Value {
     match run(scenario, 1, &|_| ControlFlow::Continue(())) {
-        Ok(result) => result.summary,
+        Ok(result) => result.summary().clone(),
         Err(error) => panic!("{error}"),
     }
 }

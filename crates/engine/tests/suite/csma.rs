@@ -28,7 +28,7 @@ fn simulated(text: &str) -> RunResult {
 
 /// Returns the mean of `quantity` for each item of a list, in the order of the list.
 fn means(result: &RunResult, list: &str, quantity: &str) -> Vec<f64> {
-    let Some(items) = result.summary[list].as_array() else {
+    let Some(items) = result.summary()[list].as_array() else {
         panic!("no list {list}");
     };
     let mean = |item: &Value| match item[quantity]["mean"].as_f64() {
@@ -328,13 +328,13 @@ fn a_series_of_one_interval_has_the_round_trip_times_of_the_table() {
     let mut scenario = scenario(&text);
     scenario.replications = 1;
     let run = result(&scenario, 1);
-    let tracks = run.series.map(|series| series.tracks).unwrap_or_default();
+    let tracks = run.series.as_ref().map_or(&[][..], |series| &series.tracks);
     let in_series = |name: &str| {
         let mut own = tracks.iter().filter(|track| track.name == name);
         own.find(|track| track.quantity == "rtt_s")
             .map(|track| track.values.clone())
     };
-    for item in run.summary["flows"].as_array().into_iter().flatten() {
+    for item in run.summary()["flows"].as_array().into_iter().flatten() {
         let of_table = item["rtt_s"]["mean"].as_f64();
         let in_series = in_series(item["name"].as_str().unwrap_or_default());
         // both values are the same sum of round-trip times, divided by different operations: the last bits may differ
@@ -354,7 +354,7 @@ fn connections_are_opened_and_closed_and_counted() {
     let run =
         simulated(&text.replace("start = \"3 s\"", "start = \"3 s\", start_spread = \"0 s\""));
     let of = |quantity: &str| {
-        let items = run.summary["flows"].as_array();
+        let items = run.summary()["flows"].as_array();
         let near = items.and_then(|items| items.iter().find(|item| item["name"] == "near"));
         near.and_then(|near| near[quantity]["mean"].as_f64())
     };
@@ -369,7 +369,7 @@ fn connections_are_opened_and_closed_and_counted() {
     // after 20 s.
     let mean = of("connections").unwrap_or(0.0);
     assert!((1.0..opened).contains(&mean), "{mean}");
-    let links = run.summary["links"].as_array();
+    let links = run.summary()["links"].as_array();
     let link = links.and_then(|links| links.iter().find(|link| link["name"] == "2"));
     let of_link = link.and_then(|link| link["connections"]["mean"].as_f64());
     let of_link = of_link.unwrap_or(0.0);

@@ -138,7 +138,8 @@ fn results_do_not_depend_on_the_number_of_threads() {
 fn replications_differ() {
     let mut scenario = downloads(3, 10, 2);
     scenario.replications = 3;
-    let samples = result(&scenario, 1).samples;
+    let result = result(&scenario, 1);
+    let samples = result.samples();
     let goodputs = &samples["cells"]["cell"]["goodput_bps"];
     assert_ne!(goodputs[0], goodputs[1]);
     assert_ne!(goodputs[1], goodputs[2]);
@@ -160,12 +161,12 @@ fn an_interrupted_run_keeps_finished_replications() {
         panic!("two replications were finished");
     };
     assert!(part.interrupted);
-    assert_eq!(part.summary["replications"], 2);
+    assert_eq!(part.summary()["replications"], 2);
     let values = |samples: &serde_json::Value| samples["cells"]["cell"]["goodput_bps"].clone();
     for replication in 0..2 {
         assert_eq!(
-            values(&part.samples)[replication],
-            values(&whole.samples)[replication]
+            values(part.samples())[replication],
+            values(whole.samples())[replication]
         );
     }
 }

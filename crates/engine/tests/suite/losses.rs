@@ -54,7 +54,10 @@ fn westwood_gets_more_than_newreno_of_a_long_fat_path_that_loses_packets() {
 
 #[test]
 fn a_bare_probability_is_the_table_with_it() {
-    let loss = |value| simulate(PATH, &[("duration", "120 s"), ("link.path.loss", value)]).summary;
+    let loss = |value| {
+        let result = simulate(PATH, &[("duration", "120 s"), ("link.path.loss", value)]);
+        result.summary().clone()
+    };
     assert_eq!(loss("0.01"), loss("{ probability = 0.01 }"));
     assert_ne!(loss("0.01"), loss("{ every = 100 }"));
 }

@@ -16,7 +16,7 @@ fn result(scenario: &Scenario) -> RunResult {
 
 /// Returns the mean of `quantity` for item `name` in a list of the summary.
 fn value(result: &RunResult, table: &str, name: &str, quantity: &str) -> f64 {
-    let items = result.summary[table].as_array().expect("a table");
+    let items = result.summary()[table].as_array().expect("a table");
     let item = items.iter().find(|item| item["name"] == name);
     item.expect("an item")[quantity]["mean"]
         .as_f64()

@@ -22,7 +22,7 @@ fn simulate(text: &str) -> RunResult {
 }
 
 fn item<'r>(result: &'r RunResult, list: &str, name: &str) -> &'r Value {
-    let items = result.summary[list].as_array().expect("a list");
+    let items = result.summary()[list].as_array().expect("a list");
     let item = items.iter().find(|item| item["name"] == name);
     item.unwrap_or_else(|| panic!("{list} without {name}"))
 }
@@ -176,7 +176,7 @@ fn a_station_that_only_sends_is_not_touched() {
             "duration = \"30 s\"\ncell.phy = \"802.11b\"\n[station.b]\ndownload = 1\n\
              [station.a]\nudp_up = \"greedy\"\n{station}\n"
         ));
-        lists.map(|list| result.summary[list].to_string())
+        lists.map(|list| result.summary()[list].to_string())
     };
     let awake = of("");
     assert_eq!(of("power_save = \"0 s\""), awake);

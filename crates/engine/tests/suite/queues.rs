@@ -43,7 +43,7 @@ pub(crate) fn simulate(text: &str, settings: &[(&str, &str)]) -> RunResult {
 
 /// Returns the mean of `quantity` for item `name` in a list of the summary.
 pub(crate) fn mean(result: &RunResult, list: &str, name: &str, quantity: &str) -> f64 {
-    let items = result.summary[list].as_array();
+    let items = result.summary()[list].as_array();
     let item = items.and_then(|items| items.iter().find(|item| item["name"] == name));
     let value = item.and_then(|item| item[quantity]["mean"].as_f64());
     value.unwrap_or_else(|| panic!("no {quantity} of {name} in {list}"))
@@ -53,9 +53,10 @@ pub(crate) fn mean(result: &RunResult, list: &str, name: &str, quantity: &str) -
 fn a_threshold_of_q_packets_is_a_drop_tail_queue_of_q_packets_to_the_byte() {
     for (text, path) in [(CELL, "cell.ap_queue"), (DUMBBELL, "queue")] {
         for q in ["1", "8", "39"] {
-            let plain = simulate(text, &[(path, q)]).summary;
+            let plain = simulate(text, &[(path, q)]);
             let threshold = format!("{{ threshold = {q} }}");
-            assert_eq!(plain, simulate(text, &[(path, &threshold)]).summary);
+            let other = simulate(text, &[(path, &threshold)]);
+            assert_eq!(plain.summary(), other.summary());
         }
     }
 }
@@ -141,7 +142,7 @@ fn a_queue_that_may_mark_says_how_many_it_did() {
     let marks = |ecn: &str| {
         let codel = format!("{{ ecn = {ecn} }}");
         let result = simulate(DUMBBELL, &[("queue.codel", &codel)]);
-        let queues = result.summary["queues"].as_array().cloned();
+        let queues = result.summary()["queues"].as_array().cloned();
         let mut queues = queues.unwrap_or_default().into_iter();
         let bottleneck = queues.find(|queue| queue["name"] == "bottleneck");
         bottleneck.map(|queue| queue["mark_probability"]["mean"].clone())

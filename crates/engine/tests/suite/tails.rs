@@ -73,7 +73,7 @@ fn with_tails(text: &str, detail: Detail, series: &str) -> RunResult {
 }
 
 fn sample(result: &RunResult, list: &str, name: &str, quantity: &str) -> f64 {
-    let value = &result.samples[list][name][quantity][0];
+    let value = &result.samples()[list][name][quantity][0];
     value
         .as_f64()
         .unwrap_or_else(|| panic!("no {quantity} of {name}"))
@@ -89,8 +89,9 @@ fn asking_for_tails_moves_no_other_value() {
         "rtt_p99_s",
     ];
     for text in [CELL, CAPTURE, ROUTER, USERS] {
-        let means = with_tails(text, Detail::Means, "never").summary;
-        let mut all = with_tails(text, Detail::Tails, "never").summary;
+        let means = with_tails(text, Detail::Means, "never");
+        let means = means.summary().clone();
+        let mut all = with_tails(text, Detail::Tails, "never").summary().clone();
         assert_ne!(means, all);
         let lists = all.as_object_mut().into_iter().flatten();
         for item in lists.filter_map(|(_, list)| list.as_array_mut()).flatten() {
@@ -138,7 +139,7 @@ fn windows_are_those_of_the_series() {
         &indices[..3]
     );
     // the phone gets all the data that it demands, so there is no starvation time
-    assert!(result.samples["stations"]["phone"]["longest_starved_s"][0].is_null());
+    assert!(result.samples()["stations"]["phone"]["longest_starved_s"][0].is_null());
 }
 
 #[test]
@@ -179,7 +180,7 @@ fn round_trip_times_are_those_of_the_mean() {
             let of_flows: Vec<_> = of_flows.collect();
             assert!(of_flows.iter().any(|own| own.name == user));
             for own in of_flows {
-                let samples = &result.samples["flows"][&own.name];
+                let samples = &result.samples()["flows"][&own.name];
                 let mean = samples[own.quantity][number as usize].as_f64();
                 assert!(mean.is_some() && own.histogram.count() > 10, "{}", own.name);
                 assert_eq!(own.histogram.mean_s(), mean, "{}", own.name);

@@ -107,7 +107,7 @@ fn what_is_kept_for_a_sleeping_station_adds_to_the_delay_of_all_packets() {
 fn each_flow_waits_in_the_queues_of_its_path_and_no_other() {
     for phy in ["802.11g", "802.11n"] {
         let result = simulate(CELL, &[("cell.phy", phy)]);
-        let Some(items) = result.summary["waits"].as_array() else {
+        let Some(items) = result.summary()["waits"].as_array() else {
             panic!("no waits");
         };
         let names: Vec<&str> = items

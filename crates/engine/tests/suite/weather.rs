@@ -34,12 +34,12 @@ fn simulate(settings: &[(&str, &str)]) -> RunResult {
 /// Returns all measured quantities except the number of events, because the change of the channel is itself an event.
 fn measured(result: &RunResult) -> Vec<&Value> {
     let lists = ["flows", "stations", "aps", "queues", "cells"];
-    lists.iter().map(|list| &result.summary[list]).collect()
+    lists.iter().map(|list| &result.summary()[list]).collect()
 }
 
 /// Returns the fraction of the access point's transmission attempts that fail; there are no collisions. [-]
 fn failures(result: &RunResult) -> f64 {
-    let failures = &result.summary["aps"][0]["frame_failure_rate"]["mean"];
+    let failures = &result.summary()["aps"][0]["frame_failure_rate"]["mean"];
     failures.as_f64().unwrap_or_else(|| panic!("{failures}"))
 }
 
@@ -99,7 +99,7 @@ fn frames_that_wait_meet_the_new_channel() {
         ),
     ];
     let result = simulate(&settings);
-    let [a, b] = [0, 1].map(|k| result.summary["stations"][k]["goodput_bps"]["mean"].as_f64());
+    let [a, b] = [0, 1].map(|k| result.summary()["stations"][k]["goodput_bps"]["mean"].as_f64());
     assert!(a.is_some_and(|bps| bps > 1e6), "{a:?}");
     assert_eq!(b, Some(0.0));
 }
@@ -117,7 +117,7 @@ fn rates_fall_back_when_a_station_walks_away() {
         ]
     };
     let goodput = |result: &RunResult| {
-        let bps = &result.summary["stations"][1]["goodput_bps"]["mean"];
+        let bps = &result.summary()["stations"][1]["goodput_bps"]["mean"];
         bps.as_f64().unwrap_or_else(|| panic!("{bps}"))
     };
     assert!(goodput(&simulate(&settings("fixed"))) < 1e4);

@@ -316,7 +316,7 @@ proptest! {
         let again = result(&scenario, 1);
         prop_assert_eq!(first.summary_json(), again.summary_json());
         prop_assert_eq!(first.series_json(), again.series_json());
-        let air = airtimes(&first.summary);
+        let air = airtimes(first.summary());
         prop_assert!(air.iter().all(|part| (0.0..=1.0).contains(part)), "{:?}", air);
         let csma = scenario.csma.as_ref().unwrap();
         let collides = match csma.access {
