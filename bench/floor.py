@@ -1,6 +1,6 @@
 """Compare the cost per segment with ns-2, with the lean loops, and between networks.
 
-    .venv/bin/python bench/floor.py                 half an hour: keep the machine quiet
+    .venv/bin/python bench/floor.py                 a quarter of an hour: keep the machine quiet
     .venv/bin/python bench/floor.py --only router   the rows whose name has this text
     .venv/bin/python bench/floor.py --page          the table in bench/README.md
 
