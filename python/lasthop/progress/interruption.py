@@ -6,17 +6,24 @@ delay the handler.
 """
 
 import _signal  # type: ignore[import-not-found] # `signal` would import enum.
+import _thread
 import posix
+import sys
+import time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from types import FrameType
+    from typing import Any
 
 __all__ = ["INTERRUPTED", "exit_quietly", "exits_quietly", "raise_interrupt"]
 
 INTERRUPTED = 130
 """Exit code after Ctrl-C."""
+
+AGAIN_S = 0.01
+"""Time after which an interrupt that Python has ignored is raised again. [s]"""
 
 
 def exit_quietly() -> None:
@@ -33,9 +40,31 @@ def exits_quietly() -> bool:
 
 def raise_interrupt() -> None:
     """Restore the handler that raises `KeyboardInterrupt`, if the handler of `exit_quietly` is
-    set.
+    set. From then on, an interrupt that is raised in a destructor or a callback is raised again.
     """
+    if exits_quietly():
+        sys.unraisablehook = _raise_again
     _replace(_exit, _signal.default_int_handler)
+
+
+def _raise_again(ignored: "Any") -> None:
+    """Interrupt the main thread again if Python ignores a `KeyboardInterrupt`; print all other
+    ignored exceptions.
+
+    Python ignores exceptions of destructors and of callbacks of weak references. Without this
+    function, Ctrl-C would sometimes have no effect.
+    """
+    if ignored.exc_type is KeyboardInterrupt:
+        # If the signal were sent from here, it would be raised in this function and ignored again.
+        _thread.start_new_thread(_interrupt, (_thread.get_ident(),))
+    else:
+        sys.__unraisablehook__(ignored)
+
+
+def _interrupt(thread: int) -> None:
+    """Send SIGINT to a thread after `AGAIN_S`."""
+    time.sleep(AGAIN_S)
+    _signal.pthread_kill(thread, _signal.SIGINT)
 
 
 def _replace(present: object, handler: "Callable[[int, FrameType | None], object]") -> None:

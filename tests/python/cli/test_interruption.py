@@ -68,3 +68,38 @@ def test_ctrl_c_prints_one_line_wherever_the_start_is_interrupted(tmp_path: Path
     known = ("examples/hotspot.toml: ok", "  tcp: ")
     assert [line for line in wrong if not line.startswith(known)] == []
     assert int(places.split()[0]) > 10
+
+
+IN_A_DESTRUCTOR = """
+import signal, time
+from lasthop.progress.interruption import exit_quietly, raise_interrupt
+
+class Interrupted:
+    def __del__(self):
+        signal.raise_signal(signal.SIGINT)
+
+class Wrong:
+    def __del__(self):
+        raise ValueError("wrong")
+
+exit_quietly()
+raise_interrupt()
+one = Wrong()
+del one
+one = Interrupted()
+try:
+    del one
+    time.sleep(20)
+except KeyboardInterrupt:
+    print("interrupted")
+"""
+
+
+def test_ctrl_c_in_a_destructor_has_an_effect() -> None:
+    """Python prints and ignores exceptions of a destructor, so the interrupt must be repeated."""
+    done = subprocess.run(
+        [sys.executable, "-c", IN_A_DESTRUCTOR], capture_output=True, text=True, check=False
+    )
+    assert done.stdout == "interrupted\n"
+    assert "ValueError: wrong" in done.stderr
+    assert "KeyboardInterrupt" not in done.stderr
