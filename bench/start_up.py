@@ -62,14 +62,19 @@ def counted(arguments: Sequence[str]) -> int:
     return callgrind(argv, env=variables)[0]
 
 
+def of_engine() -> int:
+    """Return the number of instructions of the engine alone for the run of `SIMULATE`."""
+    return callgrind([str(program("summary")), SEVEN, "1", *SETTINGS])[0]
+
+
 def measure() -> dict[str, float]:
     """Return the number of instructions of each command, divided by that of `python -c pass`."""
     lasthop = str(installed())
     runs = [["-c", "pass"], *([lasthop, *arguments] for arguments in COMMANDS.values())]
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        engine = pool.submit(callgrind, [str(program("summary")), SEVEN, "1", *SETTINGS])
+        engine = pool.submit(of_engine)
         baseline, *counts = pool.map(counted, runs)
-        own = {SIMULATE: engine.result()[0]}
+        own = {SIMULATE: engine.result()}
     every = zip(COMMANDS, counts, strict=True)
     return {name: (count - own.get(name, 0)) / baseline for name, count in every}
 
