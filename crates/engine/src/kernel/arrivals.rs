@@ -198,7 +198,7 @@ mod tests {
                     let at = now + Span(delay);
                     arrivals.push(at, rank, number);
                     plain.push((at, rank, number));
-                    now = now + Span(ahead / 8);
+                    now += Span(ahead / 8);
                     let next = plain.iter().map(|one| one.0).min();
                     now = next.map_or(now, |next| now.min(next));
                 } else {
