@@ -61,8 +61,8 @@ def test_the_page_stays_below_its_size_limits(built_page: Path) -> None:
     # Aggregation by category, greedy downlinks and counting by cohort take 12 kB.
     # Groups take 6 kB.
     # A type for each medium, the trait of congestion controls and pacing take 7 kB.
-    # Shorter paths of packets through cells and routers take 5 kB, because more code is inlined.
-    assert engine <= 630_400
+    # Shorter paths of packets through cells and routers take 11 kB, because more code is inlined.
+    assert engine <= 637_000
     assert page <= 300_000
 
 
