@@ -336,7 +336,8 @@ def test_the_command_waits_longer_for_a_program_at_work_than_for_an_idle_program
     try:
         wait_until(lambda: any_at_work([starter.pid]) == works, "the start of the program")
         patience = Patience()
-        waits = [patience.lasts(waited_s, [starter.pid]) for waited_s in (0.9, 1.2, 1.6, 9.9, 10.4)]
+        # An emulation asks more often than every `IDLE_S`, so that no single answer decides.
+        first, *waits = (patience.lasts(0.9 + 0.2 * k, [starter.pid]) for k in range(50))
         if works:
             wait_until(lambda: cpu_time_s([starter.pid]) > 0.1, "the use of a processor")
             assert patience.lasts(10.8, [starter.pid])
@@ -345,4 +346,5 @@ def test_the_command_waits_longer_for_a_program_at_work_than_for_an_idle_program
     finally:
         os.killpg(starter.pid, signal.SIGKILL)
         starter.wait()
-    assert waits == ([True] * 5 if works else [True] + [False] * 4)
+    assert first
+    assert set(waits) == {works}
