@@ -34,8 +34,6 @@ from peers import Ns2, install_ns2
 OUT = Path(__file__).parent / "out" / "floor.json"
 SECTION = "Ratios of costs"
 ROUNDS = 10
-NS2_ROUTER_S = 35.0, 235.0
-"""Simulated times of the short and the long run of ns-2's router. [s]"""
 SHORT_S, LONG_S = 200.0, 2000.0
 """Simulated times of the short and the long run of the cell. [s]"""
 
@@ -48,7 +46,7 @@ class Row:
     """Two costs to compare, and the goal for their ratio."""
 
     name: str
-    """What is divided by what."""
+    """Name of the ratio: the dividend and the divisor."""
     dividend: Measure
     divisor: Measure
     goal: float
@@ -104,11 +102,15 @@ def ns2_cell() -> float:
     return slope(Ns2("default"), SHORT_S, LONG_S, 1).us_per_segment
 
 
+def router_in(name: str, case: dumbbell.Case) -> float:
+    """Return the cost per segment of a router in another simulator. [us]"""
+    peer = next(peer for peer in dumbbell.peers(quick=False) if peer.name == name)
+    return slope(partial(peer.bare, case), peer.short_s, peer.long_s, 1).us_per_segment
+
+
 def ns2_router(rtt_ms: int) -> float:
     """Return the cost per segment of the router with RED in ns-2. [us]"""
-    peer = next(peer for peer in dumbbell.peers(quick=False) if peer.name == "ns-2")
-    case = dumbbell.Case(rtt_ms, "red")
-    return slope(partial(peer.bare, case), *NS2_ROUTER_S, 1).us_per_segment
+    return router_in("ns-2", dumbbell.Case(rtt_ms, "red"))
 
 
 def lean_cell() -> float:
@@ -118,9 +120,7 @@ def lean_cell() -> float:
 
 def lean_router(rtt_ms: int) -> float:
     """Return the cost per segment of the lean router with one event per hop. [us]"""
-    peer = next(peer for peer in dumbbell.peers(quick=False) if peer.name == "hops")
-    case = dumbbell.Case(rtt_ms, "droptail")
-    return slope(partial(peer.bare, case), peer.short_s, peer.long_s, 1).us_per_segment
+    return router_in("hops", dumbbell.Case(rtt_ms, "droptail"))
 
 
 LARGE = Network(Point("flows", 6_000, 6_000))

@@ -45,8 +45,8 @@ class Summary(dict[str, Any]):
 
     def __getitem__(self, key: str) -> Any:
         if key in self._unread:
-            self._unread.discard(key)
             super().__setitem__(key, self._arrays.items(key))
+            self._unread.discard(key)  # only now: an interrupt must not leave the list unread
         return super().__getitem__(key)
 
     def get(self, key: str, default: Any = None) -> Any:

@@ -260,7 +260,9 @@ def commands_with(option: str) -> str:
 
     commands = read_table().commands
     names = [
-        f"`lasthop {name}`" for name in commands if option in commands[name].get("options", ())
+        f"`{f'lasthop {name}'.rstrip()}`"
+        for name in commands
+        if option in commands[name].get("options", ())
     ]
     return " and ".join(names) if len(names) <= MAX_OWNERS else ""
 
