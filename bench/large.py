@@ -113,8 +113,7 @@ class Entry:
     @property
     def is_flat(self) -> bool:
         """Whether the memory does not grow with the simulated time."""
-        apart_mb = abs(self.peak_mb - self.third_mb)
-        return apart_mb < max(GROWTH_MB, GROWTH * self.peak_mb)
+        return self.peak_mb - self.third_mb < max(GROWTH_MB, GROWTH * self.peak_mb)
 
     def missed(self) -> list[str]:
         """Return a message for each violated bound."""
