@@ -11,7 +11,7 @@ AIMS = {"a": 4.0, "b": 12.0}
 
 
 def test_every_command_has_a_goal() -> None:
-    aims = tomllib.loads(instructions.NUMBERS.read_text())["start"]
+    aims = tomllib.loads(instructions.COUNTS_FILE.read_text())["start"]
     assert aims.keys() == start_up.COMMANDS.keys()
 
 
