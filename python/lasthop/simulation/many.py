@@ -4,7 +4,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from os import PathLike
-from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypedDict
 
 from lasthop import _core
 from lasthop.answers.quantities import check_name, registry
@@ -46,10 +46,24 @@ class SimulateManyProgress(TypedDict):
 
 SimulateManyProgressCallback: TypeAlias = Callable[[SimulateManyProgress], bool | None]
 
-SettingsOfMany: TypeAlias = Mapping[str, object] | Sequence[Mapping[str, object]] | Any
+
+class DataFrame(Protocol):
+    """Interface of a data frame, such as that of pandas."""
+
+    @property
+    def columns(self) -> Iterable[Any]:
+        """Names of the columns."""
+
+    def __getitem__(self, column: Any, /) -> Any:
+        """Return a column."""
+
+    def to_dict(self) -> Any:
+        """Return the data frame as a dictionary."""
+
+
+SettingsOfMany: TypeAlias = Mapping[str, object] | Sequence[Mapping[str, object]] | DataFrame
 """Settings by key path. A value applies to all scenarios; a list has one value per scenario.
-Instead, one mapping per scenario or a data frame with one row per scenario is accepted. The type of
-a data frame is `Any`, because pandas is not required.
+Instead, one mapping per scenario or a data frame with one row per scenario is accepted.
 """
 
 
@@ -294,10 +308,9 @@ class Inputs:
     def _every(self) -> Iterator[Setting]:
         return (setting for row in self.rows for setting in row)
 
-    def _rows(self, settings: SettingsOfMany) -> list[list[Setting]]:
+    def _rows(self, settings: Any) -> list[list[Setting]]:
         if hasattr(settings, "to_dict") and hasattr(settings, "columns"):
-            frame: Any = settings
-            settings = {str(name): list(frame[name]) for name in frame.columns}
+            settings = {str(name): list(settings[name]) for name in settings.columns}
         if isinstance(settings, Mapping):
             fixed: dict[str, str] = {}
             lists: dict[str, list[str]] = {}
