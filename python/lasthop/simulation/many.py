@@ -195,7 +195,7 @@ def simulate_many(
         If lists are empty or have different lengths, if there is no such quantity, if a seed is not
         valid, or if a scenario is longer than the engine supports.
     Stopped
-        If `progress` returns False; `finished` is a `ArrayResult` with the finished scenarios.
+        If `progress` returns False; `finished` is an `ArrayResult` with the finished scenarios.
     SimulateManyInterrupted
         If Ctrl-C interrupts the call, with `finished` as for `Stopped`. The first Ctrl-C waits for
         the running scenarios, the second stops them.
