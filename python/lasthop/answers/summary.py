@@ -10,15 +10,15 @@ from typing import Any, Protocol
 
 from lasthop.answers.estimates import Estimate, estimates_of
 
-__all__ = ["Arrays", "Summary", "estimates_in"]
+__all__ = ["Summary", "SummaryArrays", "estimates_in"]
 
 
-class Arrays(Protocol):
+class SummaryArrays(Protocol):
     """Interface to a summary that is stored as arrays; `_core.SimulationOutput` implements it."""
 
     @property
     def head_json(self) -> str:
-        """Entries of the summary before its lists, as JSON."""
+        """Entries of the summary other than lists, as JSON."""
 
     @property
     def lists(self) -> list[str]:
@@ -32,13 +32,15 @@ class Arrays(Protocol):
 
 
 class Summary(dict[str, Any]):
-    """Dictionary of a summary. A list is created at the first access to the list, and all lists
-    before any access to the whole dictionary.
+    """Summary of a simulation.
+
+    `summary[key]` and `get` create a list at its first access. Methods that read all values or
+    change the dictionary first create all lists.
     """
 
     __slots__ = ("_arrays", "_unread")
 
-    def __init__(self, arrays: Arrays) -> None:
+    def __init__(self, arrays: SummaryArrays) -> None:
         super().__init__(json.loads(arrays.head_json) | dict.fromkeys(arrays.lists))
         self._arrays = arrays
         self._unread = set(arrays.lists)
@@ -73,7 +75,7 @@ class Summary(dict[str, Any]):
         return estimates_of(self.get(list_name, ()), quantity)
 
 
-def _reading_all(name: str) -> Callable[..., Any]:
+def _after_read_all(name: str) -> Callable[..., Any]:
     """Return a method of `dict` that first creates all lists of its arguments."""
     method = getattr(dict, name)
 
@@ -90,7 +92,7 @@ for _name in (
     *("__eq__", "__ne__", "__repr__", "__or__", "__ror__", "__ior__", "__setitem__", "__delitem__"),
     *("copy", "items", "values", "pop", "popitem", "setdefault", "update", "clear"),
 ):
-    setattr(Summary, _name, _reading_all(_name))
+    setattr(Summary, _name, _after_read_all(_name))
 
 
 def estimates_in(summary: Mapping[str, Any], list_name: str, quantity: str) -> dict[str, Estimate]:
