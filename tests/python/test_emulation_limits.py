@@ -7,6 +7,7 @@ import pytest
 import lasthop as lh
 from lasthop import _core
 from lasthop.cli import main
+from lasthop.emulated.users import with_users
 from lasthop.emulation.limits import (
     check,
     check_programs,
@@ -15,7 +16,6 @@ from lasthop.emulation.limits import (
     unfollowed,
 )
 from lasthop.emulation.programs import Program
-from lasthop.emulation.users import with_users
 
 CELL = 'duration = "9 s"\ncell = { phy = "802.11b" }\n'
 

@@ -20,7 +20,7 @@ from lasthop.progress.interruption import INTERRUPTED, exit_quietly, exits_quiet
 from lasthop.progress.steps import Watcher, watched_by
 
 if TYPE_CHECKING:
-    from lasthop.emulation import Emulation
+    from lasthop.emulated.emulation import Emulation
     from lasthop.prediction.prediction import Prediction
     from lasthop.progress.steps import Step
     from lasthop.simulation.result import Result

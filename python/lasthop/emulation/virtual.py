@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from lasthop.answers.saving import in_place_of, naming
-from lasthop.emulation.emulation import Emulation
+from lasthop.emulated.emulation import Emulation
 from lasthop.emulation.request import Progress, Request
 from lasthop.emulation.summary import SIMULATED
 from lasthop.errors import UserError
