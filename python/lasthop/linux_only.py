@@ -9,7 +9,15 @@ from typing import Any
 
 from lasthop.errors import UserError
 
-__all__ = ["COMMANDS", "PACKAGES", "Unavailable", "is_linux", "is_linux_only", "need_linux"]
+__all__ = [
+    "COMMANDS",
+    "PACKAGES",
+    "NeedsLinuxError",
+    "Unavailable",
+    "is_linux",
+    "is_linux_only",
+    "need_linux",
+]
 
 PACKAGES = ("daemon", "emulation", "enforce", "linux", "relay", "uml")
 """Packages directly below `lasthop` that use the kernel of Linux."""
@@ -37,21 +45,27 @@ def is_linux_only(module: str) -> bool:
     return module.partition(".")[0] in PACKAGES
 
 
+class NeedsLinuxError(UserError, ImportError):
+    """Error of a command, function or package that needs Linux, on another system. Tools that
+    import all modules of a package skip those that raise an `ImportError`.
+    """
+
+
 def need_linux(what: str) -> None:
     """Refuse a command, function or package on other systems than Linux.
 
     Raises
     ------
-    UserError
+    NeedsLinuxError
         If this system is not Linux.
     """
     if not is_linux():
-        raise UserError(f"`{what}` needs Linux{ELSEWHERE.get(sys.platform, '')} ({PAGE})")
+        raise NeedsLinuxError(f"`{what}` needs Linux{ELSEWHERE.get(sys.platform, '')} ({PAGE})")
 
 
 class Unavailable:
     """Stand-in for a public function or package that needs Linux. It can be imported on other
-    systems, but each use raises `UserError`.
+    systems, but each use raises `NeedsLinuxError`.
 
     Parameters
     ----------
@@ -66,11 +80,11 @@ class Unavailable:
         return f"<{self._name}: needs Linux>"
 
     def __call__(self, *args: object, **kwargs: object) -> None:
-        """Raise `UserError`."""
+        """Raise `NeedsLinuxError`."""
         need_linux(self._name)
 
     def __getattr__(self, attribute: str) -> Any:
-        """Raise `UserError` for a public attribute, and `AttributeError` for other attributes."""
+        """Raise `NeedsLinuxError`, or `AttributeError` for a private attribute."""
         if not attribute.startswith("_"):
             need_linux(f"{self._name}.{attribute}")
         raise AttributeError(attribute)
