@@ -19,11 +19,11 @@ from typing import Any
 
 from browser import BrowserError, program
 from busy import Others, rest
-from lasthop.emulation.lateness import LATE_S
 from load import LONGEST_S
 from objects import OBJECTS
 
 from lasthop.answers.saving import write_atomically
+from lasthop.emulated.lateness import LATE_S
 from lasthop.emulation import emulate
 from lasthop.emulation.places import SERVER
 from lasthop.emulation.programs import Program

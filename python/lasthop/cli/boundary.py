@@ -126,9 +126,9 @@ def reader_has_ended(error: Exception) -> bool:
     """Return whether the program that reads standard output has ended. On Windows, the error is
     then often EINVAL instead of EPIPE.
     """
-    if sys.platform != "win32":
-        return False
-    return isinstance(error, OSError) and error.errno == EINVAL and error.filename is None
+    if sys.platform == "win32":
+        return isinstance(error, OSError) and error.errno == EINVAL and error.filename is None
+    return False
 
 
 def by_interrupt(error: BaseException | None) -> bool:
