@@ -5,24 +5,31 @@ the paths of Windows.
 """
 
 import ast
+import errno
 import io
 import json
 import os
 import re
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path, PureWindowsPath
+from types import SimpleNamespace
 from typing import Any
+from zipfile import ZipFile
 
 import pytest
 
 import lasthop as lh
 from lasthop import linux_only
-from lasthop.cli import screen
+from lasthop.batch.part import DamagedError, Part
+from lasthop.cli import boundary, screen
 from lasthop.cli.listing import COMMANDS, GROUPS
 from lasthop.linux_only import is_linux_only
+from lasthop.progress import interruption
 from lasthop.scenario.files import in_utf8, not_there
+from lasthop.workbench import service
 
 from . import other_system
 from .conftest import EXAMPLES, SMALL, Lasthop
@@ -155,15 +162,13 @@ def test_all_other_commands_work(system: str, tmp_path: Path) -> None:
     ]
     assert failed == []
     assert report["linux_after"] == []
-    refused = {f"lasthop.{name}": f"`lasthop.{name}` {REFUSED[system]}" for name in PACKAGES}
     assert report["imports"] == {
-        name: f"NeedsLinuxError: {message}" for name, message in refused.items()
+        f"lasthop.{name}": f"NeedsLinuxError: `lasthop.{name}` {REFUSED[system]}"
+        for name in linux_only.PACKAGES
     }
     ours = [name for name in report["files"] if name.endswith((".toml", ".json", ".csv", ".html"))]
     assert {"first.toml", "iw.toml", "result/result.json", "swept/manifest.json"} <= {*ours}
 
-
-PACKAGES = linux_only.PACKAGES
 
 # -- in the code -------------------------------------------------------------------------------
 
@@ -366,3 +371,52 @@ def test_files_have_the_same_line_ends_on_every_system(portable: dict[str, ast.M
     written = [each for each in calls if ".write_text(" in each[1] or "('w'" in each[1]]
     assert [where for where, call in written if "newline=" not in call] == []
     assert len(written) == 4
+
+
+def test_an_ignored_interrupt_is_raised_again_without_pthread_kill(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delattr("_signal.pthread_kill")
+    ignored = SimpleNamespace(exc_type=KeyboardInterrupt)
+    with pytest.raises(KeyboardInterrupt):
+        interruption._raise_again(ignored)
+        for _ in range(1000):
+            time.sleep(0.01)
+
+
+def test_a_process_of_the_workbench_is_ended_without_process_groups(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    ended = []
+    process: Any = SimpleNamespace(pid=0, kill=lambda: ended.append("killed"))
+    monkeypatch.setattr(sys, "platform", "win32")
+    service.end(process)
+    assert ended == ["killed"]
+
+
+def test_a_damaged_archive_is_closed_before_it_is_renamed(tmp_path: Path) -> None:
+    path = tmp_path / "0123456789abcdef.zip"
+    with ZipFile(path, "w") as archive:
+        archive.writestr("about.json", "[]")
+    with pytest.raises(DamagedError) as damage:
+        Part(path)
+    [part] = [
+        entry.frame.f_locals["self"] for entry in damage.traceback if entry.name == "__init__"
+    ]
+    assert part._archive.fp is None
+
+
+@pytest.mark.parametrize(
+    ("system", "error", "ended"),
+    [
+        ("win32", OSError(errno.EINVAL, "Invalid argument"), True),
+        ("win32", OSError(errno.EINVAL, "Invalid argument", "file.csv"), False),
+        ("win32", OSError(errno.ENOSPC, "No space left on device"), False),
+        ("linux", OSError(errno.EINVAL, "Invalid argument"), False),
+    ],
+)
+def test_windows_reports_the_end_of_a_reader_otherwise(
+    system: str, error: OSError, ended: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "platform", system)
+    assert boundary.reader_has_ended(error) is ended
