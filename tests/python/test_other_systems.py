@@ -377,11 +377,14 @@ def test_an_ignored_interrupt_is_raised_again_without_pthread_kill(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.delattr("_signal.pthread_kill")
-    ignored = SimpleNamespace(exc_type=KeyboardInterrupt)
-    with pytest.raises(KeyboardInterrupt):
-        interruption._raise_again(ignored)
+
+    def interrupted() -> None:
+        interruption._raise_again(SimpleNamespace(exc_type=KeyboardInterrupt))
         for _ in range(1000):
             time.sleep(0.01)
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
 
 
 def test_a_process_of_the_workbench_is_ended_without_process_groups(
