@@ -31,9 +31,6 @@ ELSEWHERE = {
 }
 """Ways to run Linux on other systems, by the value of `sys.platform`."""
 
-PAGE = "docs/guide/install.md"
-"""Page of the documentation about installation."""
-
 
 def is_linux() -> bool:
     """Return whether this system is Linux."""
@@ -60,7 +57,7 @@ def need_linux(what: str) -> None:
         If this system is not Linux.
     """
     if not is_linux():
-        raise NeedsLinuxError(f"`{what}` needs Linux{ELSEWHERE.get(sys.platform, '')} ({PAGE})")
+        raise NeedsLinuxError(f"`{what}` needs Linux{ELSEWHERE.get(sys.platform, '')}")
 
 
 class Unavailable:
