@@ -13,7 +13,6 @@ import typer
 
 from lasthop.cli.boundary import note, warn
 from lasthop.cli.options import JSON, cost, file_name, flag, preset, unset, whole_number
-from lasthop.cli.standing import needs_linux
 from lasthop.errors import UserError
 
 if TYPE_CHECKING:
@@ -253,7 +252,6 @@ def serve(
 
     By default the relay listens on loopback. The relay answers only clients that have the key.
     """
-    needs_linux("relay")
     from lasthop.relay.settings import ServerSettings, read_key
 
     settings = ServerSettings(
@@ -339,7 +337,6 @@ def connect(
     All streams share one pool of TCP connections in both directions; the rule sets the size of the
     pool.
     """
-    needs_linux("relay")
     from lasthop.relay.settings import (
         FIXED,
         LOOPBACK,

@@ -39,8 +39,6 @@ def kernel_types() -> Btf:
     UserError
         If the kernel does not provide BTF.
     """
-    if not sys.platform.startswith("linux"):
-        raise UserError(f"congestion controls are loaded into Linux; this is {sys.platform}")
     if sys.byteorder != "little":
         raise UserError("congestion controls: the objects are for little-endian machines")
     try:

@@ -11,15 +11,13 @@ import typer
 
 from lasthop.cli.app import app
 from lasthop.cli.tune import CONFIGURATIONS
-from lasthop.emulation.limits import CAN_FOLLOW
-from lasthop.enforce.congestion.controls import CONTROLS
+from lasthop.emulated.ignored import CAN_FOLLOW
 from lasthop.importing.phy import PRESETS as PHYS
 from lasthop.init.aims import AIMS
 from lasthop.init.answers import AGGREGATING, disciplines
 from lasthop.init.questions import HOPS
 from lasthop.models import MODELS
 from lasthop.models.choices import words_of
-from lasthop.relay.settings import RULES
 from lasthop.scenario.access_points import KINDS as ACCESS_POINTS
 from lasthop.stability.models import MODELS as FLUIDS
 from lasthop.stability.presets import PRESETS
@@ -91,6 +89,9 @@ EVERYWHERE = {
 
 def words() -> dict[str, list[str]]:
     """Return the possible words by kind of value."""
+    from lasthop.enforce.congestion.controls import CONTROLS
+    from lasthop.relay.settings import RULES
+
     ledger = load()
     return {
         "model": sorted(MODELS),
