@@ -9,8 +9,9 @@ import typer
 
 from lasthop.cli.boundary import warn
 from lasthop.cli.options import JSON, counted, file_name, flag, pairs, unset
-from lasthop.cli.standing import Service, needs_linux
+from lasthop.cli.standing import Service
 from lasthop.errors import UserError
+from lasthop.linux.required import needs_linux
 
 if TYPE_CHECKING:
     from lasthop.enforce.gateway.config import Gateway

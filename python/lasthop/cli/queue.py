@@ -10,8 +10,9 @@ import typer
 from lasthop.cli.boundary import warn
 from lasthop.cli.options import JSON, counted, file_name, flag, pairs, unset, whole_number
 from lasthop.cli.progress import real_time_bar
-from lasthop.cli.standing import Service, needs_linux
+from lasthop.cli.standing import Service
 from lasthop.errors import UserError
+from lasthop.linux.required import needs_linux
 from lasthop.scenario.scenario import Scenario
 
 if TYPE_CHECKING:

@@ -183,7 +183,7 @@ def simulate_many(
     >>> many.names("stations.goodput_bps")
     ('reader-1', 'reader-2', 'reader-3')
     """
-    need("simulate_many", "numpy")
+    need("simulate_many")
     threads = threads_asked(jobs)
     asked = checked_quantities(quantities)
     given = Given(scenarios, settings, seeds, replications)

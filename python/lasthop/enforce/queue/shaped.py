@@ -129,7 +129,7 @@ class Shaped(KernelState):
         except KernelError as error:
             if error.number != errno.ENOENT:
                 raise
-            raise UserError("this kernel has no tbf (CONFIG_NET_SCH_TBF)") from None
+            raise UserError(disciplines.absent("tbf")) from None
 
     def add_queue(self, layout: Layout) -> None:
         """Create the queue of the class. If the kernel does not support it, raise an error with the
@@ -140,9 +140,7 @@ class Shaped(KernelState):
             kind = discipline_of(self.wanted).kind
             if error.number != errno.ENOENT:
                 raise
-            raise UserError(
-                f"interface.queue: this kernel has no {kind} ({disciplines.OPTION[kind]})"
-            ) from None
+            raise UserError(f"interface.queue: {disciplines.absent(kind)}") from None
 
     def down(self) -> list[str]:
         """Revert all changes. Return a message for each change that could not be reverted."""
