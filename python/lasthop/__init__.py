@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from lasthop._core import VERSION as __version__
     from lasthop.answers.load import load
     from lasthop.comparison.compare import Comparison, compare
+    from lasthop.doctor import Diagnosis, doctor
     from lasthop.emulation.emulate import emulate
     from lasthop.emulation.emulation import Emulation
     from lasthop.errors import (
@@ -59,6 +60,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Comparison",
     "ConvergenceError",
+    "Diagnosis",
     "Emulation",
     "EngineError",
     "Explanation",
@@ -80,6 +82,7 @@ __all__ = [
     "__version__",
     "check",
     "compare",
+    "doctor",
     "emulate",
     "explain",
     "fluid",
@@ -108,6 +111,7 @@ PACKAGES = {
 MODULES = {
     "Comparison": "comparison.compare",
     "ConvergenceError": "errors",
+    "Diagnosis": "doctor",
     "Emulation": "emulation",
     "EngineError": "errors",
     "Explanation": "explanation",
@@ -128,6 +132,7 @@ MODULES = {
     "WhatIf": "whatif.what_if",
     "check": "scenario.scenario",
     "compare": "comparison.compare",
+    "doctor": "doctor",
     "emulate": "emulation",
     "explain": "explanation",
     "fluid": "prediction.predict",

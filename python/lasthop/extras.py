@@ -32,7 +32,16 @@ NEEDED: Mapping[str, tuple[str, ...]] = {
     "lasthop plot": ("matplotlib",),
     "lasthop reproduce": ("numpy", "scipy", "matplotlib"),
     "lasthop simulate --out": ("pandas", "pyarrow"),
-    "lasthop stability": ("numpy", "scipy"),
+    **dict.fromkeys(
+        (f"lasthop stability {name}" for name in ("models", "equilibrium", "roots")), ("numpy",)
+    ),
+    **dict.fromkeys(
+        (
+            f"lasthop stability {name}"
+            for name in ("hopf", "normal-form", "cycle", "integrate", "chart")
+        ),
+        ("numpy", "scipy"),
+    ),
     "lasthop sweep": ("pyarrow",),
     "lasthop tune": ("numpy", "scipy"),
     "lasthop tune --out": ("matplotlib", "pyarrow"),

@@ -36,6 +36,7 @@ from lasthop.emulation.web import room_for, web
 from lasthop.enforce.congestion import loaded
 from lasthop.errors import UserError
 from lasthop.linux.descriptors import raise_descriptors
+from lasthop.linux.required import REAL_TIME, needs_linux
 from lasthop.linux.scheduling import preferred, real_time
 from lasthop.linux.sock_ops import first_timeouts
 from lasthop.linux.tcp import largest_window
@@ -197,6 +198,7 @@ def emulate(
         from lasthop.emulation.virtual import emulate_in_simulated_time
 
         return emulate_in_simulated_time(request, progress, max_time_s)
+    needs_linux(REAL_TIME)
     return carry_out(request, progress, watch)
 
 

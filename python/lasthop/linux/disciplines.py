@@ -22,9 +22,9 @@ OPTION = {
 """Kernel configuration option that each queueing discipline needs."""
 
 
-def absent(kind: str) -> str:
-    """Return the text about a queueing discipline that the kernel does not have."""
-    return f"this kernel has no {kind} ({OPTION[kind]})"
+def absent(*kinds: str) -> str:
+    """Return the text about queueing disciplines that the kernel does not have."""
+    return f"this kernel has no {', '.join(f'{kind} ({OPTION[kind]})' for kind in kinds)}"
 
 
 TARGET, LIMIT, INTERVAL, ECN = 1, 2, 3, 4

@@ -9,6 +9,7 @@ from ipaddress import ip_address
 from typing import NamedTuple
 
 from lasthop.errors import UserError
+from lasthop.linux.required import OTHER_KERNEL
 from lasthop.linux.syscalls import call
 
 CLONE_NEWNET, CLONE_NEWUSER = 0x40000000, 0x10000000
@@ -91,7 +92,13 @@ def unexamined(capability: str) -> str:
 
 def refusal(feature: str) -> UserError:
     """Return the error for a kernel without a feature of a gateway; see `missing`."""
-    return UserError(f"this machine has {feature}")
+    return UserError(f"this machine has {feature}", OTHER_KERNEL)
+
+
+def module_of(step: str) -> str | None:
+    """Return the module of the kernel that a feature in `STEPS` needs, if it needs one."""
+    _, found, name = step.partition("(module ")
+    return name.removesuffix(")") if found else None
 
 
 def absent(step: str) -> str:

@@ -28,6 +28,7 @@ from lasthop.linux.counters import (
 )
 from lasthop.linux.events import OF_FILTERS, OF_LINKS, OF_TRAFFIC, Event, EventFilter
 from lasthop.linux.netlink import KernelError, Request
+from lasthop.linux.required import OTHER_KERNEL
 from lasthop.linux.tc import TCMSG
 from lasthop.linux.undo import UndoLog
 
@@ -129,7 +130,7 @@ class Shaped(KernelState):
         except KernelError as error:
             if error.number != errno.ENOENT:
                 raise
-            raise UserError(disciplines.absent("tbf")) from None
+            raise UserError(disciplines.absent("tbf"), OTHER_KERNEL) from None
 
     def add_queue(self, layout: Layout) -> None:
         """Create the queue of the class. If the kernel does not support it, raise an error with the
@@ -140,7 +141,7 @@ class Shaped(KernelState):
             kind = discipline_of(self.wanted).kind
             if error.number != errno.ENOENT:
                 raise
-            raise UserError(f"interface.queue: {disciplines.absent(kind)}") from None
+            raise UserError(f"interface.queue: {disciplines.absent(kind)}", OTHER_KERNEL) from None
 
     def down(self) -> list[str]:
         """Revert all changes. Return a message for each change that could not be reverted."""

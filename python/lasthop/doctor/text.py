@@ -1,0 +1,145 @@
+"""Diagnosis as text."""
+
+from collections.abc import Iterator
+from textwrap import wrap
+from typing import TYPE_CHECKING
+
+from lasthop.doctor.machine import BUILT_IN, LOADED
+
+if TYPE_CHECKING:
+    from lasthop.doctor.diagnosis import Diagnosis, VerbState
+    from lasthop.doctor.limits import Limit
+    from lasthop.doctor.machine import Linux
+
+__all__ = ["text"]
+
+NAMES = 20
+"""Width of the column of names. [characters]"""
+
+WIDTH = 80
+"""Width of the text at the Python prompt. [characters]"""
+
+
+def text(diagnosis: "Diagnosis", width: int = WIDTH, *, whole: bool = True) -> str:
+    """Return a diagnosis as text.
+
+    Parameters
+    ----------
+    diagnosis : Diagnosis
+    width : int
+        Largest length of a line. [characters]
+    whole : bool
+        Whether the text begins with the facts about the machine.
+    """
+    lines = [line for name, entry in facts(diagnosis) for line in row(name, entry, width)]
+    blocks = ["\n".join(lines)] if whole else []
+    groups: dict[str, list[VerbState]] = {}
+    for each in diagnosis.verbs:
+        groups.setdefault(each.group, []).append(each)
+    for group, verbs in groups.items():
+        blocks.append("\n".join([group, *lines_of(verbs, width)]))
+    return "\n\n".join(blocks) + "\n"
+
+
+def row(name: str, entry: str, width: int) -> list[str]:
+    """Return the lines of a name with its entry. Both columns are wrapped."""
+    entries = wrap(entry, max(width - NAMES - 2, NAMES), break_on_hyphens=False) or [""]
+    names = wrap(name, NAMES, break_on_hyphens=False) or [""]
+    count = max(len(names), len(entries))
+    names += [""] * (count - len(names))
+    entries += [""] * (count - len(entries))
+    return [
+        f"{left:<{NAMES}}  {right}".rstrip() for left, right in zip(names, entries, strict=True)
+    ]
+
+
+def facts(diagnosis: "Diagnosis") -> Iterator[tuple[str, str]]:
+    """Yield the facts about a machine, each with its name."""
+    machine = diagnosis.machine
+    build = f"{machine.profile} build"
+    if machine.absent:
+        build += f" without {', '.join(machine.absent)}"
+    yield "lasthop", f"{machine.version}, {build}"
+    yield "Python", machine.python
+    cores = f"{machine.cores} core{'' if machine.cores == 1 else 's'}"
+    yield "system", f"{machine.system} {machine.kernel} on {machine.architecture}, {cores}"
+    complete = [each.name for each in diagnosis.extras if not each.missing]
+    yield "complete extras", ", ".join(complete) or "none"
+    for each in diagnosis.extras:
+        if each.missing:
+            lacks = ", ".join(each.missing)
+            yield f"extra {each.name}", f"lacks {lacks}; {each.remedy}"
+    yield "user-mode Linux", machine.uml_version or "none"
+    if machine.linux is not None:
+        yield from linux_facts(machine.linux)
+
+
+def linux_facts(linux: "Linux") -> Iterator[tuple[str, str]]:
+    """Yield the facts about Linux, each with its name."""
+    lacks = linux.missing_capability
+    yield "rights", ("root" if linux.is_root else "user") + (f" without {lacks}" if lacks else "")
+    works = {
+        "network namespaces": linux.network_namespaces is None,
+        "user namespaces": linux.user_namespaces,
+        "TUN": linux.tun is None,
+        "ptrace": linux.ptrace,
+        "BPF": linux.bpf is None,
+        "BTF": linux.btf,
+    }
+    yield "available", ", ".join(name for name, works in works.items() if works) or "nothing"
+    if absent := [name for name, works in works.items() if not works]:
+        yield "not available", ", ".join(absent)
+    states: dict[str, list[str]] = {}
+    for module, state in linux.modules.items():
+        if module.startswith("sch_"):
+            state = "present" if state in (LOADED, BUILT_IN) else state
+            states.setdefault(state, []).append(module.removeprefix("sch_"))
+    for state, names in states.items():
+        yield f"queues {state}", ", ".join(names)
+    loadable = [
+        module.removeprefix("tcp_")
+        for module, state in linux.modules.items()
+        if module.startswith("tcp_") and state == "loadable"
+    ]
+    more = f"; loadable: {', '.join(loadable)}" if loadable else ""
+    yield "congestion controls", ", ".join(linux.congestion_controls) + more
+    programs = [name for name, is_there in linux.programs.items() if is_there]
+    yield "programs", ", ".join(programs) or "none of " + ", ".join(linux.programs)
+
+
+def lines_of(verbs: "list[VerbState]", width: int) -> Iterator[str]:
+    """Yield the lines of verbs. Verbs with the same state share their lines."""
+    alike: dict[tuple[str, tuple[Limit, ...]], list[str]] = {}
+    for each in verbs:
+        alike.setdefault((each.state, each.limits), []).append(each.verb)
+    for (state, limits), names in alike.items():
+        entries = list(entries_of(state, limits))
+        for number, entry in enumerate(entries):
+            yield from (
+                f"  {line}" for line in row("" if number else called(names), entry, width - 2)
+            )
+
+
+def called(names: list[str]) -> str:
+    """Return the names of verbs. The verbs of a group follow the name of the group once."""
+    by_group: dict[str, list[str]] = {}
+    for name in names:
+        first, _, second = name.partition(" ")
+        by_group.setdefault(first, []).append(second)
+    return ", ".join(
+        " ".join([first, "|".join(seconds)]).strip() for first, seconds in by_group.items()
+    )
+
+
+def entries_of(state: str, limits: "tuple[Limit, ...]") -> Iterator[str]:
+    """Yield the entries of a verb: its state, and the reason and remedy of each limit."""
+    if state == "runs":
+        yield "runs"
+    for number, limit in enumerate(limits):
+        begin = "runs, without" if state == "partly" else "does not run"
+        if number:
+            begin = "without" if limit.part else "also"
+        part = f" {limit.part}" if limit.part else ""
+        if state == "no" and limit.part:
+            begin = "does not run in" if limit.part == "real time" else "does not run with"
+        yield f"{begin}{part}: {limit.reason}" + (f"; {limit.remedy}" if limit.remedy else "")
