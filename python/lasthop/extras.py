@@ -19,7 +19,9 @@ PACKAGES: Mapping[str, tuple[str, ...]] = {
 }
 """Optional packages by the extra of lasthop that installs them. Names are those of imports."""
 
-EXTRAS = {package: extra for extra, packages in reversed(PACKAGES.items()) for package in packages}
+EXTRAS = {
+    package: extra for extra, packages in reversed(list(PACKAGES.items())) for package in packages
+}
 """Name of the first extra of lasthop that installs an optional package."""
 
 NEEDED: Mapping[str, tuple[str, ...]] = {

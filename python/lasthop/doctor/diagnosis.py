@@ -2,13 +2,13 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from lasthop.doctor.limits import Limit
-from lasthop.doctor.machine import Machine
+from lasthop.doctor.machine import Machine, Refusal
 from lasthop.doctor.privacy import Replacements, public, replacements
-from lasthop.doctor.probe import FEATURES, examine
+from lasthop.doctor.probe import examine
 from lasthop.doctor.verbs import GROUPS, VERBS
 from lasthop.errors import UserError, nearest
 from lasthop.extras import PACKAGES, install
@@ -66,7 +66,7 @@ class Diagnosis:
             "version": machine.version,
             "build": {
                 "profile": machine.profile,
-                "features": {name: name not in machine.absent for name in FEATURES},
+                "features": machine.features,
             },
             "python": machine.python,
             "system": {
@@ -159,13 +159,11 @@ def without_private(limit: Limit, private: Replacements) -> Limit:
 
 def machine_without_private(machine: Machine, private: Replacements) -> Machine:
     """Return the facts about a machine without private texts."""
-    from dataclasses import replace
-
-    from lasthop.doctor.machine import Refusal
 
     def hidden(value: Any) -> Any:
         if isinstance(value, Refusal):
-            return Refusal(*(None if each is None else public(each, private) for each in value))
+            remedy = None if value.remedy is None else public(value.remedy, private)
+            return Refusal(public(value.reason, private), remedy)
         return public(value, private) if isinstance(value, str) else value
 
     linux = machine.linux

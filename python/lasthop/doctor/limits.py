@@ -7,11 +7,15 @@ from lasthop.doctor.machine import MISSING, Linux, Machine, Refusal
 from lasthop.extras import lacking, missing
 from lasthop.linux.required import OTHER_KERNEL, not_linux
 
-__all__ = ["KINDS", "Check", "Limit", "Need"]
+__all__ = ["AS_ROOT", "KINDS", "Check", "Limit", "Need"]
 
 KINDS = ("system", "build", "package", "program", "kernel", "rights")
 """Kinds of limits: another operating system, a part that was left out of the build, missing Python
 packages, missing programs or files, features of the kernel, and rights of this process."""
+
+
+AS_ROOT = "run it as root, for example with sudo"
+"""Remedy for a process without the rights of root."""
 
 
 class Limit(NamedTuple):
@@ -82,7 +86,7 @@ def on_linux(check: Callable[[Linux], Refusal | None]) -> Check:
 
 def root(reason: str, part: str | None = None) -> Need:
     """Return the need for root rights."""
-    refusal = Refusal(reason, "are you root?")
+    refusal = Refusal(reason, AS_ROOT)
     return Need("rights", on_linux(lambda linux: None if linux.is_root else refusal), part)
 
 

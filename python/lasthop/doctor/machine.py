@@ -6,7 +6,17 @@ from typing import NamedTuple
 
 from lasthop.errors import UserError
 
-__all__ = ["BUILT_IN", "LOADABLE", "LOADED", "MISSING", "UNKNOWN", "Linux", "Machine", "Refusal"]
+__all__ = [
+    "BUILT_IN",
+    "FEATURES",
+    "LOADABLE",
+    "LOADED",
+    "MISSING",
+    "UNKNOWN",
+    "Linux",
+    "Machine",
+    "Refusal",
+]
 
 LOADED, BUILT_IN, LOADABLE, MISSING, UNKNOWN = (
     "loaded",
@@ -16,6 +26,15 @@ LOADED, BUILT_IN, LOADABLE, MISSING, UNKNOWN = (
     "unknown",
 )
 """States of a module of the kernel. A loadable module is loaded at its first use."""
+
+
+FEATURES: Mapping[str, str] = {
+    "emulator": "emulator",
+    "gateway": "enforce",
+    "queue": "enforce",
+    "relay": "relay",
+}
+"""Cargo feature of each part of lasthop that a build can leave out."""
 
 
 class Refusal(NamedTuple):
@@ -80,7 +99,7 @@ class Machine:
     version: str = "0"
     profile: str = "release"
     absent: Mapping[str, Refusal] = field(default_factory=dict)
-    """Refusal of each cargo feature that was left out of the build, by the feature's name."""
+    """Refusal of each part that was left out of the build. Names are keys of `FEATURES`."""
     python: str = "3.11.0"
     system: str = "Linux"
     """Name of the operating system, as in `platform.system`."""
@@ -103,3 +122,9 @@ class Machine:
     """Version of the user-mode Linux that emulations use."""
     linux: Linux | None = field(default_factory=Linux)
     """Facts about Linux; None on other systems."""
+
+    @property
+    def features(self) -> dict[str, bool]:
+        """Return whether the build has each cargo feature, by the feature's name."""
+        absent = {FEATURES[part] for part in self.absent}
+        return {feature: feature not in absent for feature in FEATURES.values()}

@@ -1,6 +1,7 @@
 """States of the kernel's modules, from files. No module is loaded.
 
-A module can be loaded, built into the kernel, loadable or missing. A kernel that hides all of them gives the state "unknown".
+A module can be loaded, built into the kernel, loadable or missing. If the files of the kernel are
+not readable, its state is unknown.
 """
 
 import gzip

@@ -46,5 +46,5 @@ def public(text: str, private: Replacements) -> str:
     """Return a text in which private texts are replaced. A text is replaced only where a name in a
     path ends."""
     for each, other in private.items():
-        text = re.sub(rf"{re.escape(each)}(?![\w.-]*\w)", lambda _, new=other: new, text)
+        text = re.sub(rf"{re.escape(each)}(?![\w.-]*\w)", other.replace("\\", r"\\"), text)
     return text

@@ -5,6 +5,7 @@ import platform
 import re
 import shutil
 import sys
+import warnings
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -20,7 +21,7 @@ from lasthop.workbench.files import page
 
 __all__ = ["examine"]
 
-FEATURES: Mapping[str, Callable[..., object]] = {
+FUNCTIONS: Mapping[str, Callable[..., object]] = {
     "emulator": _core.emulate,
     "gateway": _core.check_gateway,
     "queue": _core.check_interface,
@@ -67,13 +68,21 @@ def error_of(function: Callable[..., object]) -> Refusal | None:
         function()
     except UserError as error:
         return Refusal.of(error)
+    except OSError as error:
+        return of_system(error)
     return None
 
 
+def of_system(error: OSError) -> Refusal:
+    """Return the error of the system as the command line prints it."""
+    text = error.strerror or str(error)
+    return Refusal(f"{error.filename}: {text}" if error.filename else text)
+
+
 def absent_features() -> dict[str, Refusal]:
-    """Return the error of each feature that was left out of the build."""
+    """Return the error of each part that was left out of the build."""
     results = {}
-    for name, function in FEATURES.items():
+    for name, function in FUNCTIONS.items():
         try:
             refusal = error_of(function)
         except TypeError:  # The feature exists, and its function needs arguments.
@@ -89,10 +98,20 @@ def uml_of() -> tuple[Refusal | None, str | None]:
         return None, find_kernel().version
     except UserError as error:
         return Refusal.of(error), None
+    except OSError as error:
+        return of_system(error), None
 
 
 def linux() -> Linux:
     """Return the facts about this Linux and the rights of this process."""
+    with warnings.catch_warnings():
+        # The children of a process with threads end without using its locks.
+        warnings.filterwarnings("ignore", "This process .* is multi-threaded", DeprecationWarning)
+        return linux_facts()
+
+
+def linux_facts() -> Linux:
+    """Return the facts about this Linux by tests, some of which run in child processes."""
     from lasthop.enforce.congestion.loading import refused
     from lasthop.linux import netns, rights, trials
     from lasthop.linux.struct_ops import KERNEL_TYPES
@@ -103,7 +122,7 @@ def linux() -> Linux:
     feature, is_tested = gateway_of(files, modules)
     return Linux(
         is_root=os.geteuid() == 0,
-        missing_capability=rights.lacking(),
+        missing_capability=lacking(),
         network_namespaces=Refusal.of(netns.refused()),
         user_namespaces=trials.has_user_namespaces(),
         tun=tun_of(modules),
@@ -119,6 +138,17 @@ def linux() -> Linux:
         programs={name: shutil.which(name) is not None for name in PROGRAMS},
         kernel_build=build_of(),
     )
+
+
+def lacking() -> str | None:
+    """Return the name of a capability that a gateway needs and this process lacks. A kernel
+    without the interfaces of the test lacks the first capability."""
+    from lasthop.linux import rights
+
+    try:
+        return rights.lacking()
+    except OSError:
+        return "CAP_NET_ADMIN"
 
 
 def gateway_of(files: KernelFiles, modules: Mapping[str, str]) -> tuple[str | None, bool]:

@@ -4,7 +4,8 @@ from collections.abc import Iterator
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
-from lasthop.doctor.machine import BUILT_IN, LOADED
+from lasthop.doctor.machine import BUILT_IN, LOADABLE, LOADED
+from lasthop.doctor.verbs import VERBS
 
 if TYPE_CHECKING:
     from lasthop.doctor.diagnosis import Diagnosis, VerbState
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
 
 __all__ = ["text"]
 
-NAMES = 20
+NAMES = 19
 """Width of the column of names. [characters]"""
 
 WIDTH = 80
@@ -57,8 +58,8 @@ def facts(diagnosis: "Diagnosis") -> Iterator[tuple[str, str]]:
     """Yield the facts about a machine, each with its name."""
     machine = diagnosis.machine
     build = f"{machine.profile} build"
-    if machine.absent:
-        build += f" without {', '.join(machine.absent)}"
+    if absent := [name for name, is_there in machine.features.items() if not is_there]:
+        build += f" without {', '.join(absent)}"
     yield "lasthop", f"{machine.version}, {build}"
     yield "Python", machine.python
     cores = f"{machine.cores} core{'' if machine.cores == 1 else 's'}"
@@ -95,11 +96,11 @@ def linux_facts(linux: "Linux") -> Iterator[tuple[str, str]]:
             state = "present" if state in (LOADED, BUILT_IN) else state
             states.setdefault(state, []).append(module.removeprefix("sch_"))
     for state, names in states.items():
-        yield f"queues {state}", ", ".join(names)
+        yield f"qdiscs {state}", ", ".join(names)
     loadable = [
         module.removeprefix("tcp_")
         for module, state in linux.modules.items()
-        if module.startswith("tcp_") and state == "loadable"
+        if module.startswith("tcp_") and state == LOADABLE
     ]
     more = f"; loadable: {', '.join(loadable)}" if loadable else ""
     yield "congestion controls", ", ".join(linux.congestion_controls) + more
@@ -108,27 +109,30 @@ def linux_facts(linux: "Linux") -> Iterator[tuple[str, str]]:
 
 
 def lines_of(verbs: "list[VerbState]", width: int) -> Iterator[str]:
-    """Yield the lines of verbs. Verbs with the same state share their lines."""
-    alike: dict[tuple[str, tuple[Limit, ...]], list[str]] = {}
+    """Yield the lines of verbs. Verbs with the same state share their lines, except those of
+    different groups."""
+    alike: dict[tuple[str, str, tuple[Limit, ...]], list[str]] = {}
     for each in verbs:
-        alike.setdefault((each.state, each.limits), []).append(each.verb)
-    for (state, limits), names in alike.items():
-        entries = list(entries_of(state, limits))
-        for number, entry in enumerate(entries):
-            yield from (
-                f"  {line}" for line in row("" if number else called(names), entry, width - 2)
-            )
+        group, space, _ = each.verb.partition(" ")
+        limits = tuple(of_group(limit, each.verb, group) for limit in each.limits)
+        alike.setdefault((group if space else "", each.state, limits), []).append(each.verb)
+    for (group, state, limits), names in alike.items():
+        name = called(group, names)
+        for entry in entries_of(state, limits):
+            yield from (f"  {line}" for line in row(name, entry, width - 2))
+            name = ""
 
 
-def called(names: list[str]) -> str:
-    """Return the names of verbs. The verbs of a group follow the name of the group once."""
-    by_group: dict[str, list[str]] = {}
-    for name in names:
-        first, _, second = name.partition(" ")
-        by_group.setdefault(first, []).append(second)
-    return ", ".join(
-        " ".join([first, "|".join(seconds)]).strip() for first, seconds in by_group.items()
-    )
+def of_group(limit: "Limit", verb: str, group: str) -> "Limit":
+    """Return a limit whose reason names the group of a verb instead of the verb."""
+    return limit._replace(reason=limit.reason.replace(f"lasthop {verb} ", f"lasthop {group} "))
+
+
+def called(group: str, names: list[str]) -> str:
+    """Return the names of verbs. If all verbs of a group are named, return the group."""
+    if group and len(names) == sum(name.startswith(f"{group} ") for name in VERBS):
+        return group
+    return ", ".join([names[0], *(name.removeprefix(f"{group} ") for name in names[1:])])
 
 
 def entries_of(state: str, limits: "tuple[Limit, ...]") -> Iterator[str]:
@@ -142,4 +146,5 @@ def entries_of(state: str, limits: "tuple[Limit, ...]") -> Iterator[str]:
         part = f" {limit.part}" if limit.part else ""
         if state == "no" and limit.part:
             begin = "does not run in" if limit.part == "real time" else "does not run with"
-        yield f"{begin}{part}: {limit.reason}" + (f"; {limit.remedy}" if limit.remedy else "")
+        reason = limit.reason.removeprefix(f"{limit.part}: ")
+        yield f"{begin}{part}: {reason}" + (f"; {limit.remedy}" if limit.remedy else "")

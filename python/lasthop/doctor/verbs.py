@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from lasthop.doctor.limits import (
+    AS_ROOT,
     Limit,
     Need,
     absent_disciplines,
@@ -30,15 +31,20 @@ class Verb:
 
     def limits(self, machine: Machine) -> list[Limit]:
         """Return the limits of the verb. A limit of the whole verb hides those of its parts, since
-        these do not run either."""
+        these do not run either. The need for another system hides all other limits."""
         limits: dict[str | None, list[Limit]] = {}
         for need in self.needs:
             if need.within is None or need.within not in limits:
                 limits.setdefault(need.part, []).extend(need.limits(machine))
                 if not limits[need.part]:
                     del limits[need.part]
+        whole = limits.get(None)
+        if whole is not None:
+            return [limit for limit in whole if limit.kind == "system"] or whole
+        if self.alternatives and self.alternatives <= limits.keys():
+            limits = {part: limits[part] for part in limits if part in self.alternatives}
         # A verb reports only the first limit of a part.
-        return limits.get(None) or [first for first, *_ in limits.values()]
+        return [first for first, *_ in limits.values()]
 
     def runs(self, limits: list[Limit]) -> bool:
         """Return whether the verb runs with these limits, perhaps without some of its parts."""
@@ -75,7 +81,7 @@ def unexamined(linux: Linux) -> Refusal | None:
         return None
     from lasthop.linux.rights import unexamined
 
-    return Refusal(unexamined(linux.missing_capability), "are you root?")
+    return Refusal(unexamined(linux.missing_capability), AS_ROOT)
 
 
 def gateway_kernel(linux: Linux) -> Refusal | None:

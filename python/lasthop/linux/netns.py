@@ -55,13 +55,13 @@ class Namespace:
 def _made() -> int:
     try:
         call("unshare", CLONE_NEWNET)
-    except PermissionError as error:
+    except OSError as error:
         raise refusal(error) from None
     return os.open(OWN, os.O_RDONLY | os.O_CLOEXEC)
 
 
-def refusal(error: PermissionError) -> UserError:
-    """Return the error for a process that may not create a network namespace."""
+def refusal(error: OSError) -> UserError:
+    """Return the error for a process that cannot create a network namespace."""
     return UserError(
         f"network namespaces: {error.strerror}",
         "run it as root, or under `unshare -Urnm` where the system lets users do that; "

@@ -4,7 +4,7 @@ import sys
 
 from lasthop.errors import UserError
 
-__all__ = ["OTHER_KERNEL", "REAL_TIME", "needs_linux", "not_linux"]
+__all__ = ["OTHER_KERNEL", "REAL_TIME", "REMEDY", "needs_linux", "not_linux"]
 
 REAL_TIME = "emulation in real time"
 """Name of emulations in real time in the error on other systems."""

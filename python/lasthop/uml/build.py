@@ -126,8 +126,8 @@ def check(source: Source) -> None:
         name.
     """
     check_machine()
-    if (error := without_programs()) is not None:
-        raise error
+    if (absent := without_programs()) is not None:
+        raise absent
     folder = kernel_folder()
     if re.search(r"[\s:]", str(folder)):
         raise UserError(

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from lasthop import _core
 from lasthop.errors import UserError
+from lasthop.linux.required import REMEDY
 from lasthop.uml.store import BuiltKernel, built_kernels
 
 VARIABLE = "LASTHOP_UML"
@@ -127,7 +128,7 @@ def check_machine() -> None:
         system = f"{platform.system()} on {platform.machine()}"
         raise UserError(
             f"{system}: simulated time is not supported: expected Linux on x86_64",
-            "run without --virtual",
+            REMEDY if platform.system() != "Linux" else "run without --virtual",
         )
 
 
