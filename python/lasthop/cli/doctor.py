@@ -29,10 +29,8 @@ def doctor(
     """
     from lasthop.doctor import doctor as diagnose
     from lasthop.doctor.diagnosis import verbs_named
-    from lasthop.doctor.text import text
 
     diagnosis = diagnose(*(verbs or ()))
-    sys.stdout.write(
-        diagnosis.to_json() if as_json else text(diagnosis, screen_width(), whole=not verbs)
-    )
+    report = diagnosis.text(screen_width(), whole=not verbs)
+    sys.stdout.write(diagnosis.to_json() if as_json else report)
     return NOT_RUNNING if diagnosis.failed(verbs_named(verbs or ())) else 0

@@ -9,36 +9,13 @@ from lasthop.doctor.limits import Limit
 from lasthop.doctor.machine import Machine, Refusal
 from lasthop.doctor.privacy import Replacements, public, replacements
 from lasthop.doctor.probe import examine
+from lasthop.doctor.states import NO, PARTLY, RUNS, Extra, VerbState
+from lasthop.doctor.text import WIDTH, text
 from lasthop.doctor.verbs import GROUPS, VERBS
 from lasthop.errors import UserError, nearest
 from lasthop.extras import PACKAGES, install
 
-__all__ = ["NO", "PARTLY", "RUNS", "Diagnosis", "Extra", "VerbState", "doctor", "verbs_named"]
-
-RUNS, PARTLY, NO = "runs", "partly", "no"
-"""States of a verb: it runs, it runs without some of its parts, or it does not run."""
-
-
-@dataclass(frozen=True)
-class VerbState:
-    """State of a verb on a machine."""
-
-    verb: str
-    group: str
-    state: str
-    """State of the verb: ``runs``, ``partly`` or ``no``."""
-    limits: tuple[Limit, ...] = ()
-
-
-@dataclass(frozen=True)
-class Extra:
-    """Optional packages that belong together."""
-
-    name: str
-    missing: tuple[str, ...]
-    """Packages that are not installed."""
-    remedy: str | None
-    """Command that installs the packages; None if all are installed."""
+__all__ = ["Diagnosis", "doctor", "verbs_named"]
 
 
 @dataclass(frozen=True)
@@ -50,9 +27,19 @@ class Diagnosis:
     verbs: tuple[VerbState, ...]
 
     def __str__(self) -> str:
-        from lasthop.doctor.text import text
+        return self.text()
 
-        return text(self)
+    def text(self, width: int = WIDTH, *, whole: bool = True) -> str:
+        """Return the diagnosis as text.
+
+        Parameters
+        ----------
+        width : int
+            Largest length of a line. [characters]
+        whole : bool
+            Whether the text begins with the facts about the machine.
+        """
+        return text(self.machine, self.extras, self.verbs, width, whole=whole)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the diagnosis as values of JSON."""
@@ -119,10 +106,16 @@ def doctor(*verbs: str, machine: Machine | None = None) -> Diagnosis:
 
     Parameters
     ----------
-    *verbs : str
+    verbs : str
         Verbs and groups to report, such as ``"emulate"``; by default all verbs.
     machine : Machine, optional
         Facts about a machine; by default this machine is examined.
+
+    Returns
+    -------
+    Diagnosis
+        Facts about the machine, its `extras`, and the state of each of the `verbs` with its
+        limits. `print` shows it as a table.
 
     Raises
     ------
@@ -132,8 +125,8 @@ def doctor(*verbs: str, machine: Machine | None = None) -> Diagnosis:
     Examples
     --------
     >>> import lasthop as lh
-    >>> [each.state for each in lh.doctor("simulate").verbs if each.verb == "simulate"]
-    ['runs']
+    >>> [each.state for each in lh.doctor("check", "schema").verbs]
+    ['runs', 'runs']
     """
     chosen = verbs_named(verbs) or list(VERBS)
     return diagnosis(examine() if machine is None else machine, chosen, replacements())

@@ -188,10 +188,9 @@ def build_of() -> Refusal | None:
     read, which may take seconds."""
     from lasthop.uml import build, source
 
-    error = build.without_programs()
-    if error is None and not source.installed_archives() and shutil.which("apt-cache") is None:
-        error = source.no_source()
-    return Refusal.of(error)
+    if not source.installed_archives() and shutil.which("apt-cache") is None:
+        return Refusal.of(source.no_source())
+    return Refusal.of(build.without_programs())
 
 
 def setting(file: Path) -> int | None:

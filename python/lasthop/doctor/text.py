@@ -1,18 +1,14 @@
 """Diagnosis as text."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from textwrap import wrap
-from typing import TYPE_CHECKING
 
-from lasthop.doctor.machine import BUILT_IN, LOADABLE, LOADED
+from lasthop.doctor.limits import Limit
+from lasthop.doctor.machine import BUILT_IN, LOADABLE, LOADED, Linux, Machine
+from lasthop.doctor.states import Extra, VerbState
 from lasthop.doctor.verbs import VERBS
 
-if TYPE_CHECKING:
-    from lasthop.doctor.diagnosis import Diagnosis, VerbState
-    from lasthop.doctor.limits import Limit
-    from lasthop.doctor.machine import Linux
-
-__all__ = ["text"]
+__all__ = ["WIDTH", "text"]
 
 NAMES = 19
 """Width of the column of names. [characters]"""
@@ -21,24 +17,32 @@ WIDTH = 80
 """Width of the text at the Python prompt. [characters]"""
 
 
-def text(diagnosis: "Diagnosis", width: int = WIDTH, *, whole: bool = True) -> str:
+def text(
+    machine: Machine,
+    extras: Sequence[Extra],
+    verbs: Sequence[VerbState],
+    width: int,
+    *,
+    whole: bool,
+) -> str:
     """Return a diagnosis as text.
 
     Parameters
     ----------
-    diagnosis : Diagnosis
+    machine, extras, verbs
+        The facts about the machine, and the states of its extras and verbs.
     width : int
         Largest length of a line. [characters]
     whole : bool
         Whether the text begins with the facts about the machine.
     """
-    lines = [line for name, entry in facts(diagnosis) for line in row(name, entry, width)]
+    lines = [line for name, entry in facts(machine, extras) for line in row(name, entry, width)]
     blocks = ["\n".join(lines)] if whole else []
     groups: dict[str, list[VerbState]] = {}
-    for each in diagnosis.verbs:
+    for each in verbs:
         groups.setdefault(each.group, []).append(each)
-    for group, verbs in groups.items():
-        blocks.append("\n".join([group, *lines_of(verbs, width)]))
+    for group, members in groups.items():
+        blocks.append("\n".join([group, *lines_of(members, width)]))
     return "\n\n".join(blocks) + "\n"
 
 
@@ -54,9 +58,8 @@ def row(name: str, entry: str, width: int) -> list[str]:
     ]
 
 
-def facts(diagnosis: "Diagnosis") -> Iterator[tuple[str, str]]:
+def facts(machine: Machine, extras: Sequence[Extra]) -> Iterator[tuple[str, str]]:
     """Yield the facts about a machine, each with its name."""
-    machine = diagnosis.machine
     build = f"{machine.profile} build"
     if absent := [name for name, is_there in machine.features.items() if not is_there]:
         build += f" without {', '.join(absent)}"
@@ -64,9 +67,9 @@ def facts(diagnosis: "Diagnosis") -> Iterator[tuple[str, str]]:
     yield "Python", machine.python
     cores = f"{machine.cores} core{'' if machine.cores == 1 else 's'}"
     yield "system", f"{machine.system} {machine.kernel} on {machine.architecture}, {cores}"
-    complete = [each.name for each in diagnosis.extras if not each.missing]
+    complete = [each.name for each in extras if not each.missing]
     yield "complete extras", ", ".join(complete) or "none"
-    for each in diagnosis.extras:
+    for each in extras:
         if each.missing:
             lacks = ", ".join(each.missing)
             yield f"extra {each.name}", f"lacks {lacks}; {each.remedy}"
@@ -75,7 +78,7 @@ def facts(diagnosis: "Diagnosis") -> Iterator[tuple[str, str]]:
         yield from linux_facts(machine.linux)
 
 
-def linux_facts(linux: "Linux") -> Iterator[tuple[str, str]]:
+def linux_facts(linux: Linux) -> Iterator[tuple[str, str]]:
     """Yield the facts about Linux, each with its name."""
     lacks = linux.missing_capability
     yield "rights", ("root" if linux.is_root else "user") + (f" without {lacks}" if lacks else "")
@@ -108,7 +111,7 @@ def linux_facts(linux: "Linux") -> Iterator[tuple[str, str]]:
     yield "programs", ", ".join(programs) or "none of " + ", ".join(linux.programs)
 
 
-def lines_of(verbs: "list[VerbState]", width: int) -> Iterator[str]:
+def lines_of(verbs: Sequence[VerbState], width: int) -> Iterator[str]:
     """Yield the lines of verbs. Verbs with the same state share their lines, except those of
     different groups."""
     alike: dict[tuple[str, str, tuple[Limit, ...]], list[str]] = {}
@@ -123,7 +126,7 @@ def lines_of(verbs: "list[VerbState]", width: int) -> Iterator[str]:
             name = ""
 
 
-def of_group(limit: "Limit", verb: str, group: str) -> "Limit":
+def of_group(limit: Limit, verb: str, group: str) -> Limit:
     """Return a limit whose reason names the group of a verb instead of the verb."""
     return limit._replace(reason=limit.reason.replace(f"lasthop {verb} ", f"lasthop {group} "))
 
@@ -135,7 +138,7 @@ def called(group: str, names: list[str]) -> str:
     return ", ".join([names[0], *(name.removeprefix(f"{group} ") for name in names[1:])])
 
 
-def entries_of(state: str, limits: "tuple[Limit, ...]") -> Iterator[str]:
+def entries_of(state: str, limits: tuple[Limit, ...]) -> Iterator[str]:
     """Yield the entries of a verb: its state, and the reason and remedy of each limit."""
     if state == "runs":
         yield "runs"

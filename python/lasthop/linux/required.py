@@ -15,16 +15,17 @@ OTHER_KERNEL = "install a kernel, or a package of its modules, that has it"
 REMEDY = "use a machine or a virtual machine with Linux"
 
 
-def not_linux(what: str, system: str = sys.platform) -> UserError | None:
+def not_linux(what: str, system: str | None = None) -> UserError | None:
     """Return the error for a command that needs Linux; None on Linux.
 
     Parameters
     ----------
     what : str
         Part of lasthop that needs Linux, such as ``gateway``.
-    system : str
-        Name of the system, as in `sys.platform`.
+    system : str, optional
+        Name of the system, as in `sys.platform`; by default that of this machine.
     """
+    system = sys.platform if system is None else system
     if system.startswith("linux"):
         return None
     return UserError(f"the {what} needs Linux: this machine runs {system}", REMEDY)
