@@ -18,7 +18,17 @@ from lasthop.cli.app import app
 from lasthop.cli.boundary import USER_ERROR
 from lasthop.doctor import diagnosis, doctor, probe
 from lasthop.doctor.limits import KINDS, Need
-from lasthop.doctor.machine import MISSING, UNKNOWN, Linux, Machine, Refusal
+from lasthop.doctor.machine import (
+    BUILT_IN,
+    LOADABLE,
+    LOADED,
+    MISSING,
+    UNKNOWN,
+    Linux,
+    Machine,
+    Refusal,
+)
+from lasthop.doctor.modules import OPTIONS, KernelFiles, read_kernel_files, state_of
 from lasthop.doctor.privacy import public
 from lasthop.doctor.states import NO, PARTLY, RUNS, VerbState
 from lasthop.doctor.verbs import VERBS
@@ -29,7 +39,7 @@ from lasthop.uml import kernel, source
 from .conftest import EXAMPLES
 
 PAGE = Path(__file__).parents[2] / "docs" / "guide" / "doctor.md"
-GATEWAY = str(EXAMPLES / "gateway.toml")
+GATEWAY = '[gateway]\nwan = "eth0"\nlan = "eth1"\nstation.till.address = "10.0.0.5"\n'
 HOTSPOT = str(EXAMPLES / "hotspot.toml")
 
 REFUSED = Refusal("refused for a test", "allow it")
@@ -262,8 +272,9 @@ def test_each_verb_with_an_option_has_its_need(option: str) -> None:
     for name, command in commands().items():
         options = {each for parameter in command.params for each in parameter.opts}
         result = state(machine, name)
-        is_limited = result.state == NO or option in {each.part for each in result.limits}
-        assert is_limited == (option in options), name
+        parts = {each.part for each in result.limits}
+        assert (option in options) <= (result.state == NO or option in parts), name
+        assert (option in parts) <= (option in options), name
 
 
 def test_a_verb_that_needs_another_system_reports_nothing_else() -> None:
@@ -422,12 +433,12 @@ ELSEWHERE = """
 import sys
 class Absent:
     def find_spec(self, name, path=None, target=None):
-        if name in {"fcntl", "pwd", "resource", "termios"} and "lasthop.doctor" in sys.modules:
+        if name in {"fcntl", "pwd", "resource", "termios"}:
             raise ModuleNotFoundError(f"No module named {name!r}", name=name)
 sys.meta_path.insert(0, Absent())
-import lasthop.doctor
+import lasthop
 sys.platform = "darwin"
-print(lasthop.doctor.doctor("emulate").to_json())
+print(lasthop.doctor("emulate").to_json())
 linux = [name for name in sys.modules if name.startswith("lasthop.linux.")]
 assert set(linux) <= {"lasthop.linux.required"}, linux
 """
@@ -472,18 +483,24 @@ def test_kernel_build_and_doctor_agree_about_a_missing_source(
 
 
 def test_gateway_and_doctor_agree_about_a_missing_capability(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
+    file = tmp_path / "cafe.toml"
+    file.write_text(GATEWAY)
     monkeypatch.setattr(rights, "lacking", lambda: "CAP_NET_ADMIN")
     monkeypatch.setattr(rights.os, "geteuid", lambda: 1000)
-    assert main(["gateway", "up", GATEWAY]) == USER_ERROR
+    assert main(["gateway", "up", str(file)]) == USER_ERROR
     [limit] = state(USER, "gateway up").limits
     assert (limit.reason, limit.remedy) == printed_error(capsys)
 
 
 @pytest.mark.parametrize(
     "args",
-    [["gateway", "up", GATEWAY], ["relay", "serve", "key"], ["congestion", "load", "compound"]],
+    [
+        ["gateway", "down", "cafe.toml"],
+        ["relay", "serve", "key"],
+        ["congestion", "load", "compound"],
+    ],
     ids=lambda args: args[0],
 )
 def test_verbs_and_doctor_agree_about_another_system(
@@ -559,6 +576,84 @@ def test_texts_are_replaced_only_as_whole_names() -> None:
 
 
 def test_the_cause_of_an_unknown_kernel_is_a_test_that_was_not_possible() -> None:
-    files = probe.KernelFiles(loaded=frozenset())
-    modules = dict.fromkeys(probe.OPTIONS, UNKNOWN)
+    files = KernelFiles(loaded=frozenset())
+    modules = dict.fromkeys(OPTIONS, UNKNOWN)
     assert probe.gateway_of(files, modules) == (None, False)
+
+
+# -- modules of the kernel ---------------------------------------------------------------------
+
+
+def files(**more: Any) -> KernelFiles:
+    return KernelFiles(**{"loaded": frozenset({"sch_htb"}), **more})
+
+
+@pytest.mark.parametrize(
+    ("module", "found", "expected"),
+    [
+        ("sch_htb", files(), LOADED),
+        ("sch_red", files(built_in=frozenset({"sch_red"})), BUILT_IN),
+        ("ifb", files(known=frozenset({"ifb"})), BUILT_IN),
+        ("sch_red", files(loadable=frozenset({"sch_red"})), LOADABLE),
+        ("sch_red", files(loadable=frozenset({"sch_red"}), is_locked=True), MISSING),
+        ("sch_red", files(loadable=frozenset()), MISSING),
+        ("sch_red", files(options={"NET_SCH_RED": "y"}), BUILT_IN),
+        ("sch_red", files(options={}), MISSING),
+        ("sch_red", files(options={"NET_SCH_RED": "m"}), UNKNOWN),
+        ("sch_red", files(), UNKNOWN),
+        ("sch_red", KernelFiles(options={}), MISSING),
+        ("sch_red", KernelFiles(), UNKNOWN),
+    ],
+)
+def test_the_state_of_a_module_follows_from_files(
+    module: str, found: KernelFiles, expected: str
+) -> None:
+    assert state_of(module, found) == expected
+
+
+def test_files_of_the_kernel_are_read(tmp_path: Path) -> None:
+    folder = tmp_path / "lib/modules/6.1.0-9-amd64"
+    contents = {
+        tmp_path / "proc/modules": "sch_htb 32768 0 - Live 0x0\n",
+        tmp_path / "proc/sys/kernel/modules_disabled": "1\n",
+        folder / "modules.builtin": "kernel/net/sched/sch_fq_codel.ko\n",
+        folder / "modules.dep": "kernel/net/sched/sch-red.ko.xz: kernel/net/x.ko\n",
+        tmp_path / "boot/config-6.1.0-9-amd64": "CONFIG_IFB=m\n# CONFIG_TUN is not set\n",
+        tmp_path / "sys/module/tun/version": "",
+    }
+    for path, content in contents.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(content)
+    assert read_kernel_files("6.1.0-9-amd64", tmp_path) == KernelFiles(
+        frozenset({"sch_htb"}),
+        frozenset({"sch_fq_codel"}),
+        frozenset({"sch_red"}),
+        {"IFB": "m"},
+        frozenset({"tun"}),
+        True,
+    )
+    assert read_kernel_files("6.1.0-9-amd64", tmp_path / "nothing") == KernelFiles()
+
+
+def test_a_kernel_whose_modules_are_loadable_is_not_tested(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail() -> None:
+        raise AssertionError("a test could load a module")
+
+    monkeypatch.setattr(rights, "tried", fail)
+    found = KernelFiles(loaded=frozenset())
+    states = dict.fromkeys(OPTIONS, LOADABLE)
+    assert probe.gateway_of(found, states) == (None, True)
+    assert probe.gateway_of(found, {**states, "cls_u32": MISSING}) == (
+        "no u32 filters in hash tables (module cls_u32)",
+        True,
+    )
+
+
+def test_a_module_of_tun_devices_that_is_missing_is_reported(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("lasthop.linux.tun.refused", lambda: None)
+    assert probe.tun_of({"tun": LOADED}) is None
+    refusal = probe.tun_of({"tun": MISSING})
+    assert refusal is not None
+    assert refusal.reason == "/dev/net/tun: No such device"
