@@ -35,6 +35,7 @@ from lasthop.doctor.verbs import VERBS
 from lasthop.extras import EXTRAS, PACKAGES
 from lasthop.linux import required, rights
 from lasthop.uml import kernel, source
+from lasthop.workbench.files import page
 
 from .conftest import EXAMPLES
 
@@ -488,7 +489,7 @@ def test_gateway_and_doctor_agree_about_a_missing_capability(
     file = tmp_path / "cafe.toml"
     file.write_text(GATEWAY)
     monkeypatch.setattr(rights, "lacking", lambda: "CAP_NET_ADMIN")
-    monkeypatch.setattr(rights.os, "geteuid", lambda: 1000)
+    monkeypatch.setattr("lasthop.linux.rights.os.geteuid", lambda: 1000)
     assert main(["gateway", "up", str(file)]) == USER_ERROR
     [limit] = state(USER, "gateway up").limits
     assert (limit.reason, limit.remedy) == printed_error(capsys)
@@ -542,7 +543,7 @@ def test_workbench_and_doctor_agree_about_a_missing_page(
 ) -> None:
     monkeypatch.setattr("lasthop.workbench.files.PAGE", tmp_path)
     assert main(["workbench"]) == USER_ERROR
-    assert probe.error_of(probe.page) == printed_error(capsys)
+    assert probe.error_of(page) == printed_error(capsys)
 
 
 # -- private data ------------------------------------------------------------------------------

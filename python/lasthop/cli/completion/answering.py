@@ -239,7 +239,7 @@ class Line:
             from lasthop.uml.store import built_kernels
 
             words = [kernel.name for kernel in built_kernels()]
-        taken = self.arguments if takes in ("claim", "kernel") else ()
+        taken = self.arguments if takes in ("claim", "kernel", "verb") else ()
         ends = "=" if takes.startswith("parameter") else ""
         answer = self.choice(((f"{w}{ends}", "") for w in words if w not in taken), typed, before)
         if takes in FILES:
