@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from lasthop._core import VERSION as __version__
     from lasthop.answers.load import load
     from lasthop.comparison.compare import Comparison, compare
+    from lasthop.doctor import Diagnosis, doctor
     from lasthop.emulated.emulation import Emulation
     from lasthop.emulation.emulate import emulate
     from lasthop.errors import (
@@ -65,6 +66,7 @@ __all__ = [
     "ArrayResult",
     "Comparison",
     "ConvergenceError",
+    "Diagnosis",
     "Emulation",
     "EngineError",
     "Explanation",
@@ -87,6 +89,7 @@ __all__ = [
     "__version__",
     "check",
     "compare",
+    "doctor",
     "emulate",
     "explain",
     "fluid",
@@ -116,6 +119,7 @@ MODULES = {
     "ArrayResult": "simulation.many",
     "Comparison": "comparison.compare",
     "ConvergenceError": "errors",
+    "Diagnosis": "doctor",
     "Emulation": "emulated.emulation",
     "EngineError": "errors",
     "Explanation": "explanation",
@@ -137,6 +141,7 @@ MODULES = {
     "WhatIf": "whatif.what_if",
     "check": "scenario.scenario",
     "compare": "comparison.compare",
+    "doctor": "doctor",
     "emulate": "emulation",
     "explain": "explanation",
     "fluid": "prediction.predict",

@@ -11,12 +11,14 @@ from lasthop.errors import UserError
 
 __all__ = [
     "COMMANDS",
+    "OTHER_KERNEL",
     "PACKAGES",
     "NeedsLinuxError",
     "Unavailable",
     "is_linux",
     "is_linux_only",
     "need_linux",
+    "refusal",
 ]
 
 PACKAGES = ("daemon", "emulation", "enforce", "linux", "relay", "uml")
@@ -30,6 +32,9 @@ ELSEWHERE = {
     "win32": "; on Windows use WSL 2",
 }
 """Ways to run Linux on other systems, by the value of `sys.platform`."""
+
+OTHER_KERNEL = "install a kernel, or a package of its modules, that has it"
+"""Remedy for a kernel without a feature."""
 
 
 def is_linux() -> bool:
@@ -48,6 +53,22 @@ class NeedsLinuxError(UserError, ImportError):
     """
 
 
+def refusal(what: str, system: str | None = None) -> NeedsLinuxError | None:
+    """Return the error of a command, function or package that needs Linux; None on Linux.
+
+    Parameters
+    ----------
+    what : str
+        Name of the command, function or package.
+    system : str, optional
+        Name of the system, as in `sys.platform`; by default that of this machine.
+    """
+    system = sys.platform if system is None else system
+    if system == "linux":
+        return None
+    return NeedsLinuxError(f"`{what}` needs Linux{ELSEWHERE.get(system, '')}")
+
+
 def need_linux(what: str) -> None:
     """Refuse a command, function or package on other systems than Linux.
 
@@ -56,8 +77,8 @@ def need_linux(what: str) -> None:
     NeedsLinuxError
         If this system is not Linux.
     """
-    if not is_linux():
-        raise NeedsLinuxError(f"`{what}` needs Linux{ELSEWHERE.get(sys.platform, '')}")
+    if (error := refusal(what)) is not None:
+        raise error
 
 
 class Unavailable:

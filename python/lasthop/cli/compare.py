@@ -86,7 +86,7 @@ def compare(
     and flows differ, only sums are compared. The command prints which stream it matched to which
     flow.
     """
-    need("lasthop compare", "numpy", "scipy", "matplotlib")
+    need("lasthop compare")
     scenario = read_scenario(file, settings, replications=replications, seed=seed)
     files = [measurement(text) for text in measured or []]
     # Report errors in measurements before the simulation.

@@ -14,6 +14,7 @@ import typer
 from lasthop.cli.boundary import note, warn
 from lasthop.cli.options import JSON, cost, file_name, flag, preset, unset, whole_number
 from lasthop.errors import UserError
+from lasthop.extras import need
 
 if TYPE_CHECKING:
     from lasthop.relay.settings import (
@@ -465,6 +466,7 @@ def replace_process(
 
     at = None if metrics is None else own_address(metrics, "--metrics")
     if at is not None:
+        need("metrics")
         if at.port != 0 and str(at) in options:
             raise UserError(f"--metrics {at}: {options[str(at)]} has the same address")
         opened(at).close()  # Refuse an unusable address now, with a one-line error.

@@ -10,6 +10,7 @@ from typing import Any
 import typer
 
 from lasthop.cli.app import app
+from lasthop.cli.listing import COMMANDS, GROUPS
 from lasthop.cli.tune import CONFIGURATIONS
 from lasthop.emulated.ignored import CAN_FOLLOW
 from lasthop.importing.phy import PRESETS as PHYS
@@ -57,6 +58,7 @@ OF_OPTIONS = {
     ("congestion", "NAME"): "control",
     ("relay", "--rule"): "rule",
     ("kernel", "NAME"): "kernel",
+    ("doctor", "[VERB]"): "verb",
 }
 """Kinds of values by command and option; an empty command name means all commands."""
 
@@ -105,6 +107,7 @@ def words() -> dict[str, list[str]]:
         "configuration": list(CONFIGURATIONS),
         "followed": list(CAN_FOLLOW),
         "control": list(CONTROLS),
+        "verb": [*COMMANDS, *GROUPS],
         "rule": list(RULES),
         "shell": ["bash", "zsh", "fish"],
         "case": [*FLUIDS, *PRESETS],
