@@ -1,17 +1,21 @@
-"""Optional packages, and the extra of lasthop that installs each package."""
+"""Optional packages, the extra of lasthop that installs each package, and the packages that each
+command needs.
+"""
 
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from importlib.util import find_spec
 
 from lasthop.errors import UserError
 
-__all__ = ["EXTRAS", "missing", "named_by", "need"]
+__all__ = ["COMMANDS", "EXTRAS", "is_there", "missing", "named_by", "naming_missing", "need", "need_for"]
 
 EXTRAS = {
     "numpy": "science",
-    "scipy": "science",
-    "pandas": "science",
-    "pyarrow": "science",
     "matplotlib": "science",
+    "scipy": "models",
+    "pandas": "tables",
+    "pyarrow": "tables",
     "prometheus_client": "gateway",
     "python_socks": "relay",
     "dpkt": "import",
@@ -22,6 +26,24 @@ EXTRAS = {
     "gymnasium": "learn",
 }
 """Name of the extra of lasthop that installs an optional package."""
+
+COMMANDS: Mapping[str, tuple[str, ...]] = {
+    "predict": ("numpy",),
+    "compare": ("numpy", "matplotlib"),
+    "tune": ("numpy",),
+    "tune --out": ("numpy", "matplotlib"),
+    "plot": ("matplotlib",),
+    "explain FILE": ("scipy",),
+    "what-if": ("scipy",),
+    "stability": ("numpy", "scipy"),
+    "reproduce": ("numpy", "scipy", "matplotlib"),
+    "workbench": ("starlette", "uvicorn"),
+}
+"""Packages that a command needs, whatever its scenario. All other commands need no package.
+
+``--plot`` and ``--report`` of all commands need matplotlib. Some predictions need scipy, which
+`naming_missing` reports.
+"""
 
 
 def missing(package: str, what: str = "") -> UserError:
@@ -51,6 +73,25 @@ def need(what: str, *packages: str) -> None:
     for package in packages:
         if not is_there(package):
             raise missing(package, what)
+
+
+def need_for(command: str) -> None:
+    """Refuse a command, a key of `COMMANDS`, if a package that it needs is not installed."""
+    need(f"lasthop {command}", *COMMANDS[command])
+
+
+@contextmanager
+def naming_missing(what: str) -> Iterator[None]:
+    """Replace the error of Python about a missing optional package by an error that names the
+    action and the extra.
+    """
+    try:
+        yield
+    except ImportError as error:
+        package = named_by(error)
+        if package is None:
+            raise
+        raise missing(package, what) from error
 
 
 def is_there(package: str) -> bool:

@@ -35,7 +35,7 @@ from lasthop.comparison.compare import compare as compare_results
 from lasthop.display.compared import SHOWN
 from lasthop.display.delays import MAX_ROWS, Delays
 from lasthop.display.stability import stability_lines
-from lasthop.extras import need
+from lasthop.extras import need_for
 from lasthop.measured import measurements
 from lasthop.scenario.typed import CsmaScenario
 
@@ -86,7 +86,7 @@ def compare(
     and flows differ, only sums are compared. The command prints which stream it matched to which
     flow.
     """
-    need("lasthop compare", "numpy", "scipy", "matplotlib")
+    need_for("compare")
     scenario = read_scenario(file, settings, replications=replications, seed=seed)
     files = [measurement(text) for text in measured or []]
     # Report errors in measurements before the simulation.

@@ -77,9 +77,9 @@ def explain(
     from lasthop.cli.progress import share_bar
     from lasthop.explanation.run import examine
     from lasthop.explanation.text import candidate_lines, comparison_lines, run_lines
-    from lasthop.extras import need
+    from lasthop.extras import need_for
 
-    need("lasthop explain FILE", "scipy")
+    need_for("explain FILE")
     with simulating() as progress:
         result = examine(
             scenario,

@@ -11,7 +11,7 @@ from lasthop.answers.load import load
 from lasthop.cli.options import flag, out_option, stem, unset
 from lasthop.cli.picture import OUT, PLOT, changed, place, save_picture
 from lasthop.errors import UserError
-from lasthop.extras import need
+from lasthop.extras import need_for
 
 
 def plot(
@@ -32,7 +32,7 @@ def plot(
     out: Path = out_option("The file is the picture.", OUT),
 ) -> None:
     """Draw a saved result again, without another run."""
-    need("lasthop plot", "matplotlib")
+    need_for("plot")
     answer = load(saved)
     kind = kind_named(answer.kind)
     if not (answer.has_scenario or isinstance(answer, Answer)):

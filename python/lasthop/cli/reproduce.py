@@ -11,7 +11,7 @@ from lasthop.cli.elsewhere import CLUSTER, ON_SLURM, SLURM_OPTIONS, workers
 from lasthop.cli.options import JOBS, JSON, flag, out_option, writable
 from lasthop.cli.picture import tell
 from lasthop.cli.progress import batch_bar
-from lasthop.extras import need
+from lasthop.extras import need_for
 
 
 def reproduce(
@@ -36,7 +36,7 @@ def reproduce(
     as_json: bool = JSON,
 ) -> None:
     """Run the studies that check claims of the papers, and print a verdict on each claim."""
-    need("lasthop reproduce", "numpy", "scipy", "matplotlib")
+    need_for("reproduce")
     from lasthop.cli.ledger import print_ledger
     from lasthop.studies.reproduction import task
 

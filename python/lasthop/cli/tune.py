@@ -36,7 +36,7 @@ from lasthop.cli.progress import stage_bar
 from lasthop.cli.report import ANONYMISE, REPORT_FILE, report_path, save_report
 from lasthop.cli.tables import print_table
 from lasthop.errors import ScenarioError, UserError, listed
-from lasthop.extras import need
+from lasthop.extras import need_for
 from lasthop.tuning.bounds import GIVE_UP, MIN_JAIN
 from lasthop.tuning.calls import calls_of
 from lasthop.tuning.categories import CATEGORIES, categories_in_use, delay_quantity
@@ -201,7 +201,7 @@ def tune(
 ) -> None:
     """Find the contention windows, TXOP limits and AP access that are best for an aim."""
     scenario = read_scenario(file, settings, replications=replications, seed=seed)
-    need("lasthop tune", "numpy", "scipy", *(("matplotlib", "pyarrow") if out is not None else ()))
+    need_for("tune" if out is None else "tune --out")
     if out is not None:
         writable(out)
         refuse_foreign(out, TUNING_FILES)

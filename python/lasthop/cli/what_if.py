@@ -28,7 +28,7 @@ from lasthop.display.what_if import (
     value_rows,
 )
 from lasthop.errors import UserError
-from lasthop.extras import need
+from lasthop.extras import need, need_for
 from lasthop.whatif.cases import (
     EXAMPLE,
     Case,
@@ -87,7 +87,7 @@ def what_if(
         check_name(name)
     given = read_scenario(file, settings, replications=replications, seed=seed)
     scenario = base_of(given, replications)
-    need("lasthop what-if", "scipy", *(("pandas", "pyarrow") if out is not None else ()))
+    need_for("what-if")
     known = set(kept_disciplines(scenario))
     for each in scenarios_of(scenario, asked).values():
         for line in kept_disciplines(each):

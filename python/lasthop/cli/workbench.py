@@ -9,7 +9,7 @@ import typer
 
 from lasthop.cli.options import flag, unset, whole_number
 from lasthop.errors import UserError
-from lasthop.extras import need
+from lasthop.extras import need_for
 
 LOOPBACK = "127.0.0.1"
 
@@ -37,7 +37,7 @@ def workbench(
     The engine runs in the browser; predictions, sweeps, tuning and charts run in this process.
     Other machines cannot connect.
     """
-    need("workbench", "starlette", "uvicorn")
+    need_for("workbench")
     if file is not None:
         check_file(file)
     import uvicorn
