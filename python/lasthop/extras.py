@@ -8,7 +8,16 @@ from importlib.util import find_spec
 
 from lasthop.errors import UserError
 
-__all__ = ["COMMANDS", "EXTRAS", "is_there", "missing", "named_by", "naming_missing", "need", "need_for"]
+__all__ = [
+    "COMMANDS",
+    "EXTRAS",
+    "is_there",
+    "missing",
+    "named_by",
+    "naming_missing",
+    "need",
+    "need_for",
+]
 
 EXTRAS = {
     "numpy": "science",

@@ -28,7 +28,7 @@ from lasthop.display.what_if import (
     value_rows,
 )
 from lasthop.errors import UserError
-from lasthop.extras import need, need_for
+from lasthop.extras import need_for
 from lasthop.whatif.cases import (
     EXAMPLE,
     Case,
@@ -99,8 +99,6 @@ def what_if(
     reported = report_path(report, anonymise, file)
     case_names = [("case", each.name) for each in asked]
     picture = picture_path(plot, scenario, "what-if", changed(given, *case_names), out)
-    if picture is not None:
-        need("a picture", "matplotlib")
     with batch_bar(f"comparing {counted(len(asked), 'case')}") as progress:
         try:
             result = ask(
