@@ -4,12 +4,15 @@ import json
 import subprocess
 import sys
 import tomllib
+from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
-from lasthop.extras import EXTRAS, missing
+from lasthop.answers.saving import COLUMNS_FILE
+from lasthop.cli import main
+from lasthop.extras import COMMANDS, EXTRAS, missing
 
 from .conftest import EXAMPLES
 
@@ -32,6 +35,11 @@ def bare(folder: Path, *args: str) -> subprocess.CompletedProcess[str]:
     program = BARE.format(names=set(EXTRAS))
     command = [sys.executable, "-c", program, *args]
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+
+
+def absent_without(*extras: str) -> set[str]:
+    """Return the optional packages that these extras do not install."""
+    return {package for package, extra in EXTRAS.items() if extra not in extras}
 
 
 IN_TURN = (
@@ -67,13 +75,22 @@ def outcomes(tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, ...], 
     packages.
     """
     commands = [*NO_EXTRA, *(args for args, _ in NEEDING)]
-    given = json.dumps([[str(tmp_path_factory.mktemp("bare")), args] for args in commands])
-    program = IN_TURN.format(names=set(EXTRAS))
+    folders = [tmp_path_factory.mktemp("bare") for _ in commands]
+    return dict(zip(commands, in_turn(set(EXTRAS), folders, commands), strict=True))
+
+
+def in_turn(
+    absent: set[str], folders: Iterable[Path], commands: Iterable[tuple[str, ...]]
+) -> list[Outcome]:
+    """Run commands in one new process that cannot import the packages `absent`."""
+    given = json.dumps([[str(f), args] for f, args in zip(folders, commands, strict=True)])
     done = subprocess.run(
-        [sys.executable, "-c", program, given], capture_output=True, text=True, check=True
+        [sys.executable, "-c", IN_TURN.format(names=absent), given],
+        capture_output=True,
+        text=True,
+        check=True,
     )
-    results = map(Outcome._make, json.loads(done.stdout))
-    return dict(zip(commands, results, strict=True))
+    return [Outcome._make(each) for each in json.loads(done.stdout)]
 
 
 HOTSPOT = str(EXAMPLES / "hotspot.toml")
@@ -85,6 +102,8 @@ NO_EXTRA: list[tuple[str, ...]] = [
     ("schema",),
     ("simulate", HOTSPOT, *SHORT),
     ("simulate", HOTSPOT, *SHORT, "--json"),
+    ("simulate", HOTSPOT, *SHORT, "--out", "there"),
+    ("sweep", HOTSPOT, *SHORT, "--over", "cell.ap_queue=5,75", "--out", "there"),
     ("gateway", "--help"),
     ("init", "--yes", "first.toml"),
     ("import", "iw", str(ROOT / "tests/samples/iw/ath10k-client.txt")),
@@ -92,9 +111,12 @@ NO_EXTRA: list[tuple[str, ...]] = [
 NEEDING: list[tuple[tuple[str, ...], str]] = [
     (("predict", HOTSPOT), "numpy"),
     (("compare", HOTSPOT), "numpy"),
-    (("sweep", HOTSPOT, "--over", "seed=1,2"), "pyarrow"),
-    (("simulate", HOTSPOT, "--out", "there"), "pandas"),
+    (("sweep", HOTSPOT, "--over", "seed=1,2", "--plot"), "matplotlib"),
+    (("simulate", HOTSPOT, "--plot", "here.png"), "matplotlib"),
     (("tune", HOTSPOT, "--for", "throughput"), "numpy"),
+    (("explain", HOTSPOT), "scipy"),
+    (("what-if", HOTSPOT, "--case", "a: cell.ap_queue=5"), "scipy"),
+    (("plot", HOTSPOT), "matplotlib"),
     (("reproduce", "hotspot-1"), "numpy"),
     (("stability", "models"), "numpy"),
     (("workbench", HOTSPOT), "starlette"),
@@ -119,6 +141,84 @@ def test_simulate_needs_no_extra_in_a_new_process(tmp_path: Path) -> None:
     assert done.stdout
 
 
+EDCA = str(EXAMPLES / "seven-downloads.toml")
+VBS = str(EXAMPLES / "vbs.toml")
+OF_SCIENCE: list[tuple[str, tuple[str, ...]]] = [
+    ("check", ("check", HOTSPOT)),
+    ("predict", ("predict", HOTSPOT, "--plot", "p.png")),
+    ("simulate", ("simulate", HOTSPOT, *SHORT, "--plot", "p.svg", "--out", "saved")),
+    ("compare", ("compare", HOTSPOT, *SHORT, "--plot", "p.pdf")),
+    (
+        "sweep",
+        ("sweep", HOTSPOT, *SHORT, "--over", "cell.ap_queue=5,75", "--out", "saved", "--plot"),
+    ),
+    ("tune --out", ("tune", HOTSPOT, *SHORT, "--for", "fairness", "--out", "saved")),
+    ("tune", ("tune", HOTSPOT, *SHORT, "--for", "fairness", "--plot", "p.png")),
+]
+OF_MODELS: list[tuple[str, tuple[str, ...]]] = [
+    ("predict", ("predict", VBS, "--plot", "p.png")),
+    ("predict", ("predict", EDCA)),
+    ("stability", ("stability", "roots", "compound-red", "--out", "p.png")),
+    ("explain FILE", ("explain", HOTSPOT, *SHORT[:4])),
+    (
+        "what-if",
+        ("what-if", HOTSPOT, *SHORT, "--case", "a: cell.ap_queue=5", "--out", "saved", "--plot"),
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("extras", "runs"),
+    [(("science",), OF_SCIENCE), (("science", "models"), OF_MODELS)],
+    ids=["science", "models"],
+)
+def test_commands_and_their_pictures_need_only_the_extras_in_the_table(
+    extras: tuple[str, ...], runs: list[tuple[str, tuple[str, ...]]], tmp_path: Path
+) -> None:
+    folders = [tmp_path / str(number) for number in range(len(runs))]
+    for folder in folders:
+        folder.mkdir()
+    done = in_turn(absent_without(*extras), folders, [args for _, args in runs])
+    for (command, args), outcome, folder in zip(runs, done, folders, strict=True):
+        assert {EXTRAS[package] for package in COMMANDS.get(command, ())} <= {*extras}
+        assert outcome.returncode == 0, (args, outcome.stderr)
+        assert outcome.stdout
+        files = [path for path in folder.rglob("*") if path.is_file()]
+        has_picture = any(path.suffix in (".png", ".svg", ".pdf") for path in files)
+        assert has_picture == ("--plot" in args or "--out" in args), files
+        assert not [path for path in files if path.suffix == ".parquet"]
+        has_csv = any(path.suffix == ".csv" for path in files)
+        assert any(path.name == COLUMNS_FILE for path in files) == has_csv
+    if extras == ("science",):
+        saved = folders[2] / "saved"
+        [drawn] = in_turn(absent_without("science"), [folders[2]], [("plot", str(saved))])
+        assert drawn.returncode == 0, drawn.stderr
+
+
+def test_a_model_that_needs_another_extra_names_it(tmp_path: Path) -> None:
+    commands = [("predict", VBS), ("predict", EDCA), ("compare", VBS), ("stability", "roots", VBS)]
+    done = in_turn(absent_without("science"), [tmp_path] * len(commands), commands)
+    for args, outcome in zip(commands, done, strict=True):
+        assert (outcome.returncode, outcome.stdout, outcome.files) == (2, "", [])
+        line, hint = outcome.stderr.splitlines()
+        assert "needs scipy, which is not installed" in line, args
+        assert hint == "hint: pip install 'lasthop[models]'"
+
+
+def test_parquet_files_of_another_installation_are_not_replaced_without_pyarrow(
+    tmp_path: Path,
+) -> None:
+    args = ("simulate", HOTSPOT, *SHORT, "--out", "saved")
+    assert main([*args[:-1], str(tmp_path / "saved")]) == 0
+    before = {path: path.read_bytes() for path in (tmp_path / "saved").iterdir()}
+    [refused] = in_turn(absent_without("science"), [tmp_path], [args])
+    assert (refused.returncode, refused.stdout) == (2, "")
+    line, hint = refused.stderr.splitlines()
+    assert ".parquet needs pyarrow, which is not installed" in line
+    assert hint == "hint: pip install 'lasthop[tables]'"
+    assert {path: path.read_bytes() for path in (tmp_path / "saved").iterdir()} == before
+
+
 @pytest.mark.parametrize(
     ("args", "package"), NEEDING, ids=lambda each: each if isinstance(each, str) else each[0]
 )
@@ -130,7 +230,7 @@ def test_a_command_whose_extra_is_missing_names_it(
     line, hint = done.stderr.splitlines()
     assert line.startswith("error: ")
     assert f"needs {package}, which is not installed" in line
-    assert args[0] in line
+    assert args[0] in line or "a picture" in line
     assert hint == f"hint: pip install 'lasthop[{EXTRAS[package]}]'"
     assert done.files == []
 
@@ -158,4 +258,4 @@ def test_a_table_or_picture_says_which_package_it_needs(what: str, tmp_path: Pat
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert f"needs {ASKED[what]}, which is not installed" in done.stdout, done.stderr
-    assert "pip install 'lasthop[science]'" in done.stdout
+    assert f"pip install 'lasthop[{EXTRAS[ASKED[what]]}]'" in done.stdout
