@@ -158,7 +158,7 @@ OF_SCIENCE: list[tuple[str, tuple[str, ...]]] = [
 OF_MODELS: list[tuple[str, tuple[str, ...]]] = [
     ("predict", ("predict", VBS, "--plot", "p.png")),
     ("predict", ("predict", EDCA)),
-    ("stability", ("stability", "roots", "compound-red", "--out", "p.png")),
+    ("stability", ("stability", "cycle", "compound-red", "--out", "p.png")),
     ("explain FILE", ("explain", HOTSPOT, *SHORT[:4])),
     (
         "what-if",

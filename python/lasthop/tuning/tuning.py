@@ -356,7 +356,7 @@ class Tuning(Shown):
         if self.recommended:
             writers[HOSTAPD_FILE] = text_writer(self.hostapd)
         if writers:
-            table = Table("tuning", columns_of(self._rows()), self.table.reset_index)
+            table = Table("tuning", columns_of(self._rows()), lambda: self.table.reset_index())
             writers |= table_writers(Path(directory), [table])
         if self.recommended:
             writers[PICTURE_FILE] = self.figure().savefig
