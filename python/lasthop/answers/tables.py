@@ -75,11 +75,10 @@ class Table:
 
 
 def columns_of(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
-    """Return the values of rows by column. The column ``name`` is first, and the other columns have
-    the order in which they occur. A missing value is None.
+    """Return the values of rows by column, in the order in which the columns occur. A missing value
+    is None.
     """
     names = dict.fromkeys(name for row in rows for name in row)
-    names = dict.fromkeys(("name",)) | names if "name" in names else names
     return {name: [row.get(name) for row in rows] for name in names}
 
 
