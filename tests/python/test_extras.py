@@ -143,56 +143,85 @@ def test_simulate_needs_no_extra_in_a_new_process(tmp_path: Path) -> None:
 
 EDCA = str(EXAMPLES / "seven-downloads.toml")
 VBS = str(EXAMPLES / "vbs.toml")
-OF_SCIENCE: list[tuple[str, tuple[str, ...]]] = [
-    ("check", ("check", HOTSPOT)),
-    ("predict", ("predict", HOTSPOT, "--plot", "p.png")),
-    ("simulate", ("simulate", HOTSPOT, *SHORT, "--plot", "p.svg", "--out", "saved")),
-    ("compare", ("compare", HOTSPOT, *SHORT, "--plot", "p.pdf")),
-    (
+BRIEF = ("--set", "duration=2 s", "--set", "warmup=1 s", "--replications", "2")
+TUNE = ("tune", HOTSPOT, *BRIEF, "--for", "fairness")
+WITH_EXTRAS = [
+    pytest.param("check", ("science",), ("check", HOTSPOT), id="check"),
+    pytest.param("predict", ("science",), ("predict", HOTSPOT, "--plot", "p.png"), id="predict"),
+    pytest.param(
+        "simulate",
+        ("science",),
+        ("simulate", HOTSPOT, *BRIEF, "--plot", "p.svg", "--out", "saved"),
+        id="simulate",
+    ),
+    pytest.param(
+        "compare", ("science",), ("compare", HOTSPOT, *BRIEF, "--plot", "p.pdf"), id="compare"
+    ),
+    pytest.param(
         "sweep",
-        ("sweep", HOTSPOT, *SHORT, "--over", "cell.ap_queue=5,75", "--out", "saved", "--plot"),
+        ("science",),
+        ("sweep", HOTSPOT, *BRIEF, "--over", "cell.ap_queue=5,75", "--out", "saved", "--plot"),
+        id="sweep",
     ),
-    ("tune --out", ("tune", HOTSPOT, *SHORT, "--for", "fairness", "--out", "saved")),
-    ("tune", ("tune", HOTSPOT, *SHORT, "--for", "fairness", "--plot", "p.png")),
-]
-OF_MODELS: list[tuple[str, tuple[str, ...]]] = [
-    ("predict", ("predict", VBS, "--plot", "p.png")),
-    ("predict", ("predict", EDCA)),
-    ("stability", ("stability", "cycle", "compound-red", "--out", "p.png")),
-    ("explain FILE", ("explain", HOTSPOT, *SHORT[:4])),
-    (
+    pytest.param("tune", ("science",), (*TUNE, "--no-txop", "--no-pifs"), id="tune"),
+    pytest.param(
+        "tune --out",
+        ("science",),
+        (*TUNE, "--out", "saved"),
+        id="tune --out",
+        marks=pytest.mark.slow,
+    ),
+    pytest.param(
+        "predict", ("science", "models"), ("predict", VBS, "--plot", "p.png"), id="predict a model"
+    ),
+    pytest.param(
+        "stability",
+        ("science", "models"),
+        ("stability", "hopf", "red-fig2a", "--over", "rtt=50ms..100ms", "--plot", "p.png"),
+        id="stability",
+    ),
+    pytest.param("explain FILE", ("models",), ("explain", HOTSPOT, *BRIEF[:4]), id="explain"),
+    pytest.param(
         "what-if",
-        ("what-if", HOTSPOT, *SHORT, "--case", "a: cell.ap_queue=5", "--out", "saved", "--plot"),
+        ("science", "models"),
+        ("what-if", HOTSPOT, *BRIEF, "--case", "a: cell.ap_queue=5", "--out", "saved", "--plot"),
+        id="what-if",
     ),
 ]
 
 
-@pytest.mark.parametrize(
-    ("extras", "runs"),
-    [(("science",), OF_SCIENCE), (("science", "models"), OF_MODELS)],
-    ids=["science", "models"],
-)
-def test_commands_and_their_pictures_need_only_the_extras_in_the_table(
-    extras: tuple[str, ...], runs: list[tuple[str, tuple[str, ...]]], tmp_path: Path
+@pytest.mark.parametrize(("command", "extras", "args"), WITH_EXTRAS)
+def test_a_command_and_its_picture_need_only_these_extras(
+    command: str, extras: tuple[str, ...], args: tuple[str, ...], tmp_path: Path
 ) -> None:
-    folders = [tmp_path / str(number) for number in range(len(runs))]
-    for folder in folders:
-        folder.mkdir()
-    done = in_turn(absent_without(*extras), folders, [args for _, args in runs])
-    for (command, args), outcome, folder in zip(runs, done, folders, strict=True):
-        assert {EXTRAS[package] for package in COMMANDS.get(command, ())} <= {*extras}
-        assert outcome.returncode == 0, (args, outcome.stderr)
-        assert outcome.stdout
-        files = [path for path in folder.rglob("*") if path.is_file()]
-        has_picture = any(path.suffix in (".png", ".svg", ".pdf") for path in files)
-        assert has_picture == ("--plot" in args or "--out" in args), files
-        assert not [path for path in files if path.suffix == ".parquet"]
-        has_csv = any(path.suffix == ".csv" for path in files)
-        assert any(path.name == COLUMNS_FILE for path in files) == has_csv
-    if extras == ("science",):
-        saved = folders[2] / "saved"
-        [drawn] = in_turn(absent_without("science"), [folders[2]], [("plot", str(saved))])
-        assert drawn.returncode == 0, drawn.stderr
+    assert {EXTRAS[package] for package in COMMANDS.get(command, ())} <= {*extras}
+    [done] = in_turn(absent_without(*extras), [tmp_path], [args])
+    assert done.returncode == 0, done.stderr
+    assert done.stdout
+    files = [path for path in tmp_path.rglob("*") if path.is_file()]
+    has_picture = any(path.suffix in (".png", ".svg", ".pdf") for path in files)
+    assert has_picture == ("--plot" in args or "--out" in args), files
+    assert not [path for path in files if path.suffix == ".parquet"]
+    has_csv = any(path.suffix == ".csv" for path in files)
+    assert any(path.name == COLUMNS_FILE for path in files) == has_csv == ("--out" in args)
+
+
+def test_a_saved_result_is_drawn_and_replaced_with_only_science(tmp_path: Path) -> None:
+    runs = ("simulate", HOTSPOT, *BRIEF, "--out", "saved")
+    commands = [runs, runs, ("plot", "saved", "--plot", "p.png")]
+    for done in in_turn(absent_without("science"), [tmp_path] * 3, commands):
+        assert done.returncode == 0, done.stderr
+    assert (tmp_path / "p.png").exists()
+    (tmp_path / "saved/stations.csv").write_text("name,my_notes\n")
+    [refused] = in_turn(absent_without("science"), [tmp_path], [runs])
+    assert refused.returncode == 2
+    assert "stations.csv: exists and is not a table of lasthop" in refused.stderr
+
+
+def test_every_command_in_the_table_runs_with_its_extras() -> None:
+    tested = {str(each.values[0]) for each in WITH_EXTRAS}
+    tested |= {args[0] for args, _ in NEEDING}
+    assert COMMANDS.keys() <= tested
 
 
 def test_a_model_that_needs_another_extra_names_it(tmp_path: Path) -> None:
