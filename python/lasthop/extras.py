@@ -44,31 +44,34 @@ COMMANDS: Mapping[str, tuple[str, ...]] = {
     "plot": ("matplotlib",),
     "explain FILE": ("scipy",),
     "what-if": ("scipy",),
-    "stability": ("numpy", "scipy"),
-    "reproduce": ("numpy", "scipy", "matplotlib"),
+    "stability": ("scipy",),
+    "reproduce": ("scipy", "matplotlib"),
     "workbench": ("starlette", "uvicorn"),
 }
-"""Packages that a command needs, whatever its scenario. All other commands need no package.
+"""Packages that a command needs, whatever its scenario.
 
-``--plot`` and ``--report`` of all commands need matplotlib. Some predictions need scipy, which
-`naming_missing` reports.
+The extra of scipy also installs numpy, which scipy needs. The option ``--plot`` needs matplotlib.
+Some models need scipy, which `naming_missing` reports.
 """
 
 
-def missing(package: str, what: str = "") -> UserError:
-    """Return the error for a package that is not installed.
+def missing(package: str, *more: str, what: str = "") -> UserError:
+    """Return the error for packages that are not installed. The message names only the first.
 
     Parameters
     ----------
     package : str
         Name under which the package is imported, a key of `EXTRAS`.
+    more : str
+        Further packages, whose extras the hint also names.
     what : str
         Command that needs the package, such as ``sweep``; empty if the message does not name a
         command.
     """
     name = package.replace("_", "-")
     message = f"{what} needs {name}, which is not installed" if what else f"{name} is not installed"
-    return UserError(message, f"pip install 'lasthop[{EXTRAS[package]}]'")
+    extras = ",".join(dict.fromkeys(EXTRAS[each] for each in (package, *more)))
+    return UserError(message, f"pip install 'lasthop[{extras}]'")
 
 
 def need(what: str, *packages: str) -> None:
@@ -77,11 +80,12 @@ def need(what: str, *packages: str) -> None:
     Raises
     ------
     UserError
-        If a package is missing; the message names the first missing package and its extra.
+        If a package is missing; the message names the first missing package, and the hint has the
+        extras of all missing packages.
     """
-    for package in packages:
-        if not is_there(package):
-            raise missing(package, what)
+    absent = [package for package in packages if not is_there(package)]
+    if absent:
+        raise missing(*absent, what=what)
 
 
 def need_for(command: str) -> None:
@@ -100,7 +104,7 @@ def naming_missing(what: str) -> Iterator[None]:
         package = named_by(error)
         if package is None:
             raise
-        raise missing(package, what) from error
+        raise missing(package, what=what) from error
 
 
 def is_there(package: str) -> bool:

@@ -117,8 +117,9 @@ NEEDING: list[tuple[tuple[str, ...], str]] = [
     (("explain", HOTSPOT), "scipy"),
     (("what-if", HOTSPOT, "--case", "a: cell.ap_queue=5"), "scipy"),
     (("plot", HOTSPOT), "matplotlib"),
-    (("reproduce", "hotspot-1"), "numpy"),
+    (("reproduce", "hotspot-1"), "scipy"),
     (("stability", "models"), "numpy"),
+    (("stability", "roots", "red-fig2a"), "scipy"),
     (("workbench", HOTSPOT), "starlette"),
     (("import", "pcap", str(ROOT / "tests/samples/pcap/wpa-eap-tls.pcap.gz")), "dpkt"),
 ]
@@ -155,7 +156,7 @@ WITH_EXTRAS = [
         id="simulate",
     ),
     pytest.param(
-        "compare", ("science",), ("compare", HOTSPOT, *BRIEF, "--plot", "p.pdf"), id="compare"
+        "compare", ("science",), ("compare", HOTSPOT, *BRIEF, "--plot", "p.png"), id="compare"
     ),
     pytest.param(
         "sweep",
@@ -171,16 +172,27 @@ WITH_EXTRAS = [
         id="tune --out",
         marks=pytest.mark.slow,
     ),
+    pytest.param("predict", ("science", "models"), ("predict", EDCA), id="predict with scipy"),
     pytest.param(
-        "predict", ("science", "models"), ("predict", VBS, "--plot", "p.png"), id="predict a model"
+        "predict",
+        ("science", "models"),
+        ("predict", VBS, "--plot", "p.png"),
+        id="predict vbs --plot",
+        marks=pytest.mark.slow,
+    ),
+    pytest.param(
+        "stability", ("science", "models"), ("stability", "roots", "red-fig2a"), id="stability"
     ),
     pytest.param(
         "stability",
         ("science", "models"),
         ("stability", "hopf", "red-fig2a", "--over", "rtt=50ms..100ms", "--plot", "p.png"),
-        id="stability",
+        id="stability --plot",
+        marks=pytest.mark.slow,
     ),
-    pytest.param("explain FILE", ("models",), ("explain", HOTSPOT, *BRIEF[:4]), id="explain"),
+    pytest.param(
+        "explain FILE", ("science", "models"), ("explain", HOTSPOT, *BRIEF[:4]), id="explain"
+    ),
     pytest.param(
         "what-if",
         ("science", "models"),
@@ -225,7 +237,13 @@ def test_every_command_in_the_table_runs_with_its_extras() -> None:
 
 
 def test_a_model_that_needs_another_extra_names_it(tmp_path: Path) -> None:
-    commands = [("predict", VBS), ("predict", EDCA), ("compare", VBS), ("stability", "roots", VBS)]
+    commands = [
+        ("predict", VBS),
+        ("predict", EDCA),
+        ("compare", VBS),
+        ("stability", "roots", VBS),
+        ("tune", EDCA, "--for", "throughput", "--out", "saved"),
+    ]
     done = in_turn(absent_without("science"), [tmp_path] * len(commands), commands)
     for args, outcome in zip(commands, done, strict=True):
         assert (outcome.returncode, outcome.stdout, outcome.files) == (2, "", [])
@@ -260,8 +278,12 @@ def test_a_command_whose_extra_is_missing_names_it(
     assert line.startswith("error: ")
     assert f"needs {package}, which is not installed" in line
     assert args[0] in line or "a picture" in line
-    assert hint == f"hint: pip install 'lasthop[{EXTRAS[package]}]'"
+    assert hint.startswith(f"hint: pip install 'lasthop[{EXTRAS[package]}")
     assert done.files == []
+
+
+def test_the_hint_names_the_extras_of_all_missing_packages() -> None:
+    assert missing("scipy", "numpy", "matplotlib").hint == "pip install 'lasthop[models,science]'"
 
 
 def test_extras_are_those_of_the_package() -> None:

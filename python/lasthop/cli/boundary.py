@@ -190,7 +190,7 @@ def report(error: Exception, command: Sequence[str]) -> int:
         case _ if by_interrupt(error) and not isinstance(error, OSError):
             return INTERRUPTED
         case ImportError() if (package := named_by(error)) is not None:
-            text = missing(package, " ".join(["lasthop", *command]))
+            text = missing(package, what=" ".join(["lasthop", *command]))
             print_error(str(text), text.hint)
         case OSError(filename=None):
             discard_output()
