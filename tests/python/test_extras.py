@@ -119,7 +119,7 @@ NEEDING: list[tuple[tuple[str, ...], str]] = [
     (("plot", HOTSPOT), "matplotlib"),
     (("reproduce", "hotspot-1"), "scipy"),
     (("stability", "models"), "numpy"),
-    (("stability", "roots", "red-fig2a"), "scipy"),
+    (("stability", "roots", "red-fig2a"), "numpy"),
     (("workbench", HOTSPOT), "starlette"),
     (("import", "pcap", str(ROOT / "tests/samples/pcap/wpa-eap-tls.pcap.gz")), "dpkt"),
 ]
@@ -156,13 +156,18 @@ WITH_EXTRAS = [
         id="simulate",
     ),
     pytest.param(
-        "compare", ("science",), ("compare", HOTSPOT, *BRIEF, "--plot", "p.png"), id="compare"
+        "compare",
+        ("science",),
+        ("compare", HOTSPOT, *BRIEF, "--plot", "p.png"),
+        id="compare",
+        marks=pytest.mark.slow,
     ),
     pytest.param(
         "sweep",
         ("science",),
         ("sweep", HOTSPOT, *BRIEF, "--over", "cell.ap_queue=5,75", "--out", "saved", "--plot"),
         id="sweep",
+        marks=pytest.mark.slow,
     ),
     pytest.param("tune", ("science",), (*TUNE, "--no-txop", "--no-pifs"), id="tune"),
     pytest.param(
@@ -191,13 +196,20 @@ WITH_EXTRAS = [
         marks=pytest.mark.slow,
     ),
     pytest.param(
+        "what-if",
+        ("science", "models"),
+        ("what-if", HOTSPOT, *BRIEF, "--case", "a: cell.ap_queue=5"),
+        id="what-if",
+    ),
+    pytest.param(
         "explain FILE", ("science", "models"), ("explain", HOTSPOT, *BRIEF[:4]), id="explain"
     ),
     pytest.param(
         "what-if",
         ("science", "models"),
         ("what-if", HOTSPOT, *BRIEF, "--case", "a: cell.ap_queue=5", "--out", "saved", "--plot"),
-        id="what-if",
+        id="what-if --plot",
+        marks=pytest.mark.slow,
     ),
 ]
 
