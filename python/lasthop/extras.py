@@ -1,14 +1,29 @@
 """Optional packages, and the extra of lasthop that installs each package."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from importlib.util import find_spec
 
 from lasthop.errors import UserError
 
-__all__ = ["EXTRAS", "NEEDED", "PACKAGES", "install", "lacking", "missing", "named_by", "need"]
+__all__ = [
+    "EXTRAS",
+    "NEEDED",
+    "PACKAGES",
+    "install",
+    "is_there",
+    "lacking",
+    "missing",
+    "named_by",
+    "naming_missing",
+    "need",
+    "need_packages",
+]
 
 PACKAGES: Mapping[str, tuple[str, ...]] = {
-    "science": ("matplotlib", "numpy", "pandas", "pyarrow", "scipy"),
+    "science": ("matplotlib", "numpy"),
+    "models": ("numpy", "scipy"),
+    "tables": ("pandas", "pyarrow"),
     "gateway": ("prometheus_client",),
     "relay": ("prometheus_client", "python_socks"),
     "import": ("dpkt",),
@@ -27,55 +42,51 @@ EXTRAS = {
 NEEDED: Mapping[str, tuple[str, ...]] = {
     "a data frame": ("pandas",),
     "a picture": ("matplotlib",),
-    "a prediction": ("numpy", "scipy"),
+    "a prediction": ("numpy",),
     "import pcap": ("dpkt",),
-    "lasthop compare": ("numpy", "scipy", "matplotlib"),
+    "lasthop compare": ("numpy", "matplotlib"),
     "lasthop explain FILE": ("scipy",),
     "lasthop plot": ("matplotlib",),
-    "lasthop reproduce": ("numpy", "scipy", "matplotlib"),
-    "lasthop simulate --out": ("pandas", "pyarrow"),
-    **dict.fromkeys(
-        (f"lasthop stability {name}" for name in ("models", "equilibrium", "roots")), ("numpy",)
-    ),
-    **dict.fromkeys(
-        (
-            f"lasthop stability {name}"
-            for name in ("hopf", "normal-form", "cycle", "integrate", "chart")
-        ),
-        ("numpy", "scipy"),
-    ),
-    "lasthop sweep": ("pyarrow",),
-    "lasthop tune": ("numpy", "scipy"),
-    "lasthop tune --out": ("matplotlib", "pyarrow"),
+    "lasthop reproduce": ("scipy", "matplotlib"),
+    "lasthop stability": ("scipy",),
+    "lasthop tune": ("numpy",),
+    "lasthop tune --out": ("numpy", "matplotlib"),
     "lasthop what-if": ("scipy",),
-    "lasthop what-if --out": ("pandas", "pyarrow"),
     "lasthop.learning": ("gymnasium", "numpy"),
+    "Parquet files": ("pandas", "pyarrow"),
     "metrics": ("prometheus_client",),
     "simulate_many": ("numpy",),
+    "some models": ("scipy",),
     "workbench": ("starlette", "uvicorn"),
 }
-"""Optional packages that each action needs. The key is the subject of the error message."""
+"""Optional packages that each action needs. The key is the subject of the error message.
+
+The extra of scipy also installs numpy, which scipy needs. Some models need scipy, which
+`naming_missing` reports.
+"""
 
 
-def missing(package: str, what: str = "") -> UserError:
-    """Return the error for a package that is not installed.
+def missing(package: str, *more: str, what: str = "") -> UserError:
+    """Return the error for packages that are not installed. The message names only the first.
 
     Parameters
     ----------
     package : str
         Name under which the package is imported, a key of `EXTRAS`.
+    more : str
+        Further packages, whose extras the hint also names.
     what : str
         Command that needs the package, such as ``sweep``; empty if the message does not name a
         command.
     """
     name = package.replace("_", "-")
     message = f"{what} needs {name}, which is not installed" if what else f"{name} is not installed"
-    return UserError(message, install(EXTRAS[package]))
+    return UserError(message, install(*dict.fromkeys(EXTRAS[each] for each in (package, *more))))
 
 
-def install(extra: str) -> str:
-    """Return the command that installs an extra of lasthop."""
-    return f"pip install 'lasthop[{extra}]'"
+def install(*extras: str) -> str:
+    """Return the command that installs extras of lasthop."""
+    return f"pip install 'lasthop[{','.join(extras)}]'"
 
 
 def need(*actions: str) -> None:
@@ -89,17 +100,27 @@ def need(*actions: str) -> None:
     Raises
     ------
     UserError
-        If a package is missing; the message names the first missing package and its extra.
+        If a package is missing; the message names the first missing package, and the hint has the
+        extras of all missing packages of the action.
     """
     for action in actions:
         if (error := lacking(action)) is not None:
             raise error
 
 
+def need_packages(what: str, *packages: str) -> None:
+    """Refuse an action that is not in `NEEDED`, as `need` does. `what` is the subject of the error
+    message.
+    """
+    absent = [package for package in packages if not is_there(package)]
+    if absent:
+        raise missing(*absent, what=what)
+
+
 def lacking(
     action: str, present: Callable[[str], bool] | None = None, what: str | None = None
 ) -> UserError | None:
-    """Return the error for the first missing package of an action; None if no package is missing.
+    """Return the error for the missing packages of an action; None if no package is missing.
 
     Parameters
     ----------
@@ -110,10 +131,22 @@ def lacking(
     what : str, optional
         Subject of the message; by default the action.
     """
-    for package in NEEDED[action]:
-        if not (present or is_there)(package):
-            return missing(package, what or action)
-    return None
+    absent = [package for package in NEEDED[action] if not (present or is_there)(package)]
+    return missing(*absent, what=what or action) if absent else None
+
+
+@contextmanager
+def naming_missing(what: str) -> Iterator[None]:
+    """Replace the error of Python about a missing optional package by an error that names the
+    action and the extra.
+    """
+    try:
+        yield
+    except ImportError as error:
+        package = named_by(error)
+        if package is None:
+            raise
+        raise missing(package, what=what) from error
 
 
 def is_there(package: str) -> bool:

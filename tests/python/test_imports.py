@@ -87,7 +87,7 @@ MAY_IMPORT: Mapping[str, Set[str]] = {
     # Models read typed values of scenarios, and never run anything.
     "stability": {"errors", "progress"},
     "answers": FOUNDATIONS,
-    "models": {"answers", "errors", "numeric", "progress", "scenario", "stability"},
+    "models": {"answers", "errors", "extras", "numeric", "progress", "scenario", "stability"},
     "warnings": {"_core", "answers", "channel", "errors", "models", "scenario"},
     # Only `display` and `plot` show answers.
     # They import `answers`, which refers to them only by name.

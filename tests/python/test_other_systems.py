@@ -374,7 +374,7 @@ def test_files_have_the_same_line_ends_on_every_system(portable: dict[str, ast.M
     ]
     written = [each for each in calls if ".write_text(" in each[1] or "('w'" in each[1]]
     assert [where for where, call in written if "newline=" not in call] == []
-    assert len(written) == 4
+    assert len(written) == 6
 
 
 def test_an_ignored_interrupt_is_raised_again_without_pthread_kill(

@@ -9,9 +9,11 @@ from matplotlib.figure import Figure
 
 import lasthop as lh
 from lasthop.answers.overwrite import CAPTURE, is_ours, refuse_foreign
+from lasthop.answers.quantities import LISTS
 from lasthop.answers.saving import text_writer, write_all, write_atomically
+from lasthop.answers.tables import Table, table_writers
 
-from .conftest import SMALL
+from .conftest import EXAMPLES, SMALL
 
 
 def test_saved_tables_read_back_as_they_were(small_result: lh.Result, tmp_path: Path) -> None:
@@ -23,6 +25,39 @@ def test_saved_tables_read_back_as_they_were(small_result: lh.Result, tmp_path: 
         table = read(tmp_path / "new" / "deep" / name)
         pd.testing.assert_frame_equal(table, expected, check_dtype=False)
     assert (tmp_path / "new" / "deep" / "result.json").read_text() == small_result.to_json()
+
+
+@pytest.mark.parametrize("example", ["hotspot", "aggregates", "dumbbell", "csma", "calls"])
+def test_csv_files_equal_those_of_pandas_to_the_byte(example: str, tmp_path: Path) -> None:
+    short = {"duration": "3 s", "warmup": "1 s", "record.series_interval": "1 s"}
+    result = lh.simulate(EXAMPLES / f"{example}.toml", replications=2, settings=short)
+    paths = {path.name: path for path in result.save(tmp_path)}
+    tables = {name: result.table(name).reset_index() for name in LISTS}
+    tables |= {"samples": result.samples, "series": result.series}
+    shown = {name: table for name, table in tables.items() if not table.empty}
+    assert {"stations", "flows"} & set(shown)
+    assert {name for name in paths if name.endswith(".csv")} == {f"{name}.csv" for name in shown}
+    for name, table in shown.items():
+        expected = table.to_csv(index=False, lineterminator="\n")
+        assert paths[f"{name}.csv"].read_text() == expected, name
+
+
+MIXED = {
+    "count": [1, None, 3],
+    "ratio": [0.5, 2, float("nan")],
+    "whole": [1, 2, 3],
+    "is_best": [True, False, None],
+    "name": ["a,b", None, 'say "x"'],
+    "small": [1e-07, 1e16, -0.0],
+}
+
+
+def test_a_column_of_mixed_values_is_written_as_pandas_writes_it(tmp_path: Path) -> None:
+    frame = pd.DataFrame(MIXED)
+    writers = table_writers(tmp_path, [Table("mixed", MIXED, lambda: frame)])
+    writers["mixed.csv"](tmp_path / "mixed.csv")
+    expected = frame.to_csv(index=False, lineterminator="\n")
+    assert (tmp_path / "mixed.csv").read_text() == expected
 
 
 def test_parquet_fields_have_unit_and_definition(small_result: lh.Result, tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from lasthop.answers.heading import Heading
 from lasthop.answers.kinds import kind_named
 from lasthop.answers.plots import AnswerPlots, Plots
 from lasthop.answers.record import lacking
-from lasthop.extras import need
+from lasthop.answers.tables import data_frame
 from lasthop.references import named
 from lasthop.scenario.from_json import read_as
 from lasthop.scenario.scenario import Scenario
@@ -202,11 +202,14 @@ class Answer(Shown):
         """Return a list of the result as a data frame, which is empty if the result lacks the
         list.
         """
-        need("a data frame")
-        import pandas as pd
+        rows = self.rows(name)
+        return data_frame(rows).set_index("name") if rows else data_frame(rows)
 
-        rows = [flat_row(item, self.intervals) for item in self.summary.get(name, [])]
-        return pd.DataFrame(rows).set_index("name") if rows else pd.DataFrame()
+    def rows(self, name: str) -> list[dict[str, Any]]:
+        """Return the rows of a table as dictionaries, without pandas. Estimates have two columns,
+        as in `table`.
+        """
+        return [flat_row(item, self.intervals) for item in self.summary.get(name, [])]
 
     @property
     def plot(self) -> AnswerPlots:

@@ -6,6 +6,7 @@ from math import sqrt
 from typing import Any
 
 from lasthop.answers.digits import estimate
+from lasthop.answers.student_t import student_t_975
 
 
 @dataclass(frozen=True)
@@ -24,10 +25,8 @@ class Estimate:
 
         if len(values) < 2:
             return cls(fmean(values), None)
-        from scipy.special import stdtrit
-
-        quantile = float(stdtrit(len(values) - 1, 0.975))
-        return cls(fmean(values), quantile * stdev(values) / sqrt(len(values)))
+        half = student_t_975(len(values) - 1) * stdev(values) / sqrt(len(values))
+        return cls(fmean(values), half)
 
     @classmethod
     def read(cls, value: Mapping[str, Any] | None) -> "Estimate | None":

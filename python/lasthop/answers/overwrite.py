@@ -5,7 +5,9 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from lasthop.answers import kinds
+from lasthop.answers.tables import COLUMNS_KIND, read_columns
 from lasthop.errors import UserError
+from lasthop.extras import need_packages
 
 __all__ = ["CAPTURE", "is_ours", "refuse_foreign", "refuse_if_foreign"]
 
@@ -38,7 +40,7 @@ MARKS = {
 in its first block.
 """
 
-KINDS = {kind.name for kind in kinds.KINDS} | {"progress", "record", "sweep manifest"}
+KINDS = {kind.name for kind in kinds.KINDS} | {"progress", "record", "sweep manifest", COLUMNS_KIND}
 """Values of ``kind`` in the JSON files that lasthop writes."""
 
 TABLE = b"lasthop"
@@ -103,8 +105,10 @@ def is_ours(path: Path, suffix: str | None = None) -> bool:
             return _is_answer(path)
         case ".parquet":
             return _columns(path) is not None
-        case ".csv":  # CSV has no metadata: check the Parquet file.
-            return _header(path) == _columns(path.with_suffix(".parquet"))
+        case ".csv":  # CSV has no metadata: check the Parquet file, or the list of columns.
+            columns = _columns(path.with_suffix(".parquet"))
+            known = read_columns(path.parent).get(path.name) if columns is None else columns
+            return _header(path) == known
     with path.open("rb") as file:
         head = file.read(CAPTURE_BYTES if kind == CAPTURE else HEAD_BYTES)
     return MARKS[kind] in head and (kind != CAPTURE or head.startswith(SECTION))
@@ -125,7 +129,16 @@ def _is_answer(path: Path) -> bool:
 
 
 def _columns(path: Path) -> list[str] | None:
-    """Return the column names of a Parquet table; None if lasthop has not written the table."""
+    """Return the column names of a Parquet table; None if lasthop has not written the table.
+
+    Raises
+    ------
+    UserError
+        If the file exists and pyarrow, which reads its columns, is not installed.
+    """
+    if not path.is_file():
+        return None
+    need_packages(f"replacing {path}", "pyarrow")
     import pyarrow as pa
     import pyarrow.parquet as pq
 

@@ -1,18 +1,10 @@
-"""Results on disk: JSON, and each table as Parquet and CSV. Either all files are written or none
-is.
-"""
+"""Files of results on disk, and their names. Either all files are written or none is."""
 
-import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from lasthop.answers.quantities import LISTS, registry
-
-if TYPE_CHECKING:
-    import pandas as pd
-
+from lasthop.answers.quantities import LISTS
 
 __all__ = [
     "MANIFEST",
@@ -21,7 +13,7 @@ __all__ = [
     "RESULT_FILE",
     "RESULT_FILES",
     "TABLE_FILES",
-    "save_table",
+    "text_writer",
     "write_atomically",
 ]
 
@@ -33,7 +25,12 @@ def table_files(names: Iterable[str]) -> tuple[str, ...]:
     return tuple(f"{name}{suffix}" for name in names for suffix in (".parquet", ".csv"))
 
 
-TABLE_FILES = table_files((*LISTS, "series"))
+COLUMNS_FILE = "csv-columns.json"
+"""File with the columns of the CSV files of a directory, by which lasthop recognises its own CSV
+files. It is written if there are no Parquet files to compare the CSV files with.
+"""
+
+TABLE_FILES = (*table_files((*LISTS, "series")), COLUMNS_FILE)
 """Names of the table files that a sweep may write."""
 
 PROGRESS = "progress.json"
@@ -50,11 +47,6 @@ RESULT_FILE, RECORD_FILE = "result.json", "record.json"
 
 RESULT_FILES = (RESULT_FILE, RECORD_FILE, *TABLE_FILES, *table_files(("samples",)))
 """Names of all files that a saved result may have."""
-
-
-def save_table(table: "pd.DataFrame", directory: Path, name: str) -> list[Path]:
-    """Write one table as Parquet and CSV into `directory`."""
-    return write_all(directory, table_writers(name, table, {}))
 
 
 def write_atomically(path: Path, write: Writer) -> None:
@@ -124,36 +116,3 @@ def staged(directory: Path) -> Iterator[Path]:
 def text_writer(text: str) -> Writer:
     """Return a function that writes the text into a file."""
     return lambda path: path.write_text(text, encoding="utf-8", newline="\n")
-
-
-def table_writers(name: str, table: "pd.DataFrame", about: Mapping[str, str]) -> dict[str, Writer]:
-    """Return the functions that write the Parquet and the CSV file of a table, by file name."""
-    return {
-        f"{name}.parquet": lambda path: write_parquet(table, path, about),
-        f"{name}.csv": lambda path: table.to_csv(path, index=False, lineterminator="\n"),
-    }
-
-
-def write_parquet(table: "pd.DataFrame", path: Path, about: Mapping[str, str]) -> None:
-    """Write a table as Parquet. The metadata of each column has unit and definition of its
-    quantity.
-    """
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    arrow = pa.Table.from_pandas(table, preserve_index=False)
-    fields = [field.with_metadata(field_metadata(field.name)) for field in arrow.schema]
-    metadata = {"lasthop": json.dumps(dict(about))}
-    pq.write_table(arrow.cast(pa.schema(fields, metadata=metadata)), path)
-
-
-def field_metadata(column: str) -> dict[str, str]:
-    """Return the metadata of a column: unit and definition, from the registry of quantities."""
-    quantity = column.removesuffix("_ci95")
-    known = registry().get(quantity)
-    if known is None:
-        return {}
-    definition = known.definition
-    if column != quantity:
-        definition = f"half width of the 95 % confidence interval of: {definition}"
-    return {"unit": known.unit, "definition": definition}

@@ -32,6 +32,7 @@ from pathlib import Path
 from statistics import fmean, stdev
 from typing import Any, Literal, TypeAlias
 
+from lasthop.answers.student_t import student_t_975
 from lasthop.batch import BatchProgress, BatchStopped, ProgressCallback
 from lasthop.batch.simulations import Simulations
 from lasthop.errors import Stopped
@@ -201,7 +202,7 @@ def judge(
     error = stdev(changes) / sqrt(count)
     part = (1.0 - confidence) / comparisons
     half = float(stdtrit(count - 1, 1.0 - part / 2.0)) * error
-    ci95 = float(stdtrit(count - 1, 0.975)) * error
+    ci95 = student_t_975(count - 1) * error
     is_beyond = abs(mean) > half
     if error == 0.0 and is_random:
         are_constant = len(set(ours)) == len(set(theirs)) == 1

@@ -182,7 +182,7 @@ def check_text(arg: str) -> None:
 def report(error: Exception, command: Sequence[str]) -> int:
     """Print an error and return the exit code."""
     from lasthop.cli.words import hint_in_options, message_in_options, source_in_options
-    from lasthop.extras import missing, named_by
+    from lasthop.extras import NEEDED, is_there, missing, named_by
 
     name = " ".join(command) or "check"
     match error:
@@ -201,7 +201,9 @@ def report(error: Exception, command: Sequence[str]) -> int:
         case _ if by_interrupt(error) and not isinstance(error, OSError):
             return INTERRUPTED
         case ImportError() if (package := named_by(error)) is not None:
-            text = missing(package, " ".join(["lasthop", *command]))
+            needed = NEEDED.get(" ".join(["lasthop", *command[:1]]), ())
+            more = [each for each in needed if not is_there(each)]
+            text = missing(package, *more, what=" ".join(["lasthop", *command]))
             print_error(str(text), text.hint)
         case OSError(filename=None):
             discard_output()

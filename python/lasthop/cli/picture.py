@@ -12,6 +12,7 @@ from lasthop.cli.boundary import note
 from lasthop.cli.command_line import command_line
 from lasthop.cli.declared import bad_parameter
 from lasthop.cli.options import file_name, stem, unset, writable, writable_file
+from lasthop.extras import need
 from lasthop.scenario.scenario import Scenario
 
 if TYPE_CHECKING:
@@ -112,7 +113,8 @@ def picture_path(
 def place(
     asked: str, beginning: str, parts: Parts = (), out: Path | None = None, scenario: str = ""
 ) -> Path:
-    """Return the path of the picture; raise an error if it cannot be written."""
+    """Return the path of the picture; raise an error if it cannot be drawn or written."""
+    need("a picture")
     if asked:
         path = writable_file(file_name(asked), OPTION, scenario)
     else:

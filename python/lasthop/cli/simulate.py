@@ -28,7 +28,6 @@ from lasthop.cli.screen import echo
 from lasthop.cli.tables import print_answer
 from lasthop.display.delays import Delays
 from lasthop.errors import UserError
-from lasthop.extras import need
 from lasthop.scenario.scenario import Scenario
 from lasthop.scenario.typed import CellScenario
 from lasthop.simulation.result import Result
@@ -78,7 +77,6 @@ def simulate(
     """
     scenario = read_scenario(file, settings, replications=replications, seed=seed, series=series)
     if out is not None:
-        need("lasthop simulate --out")
         writable(out)
         no_folders_for_tables(out)
         refuse_foreign(out, RESULT_FILES)

@@ -34,7 +34,6 @@ from lasthop.cli.tables import COLUMNS, MAX_ROWS, TITLES, print_table, printed
 from lasthop.display.columns import column_of
 from lasthop.display.swept import delay_table
 from lasthop.errors import UserError
-from lasthop.extras import need
 from lasthop.scenario.scenario import Scenario, blaming
 from lasthop.scenario.values import twice, values_of
 from lasthop.sweep import Point, Sweep, SweepInterrupted
@@ -106,7 +105,6 @@ def sweep(
     as_json: bool = options.JSON,
 ) -> None:
     """Simulate a scenario at many settings; finished points are reused."""
-    need("lasthop sweep")
     scenario = read_scenario(file, settings, replications=replications, seed=seed, series=series)
     given = {"replications": replications, "seed": seed, "record.series_interval": series}
     names = {"record.series_interval": "--series"}

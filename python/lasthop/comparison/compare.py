@@ -11,6 +11,7 @@ from lasthop._core import FORMAT
 from lasthop.answers.answer import Answer, Shown
 from lasthop.answers.pictures import PICTURES
 from lasthop.answers.quantities import LISTS
+from lasthop.answers.tables import data_frame
 from lasthop.display.columns import shown_with_nodes
 from lasthop.errors import (
     ConvergenceError,
@@ -216,9 +217,7 @@ class Comparison(Shown):
     @cached_property
     def table(self) -> "pd.DataFrame":
         """All rows as a data frame."""
-        import pandas as pd
-
-        return pd.DataFrame(self._records())
+        return data_frame(self._records())
 
     def _records(self) -> list[dict[str, Any]]:
         records = [asdict(row) | {"difference": row.difference} for row in self.rows]

@@ -149,7 +149,8 @@ def translation(linux: Linux) -> Refusal | None:
 
 PICTURE = packages("a picture", "--plot")
 REPORT = Need("program", lambda machine: machine.report, "--report")
-OUT = packages("lasthop simulate --out", "--out")
+PARQUET = packages("Parquet files", "Parquet files")
+SOME_MODELS = packages("some models", "some models")
 ON_CLUSTERS = (package("distributed", "--cluster"), package("submitit", "--slurm"))
 METRICS = packages("metrics", "metrics")
 
@@ -188,9 +189,7 @@ KERNEL = (system("lasthop kernel"),)
 RELAY = (system("lasthop relay"), feature("relay"))
 
 STABILITY = {
-    f"stability {name}": Verb(
-        (packages(f"lasthop stability {name}"), *((PICTURE,) if is_drawn else ()))
-    )
+    f"stability {name}": Verb((packages("lasthop stability"), *((PICTURE,) if is_drawn else ())))
     for name, is_drawn in {
         "models": False,
         "equilibrium": False,
@@ -214,11 +213,12 @@ GROUPS: Mapping[str, Mapping[str, Verb]] = {
         "import openwrt": Verb(),
     },
     "Prediction and simulation": {
-        "predict": Verb((packages("a prediction"), PICTURE)),
-        "simulate": Verb((OUT, PICTURE, REPORT)),
+        "predict": Verb((packages("a prediction"), SOME_MODELS, PARQUET, PICTURE)),
+        "simulate": Verb((PARQUET, PICTURE, REPORT)),
         "compare": Verb(
             (
                 packages("lasthop compare"),
+                SOME_MODELS,
                 REPORT,
                 system("lasthop compare --emulate", "--emulate"),
                 *real_time("--emulate"),
@@ -227,11 +227,11 @@ GROUPS: Mapping[str, Mapping[str, Verb]] = {
             )
         ),
         "explain": Verb((packages("lasthop explain FILE", "FILE"),)),
-        "sweep": Verb((packages("lasthop sweep"), PICTURE, REPORT, *ON_CLUSTERS)),
+        "sweep": Verb((PARQUET, PICTURE, REPORT, *ON_CLUSTERS)),
         "what-if": Verb(
             (
                 packages("lasthop what-if"),
-                packages("lasthop what-if --out", "--out"),
+                PARQUET,
                 PICTURE,
                 REPORT,
             )
@@ -239,6 +239,8 @@ GROUPS: Mapping[str, Mapping[str, Verb]] = {
         "tune": Verb(
             (
                 packages("lasthop tune"),
+                SOME_MODELS,
+                PARQUET,
                 packages("lasthop tune --out", "--out"),
                 PICTURE,
                 REPORT,

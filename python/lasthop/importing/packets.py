@@ -65,7 +65,7 @@ def needs_dpkt() -> tuple[ModuleType, ModuleType]:
     try:
         from dpkt import pcap, pcapng
     except ImportError:
-        raise missing_package("dpkt", "import pcap") from None
+        raise missing_package("dpkt", what="import pcap") from None
     return pcap, pcapng
 
 

@@ -4,7 +4,7 @@ pictures.
 
 import json
 from collections.abc import Mapping
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import pairwise
 from math import inf
 from os import PathLike
@@ -18,6 +18,7 @@ from lasthop.answers.plots import ResultPlots
 from lasthop.answers.quantities import LISTS
 from lasthop.answers.record import Output, StoredOutput, record_text
 from lasthop.answers.summary import Summary
+from lasthop.answers.tables import data_frame
 from lasthop.errors import UserError, nearest
 from lasthop.progress.steps import step
 from lasthop.scenario.from_json import Table, named, read_as
@@ -30,6 +31,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = ["Result"]
+
+
+SERIES_COLUMNS = ("time_s", "list", "name", "quantity", "value")
+"""Columns of the table of time series."""
 
 
 class Recorded(Table):
@@ -143,8 +148,10 @@ class Result(Answer):
     @cached_property
     def samples(self) -> "pd.DataFrame":
         """Values of each replication: list, name, quantity, replication, value."""
-        import pandas as pd
+        return data_frame(self._sample_columns)
 
+    @property
+    def _sample_columns(self) -> dict[str, list[Any]]:
         columns: dict[str, list[Any]] = {
             name: [] for name in ("list", "name", "quantity", "replication", "value")
         }
@@ -157,7 +164,7 @@ class Result(Answer):
                     columns["quantity"] += [quantity] * count
                     columns["replication"] += range(count)
                     columns["value"] += values
-        return pd.DataFrame(columns)
+        return columns
 
     @cached_property
     def sample_tree(self) -> Mapping[str, Mapping[str, Mapping[str, list[float | None]]]]:
@@ -178,15 +185,15 @@ class Result(Answer):
 
         The table is empty unless the scenario has ``record.series_interval``.
         """
-        import pandas as pd
+        return data_frame(self._series_rows, SERIES_COLUMNS)
 
-        columns = ["time_s", "list", "name", "quantity", "value"]
-        rows = [
+    @property
+    def _series_rows(self) -> list[tuple[Any, ...]]:
+        return [
             (time, *track.key, value)
             for track in self._series.tracks
             for time, value in zip(self._series.time_s, track.values, strict=True)
         ]
-        return pd.DataFrame(rows, columns=columns)
 
     def track(
         self, list_name: str, name: str, quantity: str
@@ -245,8 +252,6 @@ class Result(Answer):
 
         The table is empty unless the result comes from ``simulate(..., tails=True)``.
         """
-        import pandas as pd
-
         columns = ["list", "name", "quantity", "from_s", "to_s", "count"]
         rows = [
             (*each.key, from_s, to_s, count)
@@ -254,7 +259,7 @@ class Result(Answer):
             for (from_s, to_s), count in zip(pairwise(each.edges_s), each.counts, strict=True)
             if count
         ]
-        return pd.DataFrame(rows, columns=columns)
+        return data_frame(rows, columns)
 
     @cached_property
     def distribution_list(self) -> list[dict[str, Any]]:
@@ -273,7 +278,9 @@ class Result(Answer):
         return self._output.summary_json
 
     def save(self, directory: str | PathLike[str]) -> list[Path]:
-        """Write ``result.json``, ``record.json`` and every table as Parquet and CSV.
+        """Write ``result.json``, ``record.json`` and every table, as CSV and Parquet.
+
+        Parquet files need pandas and pyarrow. Without them only CSV files are written.
 
         `lasthop.load` reads the first two files and returns a result that is equal to this one,
         with scenario, samples and series. `save_capture` writes a capture.
@@ -289,10 +296,11 @@ class Result(Answer):
             RESULT_FILE,
             RESULT_FILES,
             Writer,
-            table_writers,
             text_writer,
             write_all,
         )
+        from lasthop.answers.tables import Table as SavedTable
+        from lasthop.answers.tables import columns_of, table_writers
 
         place = Path(directory)
         if place.exists() and not place.is_dir():
@@ -304,16 +312,26 @@ class Result(Answer):
             RECORD_FILE: text_writer(self.record),
         }
         with step("saving tables"):
-            tables = {name: self.table(name).reset_index() for name in LISTS}
-            tables |= {"samples": self.samples, "series": self.series}
-            for name, table in tables.items():
-                if not table.empty:
-                    writers |= table_writers(name, table, about)
-            paths = write_all(place, writers)
+            tables = [
+                SavedTable(name, columns_of(rows), partial(self._saved, name), about)
+                for name in LISTS
+                if (rows := self.rows(name))
+            ]
+            series = dict(zip(SERIES_COLUMNS, zip(*self._series_rows, strict=True), strict=False))
+            tables += [
+                SavedTable("samples", self._sample_columns, lambda: self.samples, about),
+                SavedTable("series", series, lambda: self.series, about),
+            ]
+            shown = [table for table in tables if any(table.columns.values())]
+            paths = write_all(place, writers | table_writers(place, shown))
         for name in RESULT_FILES:
             if place / name not in paths:
                 (place / name).unlink(missing_ok=True)
         return paths
+
+    def _saved(self, name: str) -> "pd.DataFrame":
+        """Return a table as it is saved: the name is a column."""
+        return self.table(name).reset_index()
 
     @property
     def record(self) -> str:
@@ -358,11 +376,9 @@ class Result(Answer):
             If no frames were recorded (``record.frames`` of the scenario), if the result was
             loaded, since frames are not saved, or if the interval is invalid.
         """
-        import pandas as pd
-
         if not from_s <= to_s:
             raise UserError(f"frames from {from_s:g} s to {to_s:g} s: not an interval of time")
-        table = pd.DataFrame(self.frame_columns(from_s, to_s))
+        table = data_frame(self.frame_columns(from_s, to_s))
         total = ("backoff_slots", "mcs", "mpdus", "mpdus_lost")
         return table.astype(dict.fromkeys(total, "Int64"))
 

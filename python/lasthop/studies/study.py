@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lasthop.answers.digits import estimate
+from lasthop.answers.student_t import student_t_975
 from lasthop.scenario.scenario import Scenario
 from lasthop.studies.rules import Measured
 
@@ -83,11 +84,9 @@ class Quantity(Arithmetic):
         mean = float(np.mean(samples))
         if len(samples) < 2:
             return Measured(mean, None, self.predicted)
-        from scipy.special import stdtrit
-
         degrees = len(samples) - 1
         error = float(np.std(samples, ddof=1)) / len(samples) ** 0.5
-        return Measured(mean, float(stdtrit(degrees, 0.975)) * error, self.predicted)
+        return Measured(mean, student_t_975(degrees) * error, self.predicted)
 
     def __str__(self) -> str:
         measured = self.measured()

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from lasthop.answers.answer import flat_row
 from lasthop.answers.quantities import LISTS
-from lasthop.answers.saving import field_metadata
+from lasthop.answers.saving import COLUMNS_FILE
+from lasthop.answers.tables import data_frame, field_metadata, has_parquet, write_columns
 from lasthop.progress.steps import counting
 from lasthop.scenario.from_json import Table, named, read_as
 from lasthop.sweep.columns import Column
@@ -102,14 +103,13 @@ def wider(each: type, other: type) -> type:
 
 def frame(points: Iterable[Point], columns: Sequence[Column], table: str) -> "pd.DataFrame":
     """Return a table, such as that of stations, of all points as a data frame."""
-    import pandas as pd
-
     rows = chain.from_iterable(rows_of(point, columns, table) for point in points)
-    return pd.DataFrame(list(map(dict, rows)))
+    return data_frame(list(map(dict, rows)))
 
 
 def write_tables(points: Sequence[Point], columns: Sequence[Column], directory: Path) -> list[Path]:
-    """Write all tables that have rows into a directory, each as Parquet and CSV.
+    """Write all tables that have rows into a directory, each as CSV and, if pandas and pyarrow are
+    installed, as Parquet.
 
     Returns
     -------
@@ -152,11 +152,16 @@ def _write(
             for table, sheet in sheets.items():
                 for item in items_of(point, table):
                     sheet.add(at, item)
-    return [path for sheet in sheets.values() for path in sheet.written()]
+    written = [path for sheet in sheets.values() for path in sheet.written()]
+    if written and not has_parquet():
+        written.append(directory / COLUMNS_FILE)
+        csv_columns = {f"{table}.csv": [*layout] for table, layout in layouts.items() if layout}
+        write_columns(written[-1], csv_columns, directory.parent)
+    return written
 
 
 class Sheet:
-    """Writer of one table, as Parquet and CSV.
+    """Writer of one table, as CSV and, if pandas and pyarrow are installed, as Parquet.
 
     Parameters
     ----------
@@ -169,7 +174,8 @@ class Sheet:
     """
 
     def __init__(self, stem: Path, layout: Layout, units: Mapping[str, str]) -> None:
-        self._paths = [stem.with_suffix(suffix) for suffix in (".parquet", ".csv")]
+        self._csv_path = stem.with_suffix(".csv")
+        self._parquet_path = stem.with_suffix(".parquet") if has_parquet() else None
         self._layout = layout
         self._units = units
         self._names = [*layout]
@@ -179,20 +185,22 @@ class Sheet:
 
     def __enter__(self) -> "Sheet":
         if self._layout:
-            import pyarrow as pa
-            import pyarrow.parquet as pq
-
-            types = {bool: pa.bool_(), int: pa.int64(), float: pa.float64(), str: pa.string()}
-            fields = [pa.field(name, types[kind]) for name, kind in self._layout.items()]
-            fields = [each.with_metadata(self._about(each.name)) for each in fields]
-            self._schema = pa.schema(fields, metadata={"lasthop": "{}"})
-            self._parquet = self._files.enter_context(
-                pq.ParquetWriter(self._paths[0], self._schema)
-            )
-            file = self._files.enter_context(self._paths[1].open("w", encoding="utf-8", newline=""))
+            if self._parquet_path is not None:
+                self._open_parquet(self._parquet_path)
+            file = self._files.enter_context(self._csv_path.open("w", encoding="utf-8", newline=""))
             self._csv = csv.writer(file, lineterminator="\n")
             self._csv.writerow(self._layout)
         return self
+
+    def _open_parquet(self, path: Path) -> None:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        types = {bool: pa.bool_(), int: pa.int64(), float: pa.float64(), str: pa.string()}
+        fields = [pa.field(name, types[kind]) for name, kind in self._layout.items()]
+        fields = [each.with_metadata(self._about(each.name)) for each in fields]
+        self._schema = pa.schema(fields, metadata={"lasthop": "{}"})
+        self._parquet = self._files.enter_context(pq.ParquetWriter(path, self._schema))
 
     def __exit__(self, kind: type[BaseException] | None, *args: object) -> None:
         if kind is None and self._rows:
@@ -245,12 +253,22 @@ class Sheet:
 
     def written(self) -> list[Path]:
         """Return the paths of the written files; an empty list if the table has no columns."""
-        return self._paths if self._layout else []
+        if not self._layout:
+            return []
+        return [path for path in (self._parquet_path, self._csv_path) if path is not None]
 
     def _flush(self) -> None:
+        columns = [*zip(*self._rows, strict=True)]
+        if self._parquet_path is not None:
+            self._write_parquet(columns)
+        # NaN is replaced by None, which the csv module writes as an empty cell.
+        blank = [[None if cell != cell else cell for cell in cells] for cells in columns]
+        self._csv.writerows(zip(*blank, strict=True))
+        self._rows = []
+
+    def _write_parquet(self, columns: Sequence[Sequence[Any]]) -> None:
         import pyarrow as pa
 
-        columns = [*zip(*self._rows, strict=True)]
         try:
             arrays = [
                 pa.array(cells, each.type, from_pandas=True)
@@ -259,10 +277,6 @@ class Sheet:
         except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
             raise NewColumnError from error
         self._parquet.write_table(pa.Table.from_arrays(arrays, schema=self._schema), ROWS)
-        # NaN is replaced by None, which the csv module writes as an empty cell.
-        blank = [[None if cell != cell else cell for cell in cells] for cells in columns]
-        self._csv.writerows(zip(*blank, strict=True))
-        self._rows = []
 
     def _about(self, name: str) -> dict[str, str]:
         unit = self._units.get(name)

@@ -10,6 +10,7 @@ from typing import Any, TypeAlias, TypedDict
 
 from lasthop.batch.simulations import Simulations
 from lasthop.errors import ScenarioError, Stopped, TooCostlyError, UserError, shortcoming
+from lasthop.extras import need_packages
 from lasthop.progress.steps import step
 from lasthop.scenario.scenario import Scenario
 from lasthop.scenario.typed import BEST_EFFORT
@@ -154,7 +155,9 @@ class Search:
         if self.ranks_by_model:
             # Import the model before the first setting, so that the measured time of the setting
             # excludes the import.
-            import_module(f"lasthop.models.{MODEL}")
+            model = import_module(f"lasthop.models.{MODEL}")
+            if model.suits(scenario.typed):
+                need_packages(f"the ranking by model {MODEL}", "scipy")
         self._settings = len(tried)
         families = grouped_by(tried, lambda candidate: candidate.family).values()
         screened = sum(min(len(family), SCREENED) for family in families)

@@ -13,6 +13,8 @@ from lasthop import _core
 from lasthop.answers.answer import Shown
 from lasthop.answers.estimates import Estimate
 from lasthop.answers.fairness import judged
+from lasthop.answers.saving import COLUMNS_FILE
+from lasthop.answers.tables import data_frame
 from lasthop.scenario.scenario import Scenario
 from lasthop.simulation.simulate import simulate
 from lasthop.tuning.calls import Calls
@@ -33,7 +35,14 @@ if TYPE_CHECKING:
 
 HOSTAPD_FILE, PICTURE_FILE = "hostapd.conf", "tuning.png"
 
-TUNING_FILES = ("tuning.json", "tuning.parquet", "tuning.csv", PICTURE_FILE, HOSTAPD_FILE)
+TUNING_FILES = (
+    "tuning.json",
+    "tuning.parquet",
+    "tuning.csv",
+    COLUMNS_FILE,
+    PICTURE_FILE,
+    HOSTAPD_FILE,
+)
 """Files that `Tuning.save` may write."""
 
 
@@ -291,8 +300,9 @@ class Tuning(Shown):
         model and in ``_screened`` for a short simulation. The other columns are values of the full
         simulation, and ``_ci95`` marks the half width of an interval.
         """
-        import pandas as pd
+        return data_frame(self._rows()).set_index("name")
 
+    def _rows(self) -> list[dict[str, object]]:
         rows = []
         for trial in self.trials:
             row: dict[str, object] = {"name": trial.name, "chosen": trial is self.chosen}
@@ -301,7 +311,7 @@ class Tuning(Shown):
             for name, value in estimated(trial.samples).items():
                 row |= {name: value.mean, f"{name}_ci95": value.ci95}
             rows.append(row)
-        return pd.DataFrame(rows).set_index("name")
+        return rows
 
     def estimates_of(self, trial: Trial) -> dict[str, Estimate]:
         """Return the estimates of a setting's full simulation; empty if there was no such
@@ -329,14 +339,15 @@ class Tuning(Shown):
         return self.plot(figure=figure)
 
     def save(self, directory: str | PathLike[str]) -> list[Path]:
-        """Write ``tuning.json``, ``tuning.png``, ``hostapd.conf``, and the table (Parquet, CSV).
+        """Write ``tuning.json``, ``tuning.png``, ``hostapd.conf``, and the table (CSV, Parquet).
 
         If no other setting is recommended, nothing is written. A search that ended early writes
         only ``tuning.json`` and the table. Files of an earlier search that this search does not
         write are removed.
         """
         from lasthop.answers.overwrite import refuse_foreign
-        from lasthop.answers.saving import table_writers, text_writer, write_all
+        from lasthop.answers.saving import text_writer, write_all
+        from lasthop.answers.tables import Table, columns_of, table_writers
 
         refuse_foreign(Path(directory), TUNING_FILES)
         writers: dict[str, Any] = {}
@@ -345,7 +356,8 @@ class Tuning(Shown):
         if self.recommended:
             writers[HOSTAPD_FILE] = text_writer(self.hostapd)
         if writers:
-            writers |= table_writers("tuning", self.table.reset_index(), {})
+            table = Table("tuning", columns_of(self._rows()), lambda: self.table.reset_index())
+            writers |= table_writers(Path(directory), [table])
         if self.recommended:
             writers[PICTURE_FILE] = self.figure().savefig
         paths = write_all(Path(directory), writers) if writers else []

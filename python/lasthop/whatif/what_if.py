@@ -12,7 +12,8 @@ from lasthop.answers.answer import Shown
 from lasthop.answers.calls import call_facts
 from lasthop.answers.overwrite import refuse_foreign
 from lasthop.answers.quantities import check_name
-from lasthop.answers.saving import save_table, text_writer, write_atomically
+from lasthop.answers.saving import COLUMNS_FILE, text_writer, write_all, write_atomically
+from lasthop.answers.tables import Table, columns_of, data_frame, table_writers
 from lasthop.batch import ProgressCallback
 from lasthop.batch.paired import (
     CONFIDENCE,
@@ -49,7 +50,7 @@ MIN_REPLICATIONS = 2
 """Smallest number of replications, since a single replication has no interval."""
 
 FILE, TABLE = "what-if.json", "differences"
-FILES = (FILE, f"{TABLE}.parquet", f"{TABLE}.csv")
+FILES = (FILE, f"{TABLE}.parquet", f"{TABLE}.csv", COLUMNS_FILE)
 """Files that a what-if question writes into its directory."""
 
 KIND = "what-if"
@@ -160,8 +161,6 @@ class WhatIf(Differences, Shown):
     @cached_property
     def frame(self) -> "pd.DataFrame":
         """Table with a row for each case and two columns per measure: mean, and 95 % interval."""
-        import pandas as pd
-
         rows = []
         for each in self.runs:
             row: dict[str, Any] = {"case": each.case.name}
@@ -170,7 +169,7 @@ class WhatIf(Differences, Shown):
                 row[measure.key] = None if result is None else result.mean
                 row[f"{measure.key} ci95"] = None if result is None else result.ci95
             rows.append(row)
-        return pd.DataFrame(rows).set_index("case")
+        return data_frame(rows).set_index("case")
 
     @cached_property
     def differences(self) -> "pd.DataFrame":
@@ -180,9 +179,7 @@ class WhatIf(Differences, Shown):
         simultaneous interval), ci95 (half width of the 95 % interval of this difference only),
         pairs (of replications), verdict and best.
         """
-        import pandas as pd
-
-        return pd.DataFrame(self._records())
+        return data_frame(self._records())
 
     def _records(self) -> list[dict[str, Any]]:
         return [
@@ -244,14 +241,15 @@ class WhatIf(Differences, Shown):
         return json.dumps(tree, indent=2, ensure_ascii=False) + "\n"
 
     def save(self, directory: str | PathLike[str]) -> list[Path]:
-        """Write ``what-if.json``, and the differences as Parquet and CSV; return the files.
+        """Write ``what-if.json``, and the differences as CSV and Parquet; return the files.
 
         `lasthop.load` reads the comparison again.
         """
         into = Path(directory)
         refuse_foreign(into, FILES)
         into.mkdir(parents=True, exist_ok=True)
-        tables = save_table(self.differences, into, TABLE)
+        table = Table(TABLE, columns_of(self._records()), lambda: self.differences)
+        tables = write_all(into, table_writers(into, [table]))
         write_atomically(into / FILE, text_writer(self.to_json()))
         return [into / FILE, *tables]
 

@@ -18,6 +18,7 @@ from lasthop.cli.picture import place, save_picture
 from lasthop.cli.stability.answers import number, print_json
 from lasthop.cli.tables import print_table
 from lasthop.errors import TooCostlyError, UserError
+from lasthop.extras import need
 
 if TYPE_CHECKING:
     from lasthop.models.red import Fluid
@@ -226,6 +227,7 @@ def read_case(name: str, settings: list[str] | None) -> Asked:
     """Return the subject of a command from a scenario file, a model, or a case of a paper."""
     # Set before numpy is imported. Threads would slow down operations on small matrices.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    need("lasthop stability")
     from lasthop.stability.models import MODELS
     from lasthop.stability.presets import PRESETS, named
 

@@ -4,7 +4,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import linprog
 
 from lasthop.models.acsma.errors import ConvergenceError
 from lasthop.models.acsma.graph import ConflictGraph
@@ -62,6 +61,8 @@ def capacity(graph: ConflictGraph, rates: Floats) -> Capacity:
     The region is that of Eq. (3.1). The function solves a linear program over the maximal
     independent sets i, which are active for fractions :math:`\tau_i` of the time.
     """
+    from scipy.optimize import linprog
+
     wanted = np.asarray(rates, dtype=np.float64)
     if wanted.shape != (len(graph),) or not (np.isfinite(wanted) & (wanted >= 0.0)).all():
         raise ValueError(f"rates: {len(graph)} numbers from 0 are needed, one per link")

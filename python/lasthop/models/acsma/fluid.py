@@ -13,7 +13,6 @@ from typing import Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.integrate import solve_ivp
 
 from lasthop.models.acsma.errors import ConvergenceError, NetworkError
 from lasthop.models.acsma.optimum import Problem
@@ -358,6 +357,8 @@ def _between_bounds(
     """Return the solution up to the last time, or up to the time at which a component reaches or
     leaves a bound.
     """
+    from scipy.integrate import solve_ivp
+
     low, high = sides
 
     def moves(_: float, at: Floats) -> Floats:

@@ -27,8 +27,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
-from scipy.sparse.linalg import LinearOperator, cg
 
 from lasthop.models.acsma.distribution import Exact, Method, exact
 from lasthop.models.acsma.errors import ConvergenceError, NetworkError
@@ -382,6 +380,9 @@ def _direction(
     residual: float,
 ) -> Floats:
     """Return the Newton direction for the prices that are not at a bound."""
+    from scipy.linalg import cho_factor, cho_solve
+    from scipy.sparse.linalg import LinearOperator, cg
+
     apply = problem.curvature(prices, beta)
     where = np.flatnonzero(free)
     direction = np.zeros_like(prices)

@@ -13,7 +13,6 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import stdtrit
 
 from lasthop.models.acsma.errors import ConvergenceError
 from lasthop.models.acsma.graph import ConflictGraph
@@ -136,6 +135,8 @@ class _Chains:
         neighbours. This probability has the same mean as the link's activity and a smaller
         variance.
         """
+        from scipy.special import stdtrit
+
         silent_sweeps = int(BURN_IN * sweeps)
         total = np.zeros((CHAINS, self._active.shape[1]))
         for sweep in range(sweeps):

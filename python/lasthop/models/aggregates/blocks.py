@@ -27,15 +27,16 @@ G_1, \dots, G_u)`. The distribution of this maximum has a closed form for any re
 
 from dataclasses import dataclass
 from math import ceil, comb, log
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse import csr_array, eye_array
-from scipy.sparse.linalg import splu
 
 from lasthop.models.errors import ConvergenceError, ModelError
 from lasthop.progress.cost_limits import check_time
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 Integers: TypeAlias = npt.NDArray[np.int64]
@@ -229,6 +230,8 @@ def solve(window: int, unsettled: Floats, count: int) -> Blocks:
     ConvergenceError
         If the distribution still changes after `MAX_STEPS` steps.
     """
+    from scipy.sparse import csr_array
+
     length = (window - 0.5) / (count + 0.5)
     highest = len(unsettled) - 1
     holds = _states(count, highest)
@@ -248,10 +251,13 @@ def solve(window: int, unsettled: Floats, count: int) -> Blocks:
     return Blocks(unsettled, length, holds, prob)
 
 
-def _eliminated(step: csr_array) -> Floats:
+def _eliminated(step: "csr_array") -> Floats:
     """Return the stationary distribution of a transition matrix by elimination. This method is fast
     if the highest level of the states is at most `FEW_LEVELS`.
     """
+    from scipy.sparse import eye_array
+    from scipy.sparse.linalg import splu
+
     size = step.shape[0]
     left = (eye_array(size, format="csc") - step.tocsc()).tocsc()
     # The probability of one frequent state is set to 1 and its equation is left out. The result is
@@ -267,7 +273,7 @@ def _eliminated(step: csr_array) -> Floats:
     return result
 
 
-def _balanced(step: csr_array, period: int) -> Floats:
+def _balanced(step: "csr_array", period: int) -> Floats:
     """Return the stationary distribution of a transition matrix by iteration. Each iterate is the
     average over `period` steps, because a block and its hold are dropped from the state after this
     number of steps.

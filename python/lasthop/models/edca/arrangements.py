@@ -14,7 +14,6 @@ them.
 from functools import lru_cache
 
 import numpy as np
-from scipy.special import gammaln
 
 from lasthop.models.edca.cell import Floats
 
@@ -68,6 +67,8 @@ def _tilted(stations: int, window: int, most: int, tilt: float) -> Floats:
     """Return the values of log Z that are computed with the factor `tilt`, ``exp(-theta)``. Values
     whose probability is too small to be used are -inf.
     """
+    from scipy.special import gammaln
+
     n = np.arange(1, window + 1)
     log_terms = (window - n) * np.log(tilt) - gammaln(window - n + 1)
     log_norm = np.logaddexp.reduce(log_terms)

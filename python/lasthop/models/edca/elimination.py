@@ -2,12 +2,15 @@
 states.
 """
 
+from typing import TYPE_CHECKING
+
 import numpy as np
-from scipy.sparse import csr_array, diags_array
-from scipy.sparse.linalg import splu
 
 from lasthop.models.edca.cell import Floats
 from lasthop.models.edca.levels import Chain
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 RESIDUAL = 1e-10
 """Largest accepted residual of the balance equations, summed over the states. [-]"""
@@ -20,6 +23,9 @@ def eliminated(chain: Chain, reference: int) -> Floats | None:
     Elimination may fail with long bursts, if the reference state is never or almost never reached.
     Transitions from a state to itself, and to states that are left out of the chain, are ignored.
     """
+    from scipy.sparse import csr_array, diags_array
+    from scipy.sparse.linalg import splu
+
     steps = csr_array(
         diags_array(chain.ap_wins) @ _ap_burst(chain)
         + diags_array(1.0 - chain.ap_wins) @ chain.station_burst
@@ -45,10 +51,12 @@ def eliminated(chain: Chain, reference: int) -> Floats | None:
     return np.asarray(weights / total)
 
 
-def _ap_burst(chain: Chain) -> csr_array:
+def _ap_burst(chain: Chain) -> "csr_array":
     """Return the transition probabilities of an AP burst. The AP sends single packets until the
     burst ends or its queue is empty (eqs. 23, 24).
     """
+    from scipy.sparse import csr_array, diags_array
+
     burst = chain.one_packet
     if chain.ap_packets > 1:
         last = np.zeros(burst.shape[0])

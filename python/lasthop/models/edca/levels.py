@@ -11,15 +11,17 @@ determine the distribution within each level.
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
-from scipy.sparse import csr_array
 
 from lasthop.models.edca.cell import Floats, Integers
 from lasthop.models.errors import ConvergenceError
 from lasthop.progress.cost_limits import check_time
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 TOLERANCE = 1e-13
 """Total change of the distribution between rounds below which the iteration has converged. [-]"""
@@ -65,8 +67,8 @@ class Chain:
 
     first: Integers
     ap_wins: Floats
-    one_packet: csr_array
-    station_burst: csr_array
+    one_packet: "csr_array"
+    station_burst: "csr_array"
     ap_packets: int
     station_packets: int
 
@@ -76,10 +78,12 @@ class Chain:
         return len(self.first) - 1
 
 
-def transitions(parts: list[tuple[Integers, Integers, Floats]], size: int) -> csr_array:
+def transitions(parts: list[tuple[Integers, Integers, Floats]], size: int) -> "csr_array":
     """Return a matrix of transition probabilities from lists of start states, end states and
     probabilities. End states with index -1 are left out.
     """
+    from scipy.sparse import csr_array
+
     rows, columns, values = (np.concatenate(part) for part in zip(*parts, strict=True))
     remaining = (columns >= 0) & (values > 0.0)
     return csr_array((values[remaining], (rows[remaining], columns[remaining])), shape=(size, size))
@@ -198,7 +202,7 @@ class _Sweep:
         return np.asarray(prob * np.repeat(scale, np.diff(chain.first)))
 
 
-def _stored(steps: csr_array) -> Any:
+def _stored(steps: "csr_array") -> Any:
     """Return the transposed transition matrix. A small matrix is returned as a dense matrix, whose
     blocks are processed faster.
     """

@@ -14,9 +14,9 @@ depend on :math:`\eta`. Its states have two dimensions, so that sparse eliminati
 long bursts the chain is solved by the iteration of module `levels` instead.
 """
 
+from typing import TYPE_CHECKING
+
 import numpy as np
-from scipy.sparse import csr_array
-from scipy.special import gammaln
 
 from lasthop.models.edca.arrangements import log_arrangements
 from lasthop.models.edca.cell import Floats, Integers
@@ -25,6 +25,9 @@ from lasthop.models.edca.elimination import eliminated
 from lasthop.models.edca.levels import Chain, stationary, transitions
 from lasthop.models.edca.occupancy import Occupancy
 from lasthop.models.edca.product import NEGLIGIBLE, level_range, log_weights
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 SPILL = 1e-12
 """Largest accepted total probability of the outermost included levels. At a higher probability,
@@ -117,6 +120,8 @@ def _queue_sizes(
     """Return for each state the probability that an active station has 1, 2, ... packets, up to
     `most_packets`. [-]
     """
+    from scipy.special import gammaln
+
     table = np.zeros((len(eta), most_packets))
     for packets in range(1, most_packets + 1):
         rows = np.flatnonzero((eta > 0) & (k >= packets))
@@ -128,7 +133,7 @@ def _queue_sizes(
 
 def _one_packet(
     at_ap: Integers, stations: int, window: int, eta: Integers, k: Integers, index: Integers
-) -> csr_array:
+) -> "csr_array":
     rows = np.flatnonzero(k < k[-1])
     to_inactive = (stations - eta[rows]) * window / at_ap[rows]
     parts = []
@@ -138,11 +143,13 @@ def _one_packet(
     return transitions(parts, len(eta))
 
 
-def _station_burst(eta: Integers, k: Integers, index: Integers, sizes: Floats) -> csr_array:
+def _station_burst(eta: Integers, k: Integers, index: Integers, sizes: Floats) -> "csr_array":
     """Return the transition probabilities for a success of a station. Rows are in the order of the
     states. Within a row, transitions with larger bursts come first. A station with exactly as many
     packets as its TXOP limit comes before a station with more packets.
     """
+    from scipy.sparse import csr_array
+
     states, limit = sizes.shape
     target = np.full((states, limit + 1), -1, dtype=np.int32)
     prob = np.zeros((states, limit + 1))

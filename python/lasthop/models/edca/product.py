@@ -13,7 +13,6 @@ same for every CWmin.
 """
 
 import numpy as np
-from scipy.special import gammaln
 
 from lasthop.models.edca.arrangements import log_arrangements
 from lasthop.models.edca.cell import Floats
@@ -78,6 +77,8 @@ def log_weights(stations: int, window: int, most: int) -> Floats:
     ndarray
         Logarithms up to a constant, with index :math:`\eta, K`; :math:`K` is at most `most`.
     """
+    from scipy.special import gammaln
+
     eta, k = np.ogrid[: stations + 1, : most + 1]
     which = gammaln(stations + 1) - gammaln(eta + 1) - gammaln(stations - eta + 1)
     at_ap = gammaln(stations * window - k + 1)
@@ -102,6 +103,8 @@ def level_range(
     ap_packets, station_packets : int
         TXOP limits of the AP and of a station. [packets]
     """
+    from scipy.special import gammaln
+
     waiting = np.arange(window + 1)
     tilt = np.geomspace(1e-3, 1e5 * window, TILTS)[:, None]
     log_prob = waiting * np.log(tilt) - gammaln(waiting + 1)

@@ -11,7 +11,6 @@ from collections import Counter
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import gammaln
 
 from lasthop.models.edca.cell import Cell, Floats, StationTraffic, mean_over_packets
 from lasthop.models.edca.contention import Contention
@@ -181,6 +180,8 @@ def _mean_product(factors: Floats, counts: np.ndarray, chosen: int) -> float:
 
 def _binomial(trials: int, part: float) -> Floats:
     """Return the binomial distribution of `trials` trials with success probability `part`. [-]"""
+    from scipy.special import gammaln
+
     k = np.arange(trials + 1)
     if part == 1.0:
         return np.asarray(k == trials, dtype=float)

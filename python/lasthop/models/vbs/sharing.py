@@ -3,7 +3,6 @@ r"""Shares of the classes in the AP's queue, and losses of the queue (paper 000,
 from collections.abc import Callable
 
 import numpy as np
-from scipy.optimize import brentq
 
 from lasthop.models.errors import ConvergenceError
 from lasthop.models.vbs.chain import Floats
@@ -101,6 +100,8 @@ def loss_rate(excess: Callable[[float], float], guess: float) -> float:
     -----
     The function solves Eq. (19) or (20) for :math:`p_b`.
     """
+    from scipy.optimize import brentq
+
     low = min(max(guess * (1.0 - NEAR), LEAST), MOST / 2.0)
     at_low = excess(low)
     step = 1.0 + 2.0 * NEAR
