@@ -123,7 +123,7 @@ class Explanation:
         search = Search(
             self.scenario,
             self.objective,
-            events=self.result.summary["totals"][0]["events"]["mean"],
+            events=self.result.contents["totals"][0]["events"]["mean"],
             replications=replications,
             jobs=jobs,
             progress=watched,

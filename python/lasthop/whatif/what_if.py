@@ -376,7 +376,7 @@ def comparison_of(
     """
     results = {AS_IT_IS: runs.base, **runs.cases}
     calls = {
-        name: tuple(call_facts(result.summary, result.scenario).calls)
+        name: tuple(call_facts(result.contents, result.scenario).calls)
         for name, result in results.items()
     }
     by_case = over_common_stations(
