@@ -7,10 +7,10 @@ import pprint
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Barrier
+from types import NoneType
 from typing import Any
 
 import pytest
-import yaml
 
 import lasthop as lh
 from lasthop.answers.answer import Answer
@@ -38,6 +38,12 @@ def test_a_summary_equals_its_text(name: str) -> None:
         assert list(run.summary) == list(expected)
         assert run.summary == expected
         assert expected == run.summary
+
+
+def types_in(tree: Any) -> set[type]:
+    """Return the types of all values in a tree."""
+    values = tree.values() if isinstance(tree, dict) else tree if isinstance(tree, list) else ()
+    return {type(tree)}.union(*map(types_in, values))
 
 
 def numbers_changed(tree: Any) -> Any:
@@ -70,7 +76,7 @@ def test_a_summary_is_a_plain_dictionary(answer: Answer) -> None:
     assert type(answer.summary) is dict
     assert {key: dict.get(answer.summary, key) for key in expected} == expected
     assert answer.summary == answer.to_dict() == expected
-    assert yaml.safe_load(yaml.safe_dump(answer.summary)) == expected
+    assert types_in(answer.summary) <= {dict, list, str, int, float, bool, NoneType}
     assert pprint.pformat(answer.summary) == pprint.pformat(expected)
     assert pickle.loads(pickle.dumps(answer.summary)) == expected
     assert answer.summary is answer.summary

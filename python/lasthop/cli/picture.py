@@ -36,8 +36,13 @@ def asked_picture(text: object) -> str:
     """Check the value of --plot: the file name of a picture, or empty for the default name."""
     name = str(text)
     if name and not is_picture(Path(name)):
-        raise bad_parameter(f'"{name}": expected a name that ends in {", ".join(PICTURES)}')
+        raise bad_parameter(wrong_name(name))
     return name
+
+
+def wrong_name(name: str) -> str:
+    """Return the message about a file name that is not the name of a picture."""
+    return f'"{name}": expected a name that ends in {", ".join(PICTURES)}'
 
 
 PLOT = unset(
