@@ -95,7 +95,7 @@ def main(only: str, *, cost: bool, page: bool) -> int:
     for compared in compare(cases):
         print("  ".join(aggregates_page.row(compared)))
         missed += compared.missed()
-    print("\n".join(f"missed: {line}" for line in missed) or "all goals met")
+    print("\n".join(f"missed: {line}" for line in missed) or "all aims met")
     return 1 if missed else 0
 
 

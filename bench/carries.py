@@ -36,7 +36,7 @@ FIXED_BPS, BEYOND_BPS = 1_000_000_000, 100_000_000_000
 WARM_UP_S, MEASURED_S = 3.0, 8.0
 MSS_BYTES, FRAME_BYTES = 1448, 1514
 ENOUGH = 0.97
-"""Minimum throughput as a fraction of the gateway's rate. Below this fraction, the goal is missed.
+"""Minimum throughput as a fraction of the gateway's rate. Below this fraction, the aim is missed.
 [-]
 """
 SHARES = ("user", "system", "softirq", "stolen", "service")
@@ -88,7 +88,7 @@ class Carried:
 
 
 def main(stations: Sequence[int] = STATIONS, *, quick: bool = False) -> list[str]:
-    """Measure, print the table and write out/carries.json. Return a message per missed goal."""
+    """Measure, print the table and write out/carries.json. Return a message per missed aim."""
     reason = rights.missing()
     if reason is not None:
         print(f"carries: left out: {reason}")

@@ -16,7 +16,7 @@ TOPOLOGY_A = HERE.parent / "examples" / "csma.toml"
 LINKS, DEGREE = 1000, 6.0
 #: Total load of all links [packets/s], and the simulated times of the short and the long run [s].
 LOAD_PPS, SHORT_S, LONG_S = 1000.0, 20.0, 120.0
-COST_GOAL = 3.0
+COST_AIM = 3.0
 """Largest accepted ratio of the CPU time per delivered packet in topology a to the CPU time per
 delivered packet in a cell. [-]"""
 
@@ -34,16 +34,16 @@ class Compared:
         return 1e6 / (self.thousand.us_per_segment * self.thousand.segments_per_s)
 
     def missed(self, cell_us: float) -> list[str]:
-        """Return a message for each missed goal."""
-        goals = []
-        if self.four.us_per_segment > COST_GOAL * cell_us:
-            goals.append(
+        """Return a message for each missed aim."""
+        aims = []
+        if self.four.us_per_segment > COST_AIM * cell_us:
+            aims.append(
                 f"csma: {self.four.us_per_segment:.3f} us a packet of topology a, aim "
-                f"{COST_GOAL:g} times the cell's {cell_us:.3f} us"
+                f"{COST_AIM:g} times the cell's {cell_us:.3f} us"
             )
         if self.times_real_time <= 1.0:
-            goals.append(f"csma: {LINKS} links at {self.times_real_time:.2f} of real time, aim 1")
-        return goals
+            aims.append(f"csma: {LINKS} links at {self.times_real_time:.2f} of real time, aim 1")
+        return aims
 
 
 def compare(short_s: float, long_s: float, repeats: int) -> Compared:

@@ -74,7 +74,7 @@ CASES = (
     *(Case(rtt, "bytes") for rtt in (10, 200)),
 )
 NS3_CASES = CASES[:4]
-#: Cases with drop-tail queues, the only queues that htsim and the lean loops support.
+#: Cases with drop-tail queues, the only queues that htsim and the minimal programs support.
 DROP_TAIL = tuple(case for case in CASES if case.queue == "droptail")
 
 
@@ -86,7 +86,7 @@ fraction of dropped packets [-].
 
 @dataclass(frozen=True)
 class Peer:
-    """Another simulator (peer) with the lengths of its runs. `goal` refers to the ratio of costs:
+    """Another simulator (peer) with the lengths of its runs. `aim` refers to the ratio of costs:
     the peer's CPU time per segment divided by lasthop's.
     """
 
@@ -94,12 +94,13 @@ class Peer:
     cases: Sequence[Case]
     #: Length of a run that measures the queue. [s]
     duration_s: float
-    #: Simulated time of the short run; the next field is the simulated time of the long run. [s]
+    #: Simulated time of the short run. [s]
     short_s: float
+    #: Simulated time of the long run. [s]
     long_s: float
     replications: int
     #: Smallest accepted ratio of costs; 0 if the ratio is printed but not checked.
-    goal: float
+    aim: float
     same: Mapping[Measure, float]
     #: Settings of the flows in lasthop for the comparison with this peer.
     settings: Mapping[str, object]
@@ -143,8 +144,8 @@ class Peer:
 
 
 def peers(*, quick: bool) -> Sequence[Peer]:
-    """Return the available peers: the installed ns-2, the lean loops, htsim if its source is
-    available, and ns-3.
+    """Return the available peers: the installed ns-2, the minimal programs, htsim if its source
+    is available, and ns-3.
     """
     seeds = 3 if quick else 5
     sack = {"tcp.sack": True}
@@ -197,15 +198,15 @@ class Compared:
         return f"{min(ratios):.3g} to {max(ratios):.3g} in {len(ratios)}"
 
     def missed(self) -> Iterator[str]:
-        """Yield a message for each missed goal of this case."""
-        name, goal = self.peer.name, self.peer.goal
+        """Yield a message for each missed aim of this case."""
+        name, aim = self.peer.name, self.peer.aim
         for measure, allowed in self.peer.same.items():
             difference = Difference.of(self.ours[measure], self.theirs[measure], allowed)
             if difference.agreement is not Agreement.EQUAL:
                 yield f"{self.case.name}: {measure} of {name} is {difference.words} off"
-        if self.cost.ratio < goal:
+        if self.cost.ratio < aim:
             ratio = f"{self.cost.ratio:.1f} times less than {name} ({self.spread} rounds)"
-            yield f"{self.case.name}: {ratio}, aim {goal:.0f}"
+            yield f"{self.case.name}: {ratio}, aim {aim:.0f}"
 
     def record(self) -> dict[str, object]:
         """Return the results of the router for the records."""
@@ -243,7 +244,7 @@ def in_both(case: Case, peer: Peer, rounds: int) -> Compared:
         cost=in_turn(
             lambda: ours.cost(FILE, SHORT_S, LONG_S, 3, settings),
             lambda: slope(lambda time_s: peer.bare(case, time_s), peer.short_s, peer.long_s, 1),
-            peer.goal,
+            peer.aim,
             rounds,
         ),
     )

@@ -24,7 +24,7 @@ uses its defaults, or only one rule of ns-3."""
 #: Largest relative difference of equal goodputs, if lasthop uses all rules of ns-3. [-]
 SAME_RULES = 0.005
 #: Smallest accepted ratio of ns-3's CPU time per delivered segment to lasthop's. [-]
-RATIO_GOAL = 1000.0
+RATIO_AIM = 1000.0
 
 Settings = Mapping[str, object]
 
@@ -115,7 +115,7 @@ class Compared:
         return Difference.of(ours, self.peer, SAME_RULES)
 
     def missed(self) -> Iterator[str]:
-        """Yield a message for each missed goal of this case."""
+        """Yield a message for each missed aim of this case."""
         if self.verdict in ("different", "undecided"):
             apart = f"{self.over(self.ours).part:+.1%} and {self.over(self.switched).part:+.1%}"
             which = f"{apart} with {written(self.case.switch)}"
@@ -124,8 +124,8 @@ class Compared:
         if every.agreement is not Agreement.EQUAL:
             apart = f"{every.agreement.value}, {every.part:+.2%}"
             yield f"{self.case.name}: ns-3 is {apart}, though all rules are the same"
-        if self.ratio < RATIO_GOAL:
-            yield f"{self.case.name}: {self.ratio:.0f} times less than ns-3, aim {RATIO_GOAL:.0f}"
+        if self.ratio < RATIO_AIM:
+            yield f"{self.case.name}: {self.ratio:.0f} times less than ns-3, aim {RATIO_AIM:.0f}"
 
     def record(self) -> dict[str, object]:
         """Return the goodputs for the records."""

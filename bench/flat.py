@@ -5,8 +5,8 @@
 
 callgrind counts the instructions. The CPU times of both networks are measured in alternating
 rounds, so that the load of the machine affects both networks equally. Each round measures lasthop
-and the lean loop, a C++ program for this network only (`lean.py`). The script exits with 1 if a
-goal is missed.
+and the minimal program, a C++ program for this network only (`lean.py`). The script exits with 1 if
+an aim is missed.
 """
 
 import argparse
@@ -30,17 +30,17 @@ from pages import rewrite, table
 
 HERE = Path(__file__).parent
 OUT = HERE / "out" / "flat.json"
-SECTION = "Flat cost"
+SECTION = "Cost in small and large networks"
 ROUNDS = 7
 COUNTED, MIN_COUNTED = 2e5, 0.05
 """Instructions per segment are computed from a short and a long run. The first value is the number
 of segments that the long run has in addition. The second value is the minimum difference of the
-durations, divided by the start phase.
+durations, divided by the short duration.
 """
 TIMED, MIN_TIMED = 3e6, 1.0
 """CPU times per segment are computed from a short and a long run. The first value is the number of
 segments that the long run has in addition. The second value is the minimum difference of the
-durations, divided by the start phase.
+durations, divided by the short duration.
 """
 GIVEN = ("warmup", "replications")
 """Keys of `settings` that are not passed to `instructions.run`, which sets these keys itself."""
@@ -49,7 +49,7 @@ ROUTER, SEVEN = Point("flows", 60, 60), Point("stations", 7, 7, stations=7)
 
 @dataclass(frozen=True)
 class Network:
-    """A scenario of lasthop, and the network that the lean loop simulates for comparison."""
+    """A scenario of lasthop, and the network that the minimal program simulates for comparison."""
 
     point: Point
     #: Name of a file in bench/cases, without its suffix; empty if the file is that of `point`.
@@ -66,7 +66,7 @@ class Network:
         return {key: given[key] for key in GIVEN} if self.case else given
 
     def count(self, program: Path) -> float:
-        """Return the number of instructions per segment after the start phase."""
+        """Return the number of instructions per segment."""
         lengths_s = self.point.lengths_s(COUNTED, MIN_COUNTED)
         warmup_s = lengths_s[0] / 2
         given = self.settings(warmup_s).items()
@@ -75,18 +75,18 @@ class Network:
         first, last = (instructions.run(program, case, each_s, warmup_s) for each_s in lengths_s)
         return instructions.slope(last, first)
 
-    def ours_us(self) -> float:
-        """Return the CPU time per segment after the start phase. [us]"""
+    def lasthop_us(self) -> float:
+        """Return the CPU time per segment. [us]"""
         short_s, long_s = self.point.lengths_s(TIMED, MIN_TIMED)
         three_s = [short_s, short_s, long_s]
         _, first, last = ours.worker(self.file, self.settings(short_s / 2), three_s)
         return slope_us(first, last)
 
-    def lean_us(self) -> float:
-        """Return the CPU time per segment of the lean loop after the start phase. [us]"""
+    def minimal_us(self) -> float:
+        """Return the CPU time per segment of the minimal program. [us]"""
         lengths_s = self.point.lengths_s(TIMED, MIN_TIMED)
-        [loop] = (simulator for simulator in SIMULATORS if simulator.name == "lean")
-        return slope_us(*loop.runs(self.point, lengths_s, BUDGET_S))
+        [program] = (simulator for simulator in SIMULATORS if simulator.name == "lean")
+        return slope_us(*program.runs(self.point, lengths_s, BUDGET_S))
 
 
 def slope_us(first: Run, last: Run) -> float:
@@ -98,14 +98,19 @@ def slope_us(first: Run, last: Run) -> float:
 class Aim:
     """A small and a large network, and the largest accepted ratios of their costs per segment."""
 
-    what: str
+    name: str
+    """Name of the aim in messages."""
     small: Network
+    """Small network."""
     large: Network
+    """Large network."""
     instructions: float
+    """Largest accepted ratio of the instructions per segment."""
     cpu: float
-    of_lean: float
-    """Largest accepted growth of lasthop's CPU time per segment, divided by the lean loop's growth.
-    The less strict of the limits `cpu` and `of_lean` applies."""
+    """Largest accepted ratio of the CPU times per segment."""
+    minimal_factor: float
+    """Largest accepted ratio of lasthop's CPU times, divided by that of the minimal program. The
+    less strict of the limits `cpu` and `minimal_factor` applies."""
 
 
 AIMS = (
@@ -156,32 +161,35 @@ Pair = Sequence[float]
 
 @dataclass(frozen=True)
 class Growth:
-    """Measured costs of the two networks of a goal."""
+    """Measured costs of the two networks of an aim."""
 
-    what: str
+    name: str
+    """Name of the aim."""
     instructions: Pair
-    #: CPU times per segment in each round. [us/segment]
-    ours_us: Sequence[Pair]
-    lean_us: Sequence[Pair]
+    """Instructions per segment."""
+    lasthop_us: Sequence[Pair]
+    """CPU times per segment of lasthop in each round. [us/segment]"""
+    minimal_us: Sequence[Pair]
+    """CPU times per segment of the minimal program in each round. [us/segment]"""
 
     @property
     def aim(self) -> Aim:
-        """Return the goal to which the measurements belong."""
-        return next(aim for aim in AIMS if aim.what == self.what)
+        """Return the aim to which the measurements belong."""
+        return next(aim for aim in AIMS if aim.name == self.name)
 
     @property
-    def allowed(self) -> float:
+    def cpu_aim(self) -> float:
         """Return the largest accepted ratio of CPU times per segment."""
-        return max(self.aim.cpu, self.aim.of_lean * times(self.lean_us))
+        return max(self.aim.cpu, self.aim.minimal_factor * times(self.minimal_us))
 
     def missed(self) -> Iterator[str]:
-        """Yield a message for each missed goal."""
-        for quantity, grown, most in (
+        """Yield a message for each missed aim."""
+        for quantity, ratio, aim in (
             ("instructions", times([self.instructions]), self.aim.instructions),
-            ("CPU time", times(self.ours_us), self.allowed),
+            ("CPU time", times(self.lasthop_us), self.cpu_aim),
         ):
-            if grown > most:
-                yield f"{self.what}: {grown:.2f} times the {quantity}, aim {most:.2f}"
+            if ratio > aim:
+                yield f"{self.name}: {ratio:.2f} times the {quantity}, aim {aim:.2f}"
 
 
 def times(pairs: Sequence[Pair]) -> float:
@@ -196,7 +204,7 @@ def measure() -> list[Growth]:
     times are then measured, one process at a time.
     """
     if not instructions.has_valgrind():
-        raise BenchError("instructions are counted by valgrind, which is not there")
+        raise BenchError("valgrind: not installed: it counts the instructions")
     lean.install()
     program = hot_spots.program("summary")
     networks = list(dict.fromkeys(each for aim in AIMS for each in (aim.small, aim.large)))
@@ -206,12 +214,13 @@ def measure() -> list[Growth]:
     grown = []
     for aim in AIMS:
         both = (aim.small, aim.large)
-        mine: list[Pair] = []
-        its: list[Pair] = []
+        lasthop_us: list[Pair] = []
+        minimal_us: list[Pair] = []
         for _ in range(ROUNDS):
-            mine.append([network.ours_us() for network in both])
-            its.append([network.lean_us() for network in both])
-        grown.append(Growth(aim.what, [counted[network] for network in both], mine, its))
+            lasthop_us.append([network.lasthop_us() for network in both])
+            minimal_us.append([network.minimal_us() for network in both])
+        counts_of_aim = [counted[network] for network in both]
+        grown.append(Growth(aim.name, counts_of_aim, lasthop_us, minimal_us))
         print(" | ".join(row(grown[-1])), flush=True)
     OUT.parent.mkdir(exist_ok=True)
     OUT.write_text(json.dumps([asdict(each) for each in grown], indent=1) + "\n")
@@ -220,18 +229,18 @@ def measure() -> list[Growth]:
 
 def row(growth: Growth) -> list[str]:
     """Return a row of the table."""
-    rounds = [large / small for small, large in growth.ours_us]
-    small_us, large_us = (median(us) for us in zip(*growth.ours_us, strict=True))
+    rounds = [large / small for small, large in growth.lasthop_us]
+    small_us, large_us = (median(us) for us in zip(*growth.lasthop_us, strict=True))
     small, large = map(short, growth.instructions)
     return [
-        *NETWORKS[growth.what],
+        *NETWORKS[growth.name],
         f"{small}, {large}",
         f"{times([growth.instructions]):.2f}",
         f"{growth.aim.instructions:g}",
         f"{small_us:.3f}, {large_us:.3f}",
-        f"{times(growth.ours_us):.2f} ({min(rounds):.2f} to {max(rounds):.2f})",
-        f"{times(growth.lean_us):.2f}",
-        f"{growth.allowed:.2f}",
+        f"{times(growth.lasthop_us):.2f} ({min(rounds):.2f} to {max(rounds):.2f})",
+        f"{times(growth.minimal_us):.2f}",
+        f"{growth.cpu_aim:.2f}",
     ]
 
 
@@ -255,22 +264,22 @@ LARGE_WORDS = (
     "cell: 1,000 stations, a download each",
 )
 NETWORKS = {
-    aim.what: ("router: 60 flows" if words.startswith("router") else SEVEN_WORDS, words)
+    aim.name: ("router: 60 flows" if words.startswith("router") else SEVEN_WORDS, words)
     for aim, words in zip(AIMS, LARGE_WORDS, strict=True)
 }
-"""Names of the small and the large network in the table, for each goal."""
+"""Names of the small and the large network in the table, for each aim."""
 
 
-def known() -> list[Growth]:
+def stored() -> list[Growth]:
     """Return the stored measurements."""
     if not OUT.exists():
-        raise BenchError("out/flat.json: not there; `bench/flat.py` writes it")
+        raise BenchError("out/flat.json: file not found\nhint: run `bench/flat.py`")
     return [Growth(**each) for each in json.loads(OUT.read_text())]
 
 
 def main(*, only_page: bool) -> list[str]:
-    """Measure, or only write the table of the page. Return a message for each missed goal."""
-    grown = known() if only_page else measure()
+    """Measure, or only write the table of the page. Return a message for each missed aim."""
+    grown = stored() if only_page else measure()
     if only_page:
         rewrite(PAGE, {SECTION: table(HEAD, map(row, grown))})
     return [line for growth in grown for line in growth.missed()]
@@ -278,11 +287,15 @@ def main(*, only_page: bool) -> list[str]:
 
 if __name__ == "__main__":
     require_release_build()
-    parser = argparse.ArgumentParser(description="whether a segment costs as much in a crowd")
-    parser.add_argument("--page", action="store_true", help="write the table of bench/README.md")
+    parser = argparse.ArgumentParser(
+        description="Compare the cost of a segment in small and large networks."
+    )
+    parser.add_argument(
+        "--page", action="store_true", help="Write the table of bench/README.md; measure nothing."
+    )
     try:
-        too_dear = main(only_page=parser.parse_args().page)
+        missed = main(only_page=parser.parse_args().page)
     except BenchError as problem:
         print(f"error: {problem}", file=sys.stderr)
         sys.exit(2)
-    sys.exit("\n".join(f"missed: {line}" for line in too_dear) or 0)
+    sys.exit("\n".join(f"missed: {line}" for line in missed) or 0)

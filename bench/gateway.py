@@ -26,7 +26,7 @@ from lasthop.linux.undo import UndoLog
 
 FILE = '[gateway]\nwan = "wan0"\nlan = "lan0"\nrate = "500 Mbps"\nmetrics = "off"\n'
 CHANGES, JOINS = 200, 50
-GOALS = {1_000: (1.0, 0.010), 5_000: (None, None)}
+AIMS = {1_000: (1.0, 0.010), 5_000: (None, None)}
 """Largest accepted times to set up the gateway and to change its rate C, by number of stations.
 None: the time is printed but not checked. [s]"""
 
@@ -53,7 +53,7 @@ class Times:
 
 
 def main() -> list[str]:
-    """Measure, print the table and write out/gateway.json. Return a message per missed goal."""
+    """Measure, print the table and write out/gateway.json. Return a message per missed aim."""
     reason = rights.missing()
     if reason is not None:
         print(f"gateway: left out: {reason}")
@@ -64,7 +64,7 @@ def main() -> list[str]:
         f"{'counters':>12}{'down':>11}"
     )
     measured, missed = [], []
-    for stations, (set_up_goal_s, change_goal_s) in GOALS.items():
+    for stations, (set_up_aim_s, change_aim_s) in AIMS.items():
         times = in_a_namespace(stations)
         measured.append(times)
         print(
@@ -75,9 +75,9 @@ def main() -> list[str]:
             f"{times.take_back_s:9.3f} s",
             flush=True,
         )
-        if set_up_goal_s is not None and times.set_up_s > set_up_goal_s:
+        if set_up_aim_s is not None and times.set_up_s > set_up_aim_s:
             missed.append(f"{stations} stations take {times.set_up_s:.2f} s to set up")
-        if change_goal_s is not None and times.longest_change_c_s > change_goal_s:
+        if change_aim_s is not None and times.longest_change_c_s > change_aim_s:
             missed.append(f"a change of C takes {times.longest_change_c_s * 1e3:.1f} ms")
     out = Path(__file__).parent / "out"
     out.mkdir(exist_ok=True)

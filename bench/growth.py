@@ -1,16 +1,17 @@
 """Measure the CPU time per segment as a network grows, in lasthop and in other simulators.
 
-    make bench ONLY=growth                               hours: keep the machine quiet
+    make bench ONLY=growth                               90 minutes: keep the machine quiet
     .venv/bin/python bench/growth.py --quick             each point once, with short runs
-    .venv/bin/python bench/growth.py --axis flows        one axis; other results are kept
+    .venv/bin/python bench/growth.py --axis flows        one axis; other results remain
     .venv/bin/python bench/growth.py --page              table in bench/README.md, and the picture
 
 Four values are increased: the number of flows through a router, the round-trip time, the number of
 stations, and the number of flows in a cell. A point is a network with one of these values. The
-other simulators (peers) are lean loops, htsim, ns-2 and ns-3. The CPU time per segment is the slope
-between two runs of different length, both after the start phase. Rounds of all simulators
-alternate, and the median is used. A peer has ten CPU minutes per point. If the previous points
-predict a longer time, the point is skipped, and the table shows the predicted time.
+other simulators (peers) are minimal programs, htsim, ns-2 and ns-3. The CPU time per segment is the
+slope between a short and a long run. Both runs contain the start phase, in which flows begin and
+windows grow, so its cost cancels. Rounds of all simulators alternate, and the median is used. A
+peer has ten CPU minutes per point. If the previous points predict a longer time, the point is
+skipped, and the table shows the predicted time.
 """
 
 import argparse
@@ -91,15 +92,15 @@ class Point:
         return 380.0 if self.stations else self.flows * 100e6 / 60 / 12000
 
     def lengths_s(self, segments: float, least: float) -> tuple[float, float]:
-        """Return the durations of a short and a long run, which both include the start phase. The
-        long run has `segments` more segments. The difference of the durations is at least `least`
-        times the start phase, because noise in the start phase affects the slope.
+        """Return the durations of a short and a long run. The long run has `segments` more
+        segments. The difference of the durations is at least `least` times the short duration,
+        because noise in the short run affects the slope.
         """
         if self.stations:
-            start_s = 100.0 if self.flows <= 1000 else 200.0
+            short_s = 100.0 if self.flows <= 1000 else 200.0
         else:
-            start_s = max(5.0, self.rtt_ms / 20)
-        return start_s, start_s + max(segments / self.segments_per_s, least * start_s)
+            short_s = max(5.0, self.rtt_ms / 20)
+        return short_s, short_s + max(segments / self.segments_per_s, least * short_s)
 
     def settings(self, warmup_s: float) -> Mapping[str, object]:
         """Return the settings that replace settings of cases/seven.toml or cases/dumbbell.toml."""
@@ -160,8 +161,8 @@ class Simulator:
 
 
 def lean_command(how: str) -> Callable[[Point, list[str]], Sequence[str] | None]:
-    """Return a function that returns the command of a lean loop. For cells there is no lean loop
-    with one event per hop.
+    """Return a function that returns the command of a minimal program. There is no minimal program
+    of a cell with one event per hop.
     """
 
     def command(point: Point, numbers: list[str]) -> Sequence[str] | None:
@@ -234,7 +235,7 @@ def estimate_s(before: Sequence[Entry], segments: Sequence[float], size: int) ->
 
     The estimate uses the CPU times of rounds at the previous points. `segments` are the numbers of
     segments at these points and at the next point. The CPU time per segment is that of a whole
-    round, including the start phase. If this time has increased from the second last to the last
+    round, including the short run. If this time has increased from the second last to the last
     point, it is extrapolated as a power of the axis value.
     """
     if not before:

@@ -1,4 +1,4 @@
-"""Find the functions of lasthop that take most CPU time with `perf`, for a case whose goal is
+"""Find the functions of lasthop that take most CPU time with `perf`, for a case whose aim is
 missed.
 """
 

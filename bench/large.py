@@ -1,14 +1,14 @@
-"""Measure long and large runs, and estimate the resources for a million flows.
+"""Measure long runs and large networks, and estimate the resources for a million flows.
 
     make bench ONLY=large                             six minutes: keep the machine quiet
-    .venv/bin/python bench/large.py --only web        one run; other results are kept
-    .venv/bin/python bench/large.py --quick           a tenth of each run, as a test
+    .venv/bin/python bench/large.py --only web        one case; stored results of other cases remain
+    .venv/bin/python bench/large.py --quick           a tenth of each duration; checks nothing
     .venv/bin/python bench/large.py --page            the tables in bench/README.md
 
 For each case, CPU time and peak memory are measured, and the memory is compared with a computed
-bound. Each case runs in two new processes: the engine's example `summary`, and a Python process
-that calls `lh.simulate` and reads the warnings. The peak memory is the kernel's high-water mark. A
-run of a third of the length shows whether memory grows with time.
+bound. Each case runs in two kinds of new processes: the engine's example `summary`, and a Python
+process that calls `lh.simulate` and reads the warnings. The peak memory is the kernel's high-water
+mark. A separate run of a third of the duration shows whether memory grows with simulated time.
 """
 
 import argparse
@@ -26,21 +26,30 @@ from measure import BenchError, process, require_release_build
 HERE = Path(__file__).parent
 CASES = HERE / "cases"
 OUT = HERE / "out" / "large.json"
-GROWTH_MB, GROWTH = 1.0, 0.02
-"""Largest accepted growth of memory from a third of the run to its end: in megabytes, or as a
-fraction. The larger of the two limits applies.
+MIB = 2**20
+"""Number of bytes in a mebibyte."""
+GIB = 2**30
+"""Number of bytes in a gibibyte."""
+GROWTH_MIB, GROWTH = 1.0, 0.02
+"""Largest accepted excess of the complete run's memory over that of the run of a third: in MiB, or
+as a fraction of the complete run's memory. The larger of the two limits applies.
 """
 
 
 @dataclass(frozen=True)
 class Case:
-    """A run: its network, duration and warm-up. [s]"""
+    """Network, duration [s] and warm-up [s] of a run."""
 
     name: str
-    what: str
+    """Name on the command line and in messages."""
+    title: str
+    """Name in the table of the page."""
     network: Network
+    """Simulated network."""
     duration_s: float
+    """Simulated time, including the warm-up. [s]"""
     warmup_s: float
+    """Duration of the warm-up. [s]"""
 
 
 CASES_RUN = (
@@ -53,7 +62,7 @@ CASES_RUN = (
     ),
     Case(
         "stations",
-        "5,000 stations, 10,000 flows, 60 s",
+        "cell, 5,000 stations, 10,000 flows, 60 s",
         Network(CASES / "five_thousand_stations.toml", "station.laptop.count", 5_000),
         60.0,
         10.0,
@@ -65,10 +74,10 @@ CASES_RUN = (
         20.0,
         5.0,
     ),
-    Case("ten hours", "cell of seven, ten hours", Network(CASES / "seven.toml"), 36_000.0, 10.0),
+    Case("ten hours", "cell, 7 stations, ten hours", Network(CASES / "seven.toml"), 36_000.0, 10.0),
     Case(
         "web",
-        "5,000 web connections a second, 60 s",
+        "5,000 web connections per second, 60 s",
         # A connection is open for ten round-trip times, half of them for losses.
         # Without losses, the opening, the request and three windows take five round-trip times.
         Network(CASES / "web.toml", open_connections=round(5_000 * 10 * 0.02)),
@@ -76,9 +85,10 @@ CASES_RUN = (
         5.0,
     ),
 )
-SLOPES, WARMUP_S, SHORT_S, LONG_S = (10_000, 30_000, 100_000), 1.0, 1.0, 2.0
-"""Numbers of flows for which costs are measured and then extrapolated to a million flows. The other
-values are the warm-up, and the durations of the short and the long run after the warm-up. [s]"""
+FLOWS = (10_000, 30_000, 100_000)
+"""Numbers of flows for which costs are measured and then extrapolated to a million flows."""
+WARMUP_S, SHORT_S, LONG_S = 1.0, 1.0, 2.0
+"""Warm-up, and durations of the short and the long run after the warm-up. [s]"""
 MILLION = 1_000_000
 
 
@@ -87,58 +97,73 @@ class Usage:
     """CPU time, memory and packets of a process."""
 
     cpu_s: float
-    peak_mb: float
+    #: Peak memory. [MiB]
+    peak_mib: float
     #: Number of segments and datagrams delivered after the warm-up.
     packets: int
 
 
 @dataclass(frozen=True)
-class Entry:
-    """CPU time and peak memory of a case, and the computed bound of its memory. `by` is the process
-    that ran the case: ``engine`` (its example program) or ``Python``.
+class CaseResult:
+    """CPU time and peak memory of a case in one kind of process, and the computed bound of its
+    memory.
     """
 
     name: str
-    what: str
-    by: str
+    """Name of the case."""
+    title: str
+    """Title of the case."""
+    process: str
+    """Process that ran the case: ``engine`` (its example program) or ``Python``."""
     duration_s: float
-    bound_mb: float
-    #: CPU time of a run of a third of the duration. The next field is that of the complete run. [s]
+    """Simulated time of the complete run. [s]"""
+    bound_mib: float
+    """Computed bound of the memory. [MiB]"""
     third_cpu_s: float
+    """CPU time of the run of a third of the duration. [s]"""
     cpu_s: float
-    third_mb: float
-    peak_mb: float
+    """CPU time of the complete run. [s]"""
+    third_mib: float
+    """Peak memory of the run of a third of the duration. [MiB]"""
+    peak_mib: float
+    """Peak memory of the complete run. [MiB]"""
     packets: int
+    """Number of segments and datagrams that the complete run delivered after the warm-up."""
 
     @property
-    def is_flat(self) -> bool:
-        """Whether the memory does not grow with the simulated time."""
-        return self.peak_mb - self.third_mb < max(GROWTH_MB, GROWTH * self.peak_mb)
+    def has_constant_memory(self) -> bool:
+        """Whether the peak memory of the complete run exceeds that of the run of a third by no more
+        than the accepted growth.
+        """
+        return self.peak_mib - self.third_mib < max(GROWTH_MIB, GROWTH * self.peak_mib)
 
     def missed(self) -> list[str]:
         """Return a message for each violated bound."""
         missed = []
-        if self.peak_mb > self.bound_mb:
-            missed.append(f"{self.peak_mb:.0f} MB, bound {self.bound_mb:.0f}")
-        if not self.is_flat:
-            missed.append(f"{self.third_mb:.1f} MB after a third, {self.peak_mb:.1f} at the end")
-        return [f"{self.name}, {self.by}: {each}" for each in missed]
+        if self.peak_mib > self.bound_mib:
+            missed.append(f"{self.peak_mib:.0f} MiB, bound {self.bound_mib:.0f} MiB")
+        if not self.has_constant_memory:
+            missed.append(
+                f"{self.third_mib:.1f} MiB in a run of a third, {self.peak_mib:.1f} MiB in the "
+                "complete run"
+            )
+        return [f"{self.name}, {self.process}: {each}" for each in missed]
 
 
 @dataclass(frozen=True)
 class Slope:
-    """Cost of a number of flows through a router in the engine."""
+    """Engine's cost per segment, set-up time and memory for a router with this many flows."""
 
     flows: int
     us_per_segment: float
     #: Number of delivered segments per simulated second.
     segments_per_s: float
-    #: CPU time to parse the scenario, to build the network and to write the result. [s]
-    start_s: float
+    #: CPU time to read the scenario, to build the network and to write the result. [s]
+    set_up_s: float
     bytes_per_flow: float
 
 
-def by_engine(case: Case, duration_s: float, size: int | None = None) -> Usage:
+def run_engine(case: Case, duration_s: float, size: int | None = None) -> Usage:
     """Run the engine's example program, and return its resources."""
     network = case.network
     words = [f"{network.unit}={size or network.size}"] if network.unit else []
@@ -149,7 +174,7 @@ def by_engine(case: Case, duration_s: float, size: int | None = None) -> Usage:
     return Usage(ended.cpu_s, ended.peak_rss_mb, round(packets))
 
 
-def by_python(case: Case, duration_s: float) -> Usage:
+def run_python(case: Case, duration_s: float) -> Usage:
     """Run a Python process that calls `lh.simulate` and reads the warnings, and return its
     resources.
     """
@@ -162,41 +187,41 @@ def by_python(case: Case, duration_s: float) -> Usage:
     return Usage(**json.loads(ended.output))
 
 
-def measured(case: Case, part: float) -> list[Entry]:
-    """Measure a case with the engine's example and from Python. The bounds are printed before the
-    runs.
+def measure(case: Case, fraction: float) -> list[CaseResult]:
+    """Measure a fraction of a case's duration, with the engine's example and from Python. The
+    bounds are printed before the runs.
     """
-    duration_s = part * case.duration_s
+    duration_s = fraction * case.duration_s
     measured_s = duration_s - case.warmup_s
-    bounds_mb = {
-        "engine": engine_bytes(case.network, measured_s) / 2**20,
-        "Python": python_bytes(case.network, measured_s) / 2**20,
+    bounds_mib = {
+        "engine": engine_bytes(case.network, measured_s) / MIB,
+        "Python": python_bytes(case.network, measured_s) / MIB,
     }
-    shown = ", ".join(f"{by} {mb:,.0f} MB" for by, mb in bounds_mb.items())
+    shown = ", ".join(f"{name} {mib:,.0f} MiB" for name, mib in bounds_mib.items())
     print(f"{case.name}: bounds {shown}", flush=True)
-    entries = []
-    for by, run in (("engine", by_engine), ("Python", by_python)):
+    results = []
+    for name, run in (("engine", run_engine), ("Python", run_python)):
         third, full = run(case, duration_s / 3), run(case, duration_s)
-        entry = Entry(
+        result = CaseResult(
             case.name,
-            case.what,
-            by,
+            case.title,
+            name,
             duration_s,
-            bounds_mb[by],
+            bounds_mib[name],
             third.cpu_s,
             full.cpu_s,
-            third.peak_mb,
-            full.peak_mb,
+            third.peak_mib,
+            full.peak_mib,
             full.packets,
         )
         print(
-            f"{case.name:12} {by:8}{entry.third_cpu_s:8.2f} and {entry.cpu_s:.2f} CPU s"
-            f"{entry.packets:13,} packets"
-            f"{entry.third_mb:9.1f} MB after a third{entry.peak_mb:9.1f} MB",
+            f"{case.name:12} {name:8}{result.third_cpu_s:8.2f} and {result.cpu_s:.2f} CPU s"
+            f"{result.packets:13,} packets"
+            f"{result.third_mib:9.1f} MiB in a run of a third{result.peak_mib:9.1f} MiB",
             flush=True,
         )
-        entries.append(entry)
-    return entries
+        results.append(result)
+    return results
 
 
 def slope(flows: int) -> Slope:
@@ -207,13 +232,13 @@ def slope(flows: int) -> Slope:
     settings = {"dumbbell.bottleneck": f"{flows}000000 bps", "queue": 15 * flows // 100}
     network = Network(campus.network.file, campus.network.unit, flows, settings)
     case = Case(campus.name, "", network, LONG_S, WARMUP_S)
-    short, long = (by_engine(case, WARMUP_S + each) for each in (SHORT_S, LONG_S))
+    short, long = (run_engine(case, WARMUP_S + each) for each in (SHORT_S, LONG_S))
     segments = long.packets - short.packets
     each_s = (long.cpu_s - short.cpu_s) / segments
     per_s = segments / (LONG_S - SHORT_S)
     # `packets` excludes the warm-up, in which the rate of segments is at most `per_s`
-    start_s = max(0.0, long.cpu_s - each_s * (long.packets + WARMUP_S * per_s))
-    return Slope(flows, 1e6 * each_s, per_s, start_s, long.peak_mb * 2**20 / flows)
+    set_up_s = max(0.0, long.cpu_s - each_s * (long.packets + WARMUP_S * per_s))
+    return Slope(flows, 1e6 * each_s, per_s, set_up_s, long.peak_mib * MIB / flows)
 
 
 def million(slopes: Sequence[Slope]) -> dict[str, float]:
@@ -221,8 +246,8 @@ def million(slopes: Sequence[Slope]) -> dict[str, float]:
     the last two measurements.
 
     The CPU time per segment is extrapolated as a power of the number of flows, because the data
-    already exceeds the caches. The CPU time of the start is proportional to n log(n) for n flows,
-    because flows are stored in trees. Memory is proportional to the number of flows.
+    already exceeds the caches. The set-up time is proportional to n log(n) for n flows, because
+    flows are stored in trees. Memory is proportional to the number of flows.
     """
     before, last = slopes[-2:]
     times = MILLION / last.flows
@@ -236,21 +261,21 @@ def million(slopes: Sequence[Slope]) -> dict[str, float]:
         "us_per_segment": us,
         "segments_per_s": segments_per_s,
         "cpu_s_per_s": us * segments_per_s / 1e6,
-        "start_s": last.start_s * times * log(MILLION) / log(last.flows),
-        "memory_gb": last.bytes_per_flow * MILLION / 1e9,
-        "chunks": MILLION / small.flows,
-        "chunk_cpu_s_per_s": small.us_per_segment * small.segments_per_s / 1e6,
-        "chunk_start_s": small.start_s,
-        "chunk_memory_gb": small.bytes_per_flow * small.flows / 1e9,
+        "set_up_s": last.set_up_s * times * log(MILLION) / log(last.flows),
+        "memory_gib": last.bytes_per_flow * MILLION / GIB,
+        "scenarios": MILLION / small.flows,
+        "scenario_cpu_s_per_s": small.us_per_segment * small.segments_per_s / 1e6,
+        "scenario_set_up_s": small.set_up_s,
+        "scenario_memory_gib": small.bytes_per_flow * small.flows / GIB,
     }
 
 
-def judged(*, quick: bool, only: Sequence[str] = ()) -> int:
+def run_and_check(*, quick: bool, only: Sequence[str] = ()) -> int:
     """Run all cases, and return 1 if a bound is exceeded. With `quick`, nothing is checked, because
-    a tenth of a run consists mostly of its start.
+    set-up dominates a run of a tenth of the duration.
     """
-    missed_goals = main(quick=quick, only=only)
-    missed = [] if quick else missed_goals
+    messages = main(quick=quick, only=only)
+    missed = [] if quick else messages
     for line in missed:
         print(f"missed: {line}")
     return int(bool(missed))
@@ -260,40 +285,40 @@ def main(*, quick: bool, only: Sequence[str] = ()) -> list[str]:
     """Run all cases, and return a message for each exceeded bound. Results are written after each
     case, unless `quick` is true.
     """
-    part = 0.1 if quick else 1.0
-    entries, slopes = known()
+    fraction = 0.1 if quick else 1.0
+    results, slopes = stored()
     missed = []
     for case in CASES_RUN:
         if only and case.name not in only:
             continue
-        new = measured(case, part)
-        missed += [line for entry in new for line in entry.missed()]
-        entries = [each for each in entries if each.name != case.name] + new
+        new = measure(case, fraction)
+        missed += [line for result in new for line in result.missed()]
+        results = [each for each in results if each.name != case.name] + new
         if not quick:
-            save(entries, slopes)
+            save(results, slopes)
     if not only or "million" in only:
         slopes = []
-        for flows in SLOPES:
+        for flows in FLOWS:
             slopes.append(slope(flows // 10 if quick else flows))
             print(slopes[-1], flush=True)
             if not quick:
-                save(entries, slopes)
+                save(results, slopes)
         print(million(slopes))
     return missed
 
 
-def known() -> tuple[list[Entry], list[Slope]]:
+def stored() -> tuple[list[CaseResult], list[Slope]]:
     """Return the stored measurements."""
     content = json.loads(OUT.read_text()) if OUT.exists() else {}
     runs, slopes = content.get("runs", []), content.get("slopes", [])
-    return [Entry(**each) for each in runs], [Slope(**each) for each in slopes]
+    return [CaseResult(**each) for each in runs], [Slope(**each) for each in slopes]
 
 
-def save(entries: Sequence[Entry], slopes: Sequence[Slope]) -> None:
+def save(results: Sequence[CaseResult], slopes: Sequence[Slope]) -> None:
     """Write the measurements."""
     OUT.parent.mkdir(exist_ok=True)
     content = {
-        "runs": [asdict(each) for each in entries],
+        "runs": [asdict(each) for each in results],
         "slopes": [asdict(each) for each in slopes],
     }
     OUT.write_text(json.dumps(content, indent=1) + "\n")
@@ -301,11 +326,24 @@ def save(entries: Sequence[Entry], slopes: Sequence[Slope]) -> None:
 
 if __name__ == "__main__":
     require_release_build()
-    parser = argparse.ArgumentParser(description="long and large runs beside their bounds")
-    parser.add_argument("--quick", action="store_true", help="a tenth of each")
+    parser = argparse.ArgumentParser(
+        description="Measure long runs and large networks, and compare their memory with computed "
+        "bounds."
+    )
+    parser.add_argument(
+        "--quick", action="store_true", help="Simulate a tenth of each duration; check nothing."
+    )
     names = [case.name for case in CASES_RUN]
-    parser.add_argument("--only", action="append", choices=[*names, "million"], default=[])
-    parser.add_argument("--page", action="store_true", help="write the tables")
+    parser.add_argument(
+        "--only",
+        action="append",
+        choices=[*names, "million"],
+        default=[],
+        help="Run only this case; can be repeated.",
+    )
+    parser.add_argument(
+        "--page", action="store_true", help="Write the tables of bench/README.md; measure nothing."
+    )
     options = parser.parse_args()
     try:
         if options.page:
@@ -313,7 +351,7 @@ if __name__ == "__main__":
 
             large_page.main()
         else:
-            sys.exit(judged(quick=options.quick, only=options.only))
+            sys.exit(run_and_check(quick=options.quick, only=options.only))
     except BenchError as problem:
         print(f"error: {problem}", file=sys.stderr)
         sys.exit(2)

@@ -1,5 +1,5 @@
-"""Run of a Python user for `large.py`: `large_inside.py FILE SETTINGS` simulates a file and reads
-the warnings.
+"""Simulate a file from Python for `large.py`: `large_inside.py FILE SETTINGS` also reads the
+warnings.
 """
 
 import json
@@ -18,8 +18,8 @@ def main(file: str, settings: str) -> None:
     _ = result.warnings  # as on the command line: to compute the warnings, the scenario is read
     packets = result.estimates("totals", "packets_delivered")["run"].mean
     cpu_s, peak_kb = time.process_time(), high_water_mark_kb("self")
-    taken = {"cpu_s": cpu_s, "peak_mb": (peak_kb - idle_kb) / 1024, "packets": round(packets)}
-    print(json.dumps(taken))
+    usage = {"cpu_s": cpu_s, "peak_mib": (peak_kb - idle_kb) / 1024, "packets": round(packets)}
+    print(json.dumps(usage))
 
 
 if __name__ == "__main__":

@@ -1,9 +1,10 @@
-"""Lean loops: C++ programs that simulate only one scenario each, as a lower bound of CPU time.
+"""Minimal programs: C++ programs that simulate only one network each, for comparisons of CPU time.
 
-The programs simulate the router and the cell on which the simulators are compared. These programs
-record nothing, and support no other scenario. There are two loops for the router. The first loop
+The programs simulate the router and the cell on which the simulators are compared. They record
+nothing, and support no other scenario. There are two programs for the router. The first program
 processes one event per packet, because the arrival at the bottleneck determines all later times.
-The second loop processes one event per hop, as a general simulator does.
+This program and that of the cell are lower bounds of CPU time. The second program for the router
+processes one event per hop, as many simulators do.
 """
 
 from dataclasses import dataclass
@@ -29,7 +30,7 @@ def install() -> None:
 
 @dataclass(frozen=True)
 class Cell:
-    """Downloads in the 802.11b cell, for the lean loop of the cell."""
+    """Downloads in the 802.11b cell, for the minimal program of the cell."""
 
     stations: int = 7
     flows_per_station: int = 1
@@ -41,7 +42,7 @@ class Cell:
 
 
 def router(how: str, flows: int, rtt_ms: float, limit: int, *numbers: str) -> list[str]:
-    """Return the command of a lean loop for the router. `numbers` are its duration, warm-up and
-    seed.
+    """Return the command of a minimal program for the router. `numbers` are its duration, warm-up
+    and seed.
     """
     return [str(ROUTER), *numbers, str(flows), f"{rtt_ms:g}", str(limit), how]

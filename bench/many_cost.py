@@ -20,9 +20,9 @@ from measure import BenchError, callgrind, require_release_build
 FEW, MANY = 50, 250
 
 MAX_RATIO = 1.0
-"""Goal: `simulate_many` with seeds needs at most this many times the instructions of the engine.
+"""Aim: `simulate_many` with seeds needs at most this many times the instructions of the engine.
 
-The goal was set after CPU times had been measured roughly; the first count was 0.86.
+The aim was set after CPU times had been measured roughly; the first count was 0.86.
 """
 
 INSIDE = """
@@ -89,7 +89,7 @@ def per_scenario(kind: str) -> float:
 
 
 def main() -> int:
-    """Measure, print, and write out/many_cost.json. Return 1 if the goal is missed."""
+    """Measure, print, and write out/many_cost.json. Return 1 if the aim is missed."""
     costs: dict[str, float] = {}
     for kind in KINDS:
         costs[kind] = per_scenario(kind)

@@ -95,17 +95,17 @@ class Paired:
         round."""
         return median(self.ratios)
 
-    def undecided(self, goal: float) -> bool:
-        """Return whether some rounds reach the goal and others do not."""
-        return min(self.ratios) < goal <= max(self.ratios)
+    def undecided(self, aim: float) -> bool:
+        """Return whether some rounds reach the aim and others do not."""
+        return min(self.ratios) < aim <= max(self.ratios)
 
 
-def in_turn(ours: Callable[[], Cost], peer: Callable[[], Cost], goal: float, rounds: int) -> Paired:
+def in_turn(ours: Callable[[], Cost], peer: Callable[[], Cost], aim: float, rounds: int) -> Paired:
     """Measure lasthop and the peer alternately for this number of rounds. Measure up to twice as
-    many rounds while some ratios reach the goal and others do not."""
+    many rounds while some ratios reach the aim and others do not."""
     compared = Paired([ours()], [peer()])
     while len(compared.ours) < rounds or (
-        len(compared.ours) < 2 * rounds and compared.undecided(goal)
+        len(compared.ours) < 2 * rounds and compared.undecided(aim)
     ):
         compared = Paired([*compared.ours, ours()], [*compared.peer, peer()])
     return compared

@@ -79,7 +79,7 @@ class Peer:
     long_s: float
     #: Number of rounds. Each round measures this simulator and lasthop, one after the other.
     rounds: int
-    goal: float | None
+    aim: float | None
     """Required ratio of the simulator's cost to lasthop's; None if the ratio is printed but not
     checked."""
 

@@ -3,10 +3,10 @@
     .venv/bin/python bench/profiles.py             all cases; writes the page; two minutes
     .venv/bin/python bench/profiles.py --only RED  prints the cases whose names match
 
-The cases are those of `instructions.py`, and the lean loops (`lean.py`). Each case runs with two
-durations under callgrind, which simulates the L1 data cache and the branch predictor. A cost is the
-difference of the two runs, divided by the difference of the delivered segments. All counts depend
-only on the compiled program and the simulated cache.
+The cases are those of `instructions.py`, and the minimal programs (`lean.py`). Each case runs with
+two durations under callgrind, which simulates the L1 data cache and the branch predictor. A cost is
+the difference of the two runs, divided by the difference of the delivered segments. All counts
+depend only on the compiled program and the simulated cache.
 """
 
 import argparse
@@ -39,7 +39,7 @@ L1_CACHES = {"32 kB": "32768,8,64", "48 kB": "49152,12,64"}
 OTHER_CACHES = ("--I1=32768,8,64", "--LL=33554432,16,64")
 """The other caches, which are the same in all runs."""
 DURATIONS_S = (4.0, 6.0)
-"""Simulated times of the two runs of a lean loop. [s]"""
+"""Simulated times of the two runs of a minimal program. [s]"""
 ROWS = 14
 """Largest number of rows of a table of functions or lines."""
 LEAST = 0.01
@@ -54,19 +54,19 @@ class Program:
 
     command: Sequence[str]
     durations_s: tuple[float, float]
-    is_lean: bool = False
+    is_minimal: bool = False
 
     def argv(self, duration_s: float) -> list[str]:
         """Return the command with its duration and warm-up."""
         warmup_s = self.durations_s[0] / 2
-        if self.is_lean:
+        if self.is_minimal:
             program, *settings = self.command
             return [program, f"{duration_s:g}", f"{warmup_s:g}", "1", *settings]
         return [*self.command, f"duration={duration_s:g} s", f"warmup={warmup_s:g} s"]
 
     def segments(self, printed: str) -> float:
         """Return the number of segments delivered after the warm-up."""
-        if self.is_lean:
+        if self.is_minimal:
             return float(printed.split("delivered ", 1)[1].split()[1])
         [totals] = json.loads(printed)["totals"]
         return float(totals["packets_delivered"]["mean"])
@@ -87,7 +87,11 @@ class Costs:
         return [f"{self.instructions:.0f}", *(f"{max(each, 0.0):.2f}" for each in rare)]
 
 
-HEAD = ("instructions", *(f"misses, {name}" for name in L1_CACHES), "mispredicted branches")
+HEAD = (
+    "instructions per segment",
+    *(f"L1 data cache misses, {name}" for name in L1_CACHES),
+    "mispredicted branches",
+)
 
 
 @dataclass(frozen=True)
@@ -107,18 +111,23 @@ def programs() -> dict[str, Program]:
         words = [summary, str(case.file), "1", "replications=1", *case.settings]
         return Program(words, case.runs or instructions.RUNS["short"])
 
-    lean_cell, lean_router = compiled_lean()
-    router = [lean_router, "60"]
+    minimal_cell, minimal_router = compiled_minimal_programs()
+    cell = [minimal_cell, "7", "1", str(lean.QUEUE)]
+    router = [minimal_router, "60"]
     return {
         **{name: ours(case) for name, case in instructions.CASES.items()},
-        "lean cell of seven": Program([lean_cell, "7", "1", str(lean.QUEUE)], DURATIONS_S, True),
-        "lean router by hops, 10 ms": Program([*router, "10", "15", "hops"], DURATIONS_S, True),
-        "lean router by hops, 200 ms": Program([*router, "200", "15", "hops"], DURATIONS_S, True),
+        "minimal program, cell, 7 stations": Program(cell, DURATIONS_S, True),
+        "minimal program, one event per hop, router, 10 ms": Program(
+            [*router, "10", "15", "hops"], DURATIONS_S, True
+        ),
+        "minimal program, one event per hop, router, 200 ms": Program(
+            [*router, "200", "15", "hops"], DURATIONS_S, True
+        ),
     }
 
 
-def compiled_lean() -> list[str]:
-    """Compile the lean loops with line numbers. Return the paths of the programs."""
+def compiled_minimal_programs() -> list[str]:
+    """Compile the minimal programs with line numbers. Return the paths of the programs."""
     lean.install()
     built = []
     for program in (lean.CELL, lean.ROUTER):
@@ -233,14 +242,16 @@ def main() -> None:
     """Measure the cases and write the page, or print some cases."""
     require_release_build()
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--only", type=pattern, metavar="PATTERN", help="cases whose names match")
+    parser.add_argument(
+        "--only", type=pattern, metavar="PATTERN", help="Print only cases whose names match."
+    )
     only = parser.parse_args().only
     if not instructions.has_valgrind():
-        raise BenchError("valgrind is not installed")
-    known = programs()
-    chosen = {name: case for name, case in known.items() if only is None or only.search(name)}
+        raise BenchError("valgrind: not installed: it counts the instructions")
+    cases = programs()
+    chosen = {name: case for name, case in cases.items() if only is None or only.search(name)}
     if not chosen:
-        raise BenchError(f"--only: no case matches; the cases are {', '.join(known)}")
+        raise BenchError(f"--only: no case matches; the cases are: {'; '.join(cases)}")
     with ThreadPoolExecutor(2) as pool:
         measured = dict(zip(chosen, pool.map(measure, chosen.values()), strict=True))
     if only is None:

@@ -23,15 +23,15 @@ def peers_head(title: str) -> None:
     )
 
 
-def peer_row(name: str, cost: Cost, ratio: float | None = None, goal: float | None = None) -> None:
+def peer_row(name: str, cost: Cost, ratio: float | None = None, aim: float | None = None) -> None:
     """Print the row of one simulator. Equal throughputs show that all simulators simulate the same
     cell."""
     times = "" if ratio is None else f"{ratio:.{0 if ratio >= 10 else 2}f}"
-    aim = "" if goal is None else f"{goal:.0f}"
+    shown_aim = "" if aim is None else f"{aim:.0f}"
     packets_per_s = cost.transmissions_per_s(CELL_TRANSMISSIONS)
     throughput = cost.segments_per_s * MSS_BITS / 1e6
     print(
-        f"{name:30}{cost.us_per_segment:11.3f}{packets_per_s:11.3g}{times:>8}{aim:>7}{throughput:8.3f}"
+        f"{name:30}{cost.us_per_segment:11.3f}{packets_per_s:11.3g}{times:>8}{shown_aim:>7}{throughput:8.3f}"
         f"{cost.peak_rss_mb:9.1f}  {cost.short_s:g} s and {cost.long_s:g} s",
         flush=True,
     )

@@ -26,11 +26,11 @@ POINT_S = 0.005
 accordingly. [s]"""
 
 MAX_RATIO = 1.2
-"""Goal: the cost of a point in a sweep, divided by the cost of the engine for this point, is at
+"""Aim: the cost of a point in a sweep, divided by the cost of the engine for this point, is at
 most this value."""
 
 MAX_GROWTH_MB = 60.0
-"""Goal: the peak memory with 10,000 points minus that with 1,000 points is at most this value.
+"""Aim: the peak memory with 10,000 points minus that with 1,000 points is at most this value.
 [MB]"""
 
 ROUNDS = 40
@@ -95,7 +95,7 @@ def length_of_a_point_s() -> float:
 
 
 def main() -> int:
-    """Measure, print, and write out/sweep_cost.json. Return 1 if a goal is missed."""
+    """Measure, print, and write out/sweep_cost.json. Return 1 if an aim is missed."""
     length_s = length_of_a_point_s()
     spent, _ = run(ROUNDS, [FEW, MANY], length_s)
     slopes = [[(many - few) / (MANY - FEW) for few, many in each] for each in spent]

@@ -24,8 +24,8 @@ from measure import BenchError, Cost, Run, process, slope
 ROOT = Path(__file__).parent.parent
 ENGINE = ROOT / "python/lasthop/workbench/page/engine.wasm"
 SIMULATE = ROOT / "workbench/node/simulate.mjs"
-#: Goal: largest ratio of the CPU time of WebAssembly to that of the native engine.
-GOAL = 2.5
+#: Aim: largest ratio of the CPU time of WebAssembly to that of the native engine.
+AIM = 2.5
 #: Duration of the short run divided by that of the long run.
 PART = 0.2
 
@@ -91,7 +91,7 @@ def compile_s() -> float:
 
 
 def main() -> int:
-    """Print a table. Return 1 if a scenario misses the goal."""
+    """Print a table. Return 1 if a scenario misses the aim."""
     parser = argparse.ArgumentParser(description="WebAssembly beside native")
     parser.add_argument("--rounds", type=int, default=3)
     count = parser.parse_args().rounds
@@ -104,8 +104,8 @@ def main() -> int:
         native = median(pair.native.us_per_segment for pair in pairs)
         browser = median(pair.browser.us_per_segment for pair in pairs)
         print(f"{name:12} {native:8.3f} {browser:8.3f} {ratio:6.2f}", flush=True)
-        if ratio > GOAL:
-            missed.append(f"{name}: {ratio:.2f} times native, goal {GOAL}")
+        if ratio > AIM:
+            missed.append(f"{name}: {ratio:.2f} times native, aim {AIM}")
     print(f"loading and compiling the engine: {compile_s():.2f} s")
     for line in missed:
         print(f"missed: {line}", file=sys.stderr)

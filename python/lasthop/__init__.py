@@ -47,7 +47,12 @@ if TYPE_CHECKING:
     from lasthop.prediction.prediction import Prediction
     from lasthop.report import write_report
     from lasthop.scenario.scenario import Scenario, check, schema
-    from lasthop.simulation.many import ManyResult, simulate_many
+    from lasthop.simulation.many import (
+        ArrayResult,
+        SimulateManyInterrupted,
+        SimulateManyProgress,
+        simulate_many,
+    )
     from lasthop.simulation.result import Result
     from lasthop.simulation.session import Session
     from lasthop.simulation.simulate import simulate
@@ -57,12 +62,12 @@ if TYPE_CHECKING:
     from lasthop.whatif.what_if import WhatIf, what_if
 
 __all__ = [
+    "ArrayResult",
     "Comparison",
     "ConvergenceError",
     "Emulation",
     "EngineError",
     "Explanation",
-    "ManyResult",
     "ModelError",
     "Prediction",
     "Problem",
@@ -71,6 +76,8 @@ __all__ = [
     "Scenario",
     "ScenarioError",
     "Session",
+    "SimulateManyInterrupted",
+    "SimulateManyProgress",
     "Stopped",
     "Sweep",
     "TooCostlyError",
@@ -106,12 +113,12 @@ PACKAGES = {
 """Import paths of the public subpackages and modules, by public name."""
 
 MODULES = {
+    "ArrayResult": "simulation.many",
     "Comparison": "comparison.compare",
     "ConvergenceError": "errors",
     "Emulation": "emulation",
     "EngineError": "errors",
     "Explanation": "explanation",
-    "ManyResult": "simulation.many",
     "ModelError": "errors",
     "Prediction": "prediction.prediction",
     "Problem": "errors",
@@ -120,6 +127,8 @@ MODULES = {
     "Scenario": "scenario.scenario",
     "ScenarioError": "errors",
     "Session": "simulation.session",
+    "SimulateManyInterrupted": "simulation.many",
+    "SimulateManyProgress": "simulation.many",
     "Stopped": "errors",
     "Sweep": "sweep",
     "TooCostlyError": "errors",

@@ -210,7 +210,8 @@ class Stopped(Exception):
     message : str
         Message about the results that were saved.
     finished : object, optional
-        Incomplete `Tuning` or `Sweep` with the finished results; None if nothing was finished.
+        Incomplete `Tuning`, `Sweep` or `ArrayResult` with the finished results; None if nothing was
+        finished.
     """
 
     def __init__(self, message: str, finished: Any = None) -> None:

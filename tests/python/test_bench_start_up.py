@@ -10,12 +10,12 @@ from measure import BenchError
 AIMS = {"a": 4.0, "b": 12.0}
 
 
-def test_every_command_has_a_goal() -> None:
-    aims = tomllib.loads(instructions.NUMBERS.read_text())["start"]
+def test_every_command_has_an_aim() -> None:
+    aims = tomllib.loads(instructions.COUNTS_FILE.read_text())["start"]
     assert aims.keys() == start_up.COMMANDS.keys()
 
 
-def test_a_command_above_its_goal_is_named_with_both_values() -> None:
+def test_a_command_above_its_aim_is_named_with_both_values() -> None:
     assert start_up.missed({"a": 4.0, "b": 2.5}, AIMS) == []
     assert start_up.missed({"a": 4.04, "b": 12.6}, AIMS) == [
         "a: 4.0 times the instructions of `python -c pass`, aim 4",

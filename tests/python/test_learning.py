@@ -48,6 +48,14 @@ def test_a_seed_repeats_its_episodes_and_each_episode_has_its_own_streams() -> N
     assert episode(env, 4) != first
 
 
+def test_a_seed_is_a_whole_number_of_any_type() -> None:
+    env = AccessEnv(CELL)
+    assert env.reset(seed=np.int64(3))[0].tobytes() == env.reset(seed=3)[0].tobytes()  # type: ignore[arg-type]
+    for seed in (True, -1, 1.5):
+        with pytest.raises(lh.UserError, match=f"^seed={seed}: expected a whole number from 0"):
+            env.reset(seed=seed)  # type: ignore[arg-type]
+
+
 def test_an_action_sets_its_choice() -> None:
     env = AccessEnv(CELL, path="station.sender.cwmin", choices=(0, 1023), reward=goodput)
     env.reset(seed=1)

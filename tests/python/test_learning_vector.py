@@ -169,9 +169,11 @@ def test_the_interface_is_that_of_gymnasium() -> None:
 
 REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"num_envs": 0}, "num_envs=0: must be a whole number from 1"),
+    ({"num_envs": True}, "num_envs=True: must be a whole number from 1"),
+    ({"num_envs": 2.0}, "num_envs=2.0: must be a whole number from 1"),
     ({"autoreset_mode": "never"}, "autoreset_mode='never': expected one of AutoresetMode.NEXT"),
     ({"quantities": ["cells.jian"]}, 'no quantity "jian"'),
-    ({"quantities": ["jain"]}, "quantities: jain: the list is missing"),
+    ({"quantities": ["jain"]}, "quantities: jain: missing list; expected one of cells.jain, "),
     ({"quantities": ["flows.rtt_p95_s"]}, "flows.rtt_p95_s has no value during a run"),
     ({"quantities": ["classes.jain"]}, "classes.jain has no value during a run"),
     ({"choices": ()}, "choices: must have at least one value"),
@@ -208,6 +210,30 @@ def test_invalid_actions_are_refused(actions: Any, message: str) -> None:
         envs.step(np.array(actions))
     *_, infos = envs.step(np.array([0, 0]))
     assert infos["time_s"].tolist() == [1.0, 1.0]
+
+
+@pytest.mark.parametrize("whole", [np.int64, np.uint8])
+def test_whole_numbers_of_numpy_are_accepted(whole: type) -> None:
+    envs = AccessVectorEnv(whole(2), COLLIDING, jobs=whole(1))
+    expected = AccessVectorEnv(2, COLLIDING).reset(seed=3)[0]
+    assert type(envs.num_envs) is int
+    for seed in (whole(3), [whole(3), whole(4)], np.array([3, 4], whole)):
+        assert envs.reset(seed=seed)[0].tobytes() == expected.tobytes()
+
+
+@pytest.mark.parametrize(
+    ("seed", "message"),
+    [
+        (True, "^seed=True: expected a whole number from 0$"),
+        (-1, "^seed=-1: expected"),
+        (1.5, r"^seed=1\.5: expected"),
+        ("12", "^seed='12': expected"),
+        ([1, False], r"^seed\[1\]=False: expected"),
+    ],
+)
+def test_seeds_that_are_no_whole_numbers_are_refused(seed: Any, message: str) -> None:
+    with pytest.raises(lh.UserError, match=message):
+        AccessVectorEnv(2, COLLIDING).reset(seed=seed)
 
 
 @pytest.mark.parametrize("mask", [[True], [0, 1], [False, False]])

@@ -12,7 +12,6 @@ import pandas as pd
 import pytest
 
 import lasthop as lh
-from lasthop.simulation.many import ManyInterrupted, ManyProgress
 
 from .conftest import CALL, SMALL
 
@@ -42,10 +41,10 @@ def of_one(result: lh.Result, quantity: str) -> dict[str, float]:
 
 
 def assert_equal_to_single_runs(
-    many: lh.ManyResult, scenarios: Sequence[Any], options: Sequence[Mapping[str, Any]]
+    many: lh.ArrayResult, scenarios: Sequence[Any], options: Sequence[Mapping[str, Any]]
 ) -> None:
     singles = [lh.simulate(each, **own) for each, own in zip(scenarios, options, strict=True)]
-    assert many.finished.tolist() == [True] * len(singles)
+    assert many.is_finished.tolist() == [True] * len(singles)
     for quantity, array in many.items():
         names = many.names(quantity)
         rows = array.reshape(len(singles), len(names))
@@ -156,30 +155,41 @@ def test_settings_are_lists_arrays_or_a_data_frame() -> None:
 REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"quantities": []}, "quantities: must have at least one"),
     ({"quantities": "cells.jian"}, 'no quantity "jian"; the nearest are jain'),
-    ({"quantities": "goodput_bps"}, "the list is missing; expected one of flows.goodput_bps"),
+    ({"quantities": "goodput_bps"}, "goodput_bps: missing list; expected one of flows.goodput_bps"),
     ({"quantities": "queues.jain"}, "queues.jain: queues do not have"),
     ({"quantities": [3]}, "quantities: 3: expected text"),
     ({"scenarios": []}, "scenarios: the list is empty"),
     ({"seeds": []}, "seeds: the list is empty"),
     ({"settings": []}, "settings: the list is empty"),
     ({"settings": {"cell.ap_queue": []}}, "settings cell.ap_queue: the list is empty"),
-    ({"settings": "cell.ap_queue=3"}, "neither values by path nor a list of mappings"),
-    ({"settings": [3]}, "neither values by path nor a list of mappings"),
+    (
+        {"settings": "cell.ap_queue=3"},
+        "expected a mapping of key paths, a list of mappings, or a data frame",
+    ),
+    ({"settings": [3]}, "expected a mapping of key paths, a list of mappings, or a data frame"),
     ({"seeds": [1, -1]}, r"scenario 1: seeds\[1\]=-1: expected a whole number from 0 to"),
+    ({"seeds": [True]}, r"scenario 0: seeds\[0\]=True: expected a whole number"),
     ({"seeds": [2.5]}, r"scenario 0: seeds\[0\]=2.5: expected a whole number"),
     ({"seeds": 3}, "seeds=3: expected a list of seeds"),
-    ({"seeds": [1], "settings": {"seed": 3}}, "seeds: settings have a value of `seed`, too"),
+    (
+        {"seeds": [1], "settings": {"seed": 3}},
+        "^`seed`: set by both `seeds` and `settings`; expected only one of them",
+    ),
     (
         {"seeds": [1, 2, 3], "settings": {"cell.ap_queue": [10, 20]}},
-        "lists must have the same length, one value per scenario: settings cell.ap_queue 2, seeds",
+        "^scenarios, settings, seeds: expected lists of equal length, got settings cell.ap_queue "
+        "2, seeds 3",
     ),
     (
         {"settings": {"cell.ap_queue": [10, 20], "cell.ap.cwmin": [1]}},
-        "same length, one value per scenario: settings cell.ap_queue 2, settings cell.ap.cwmin 1",
+        "lists of equal length, got settings cell.ap_queue 2, settings cell.ap.cwmin 1",
     ),
-    ({"scenarios": [QUICK] * 2, "seeds": [1]}, "same length.*: scenarios 2, seeds 1"),
+    ({"scenarios": [QUICK] * 2, "seeds": [1]}, "lists of equal length, got scenarios 2, seeds 1"),
     ({"jobs": 0}, "jobs=0: must be a whole number of threads"),
-    ({"replications": 2, "settings": {"replications": 3}}, "have a value of `replications`, too"),
+    (
+        {"replications": 2, "settings": {"replications": 3}},
+        "^`replications`: set by both `replications` and `settings`;",
+    ),
 ]
 
 
@@ -219,14 +229,16 @@ def test_a_quantity_without_any_value_is_warned_of() -> None:
 
 def test_ctrl_c_finishes_running_scenarios_and_keeps_them() -> None:
     slow = SMALL.replace('duration = "4 s"', 'duration = "2000 s"')
-    pressed: list[ManyProgress] = []
+    pressed: list[lh.SimulateManyProgress] = []
 
-    def press(progress: ManyProgress) -> None:
+    def press(progress: lh.SimulateManyProgress) -> None:
         if progress["runs_done"] >= 2 and not pressed:
             pressed.append(progress)
             os.kill(os.getpid(), signal.SIGINT)
 
-    with pytest.raises(ManyInterrupted, match=r"of 400 scenarios are finished") as caught:
+    with pytest.raises(
+        lh.SimulateManyInterrupted, match=r"of 400 scenarios are finished"
+    ) as caught:
         lh.simulate_many(
             slow,
             quantities="stations.goodput_bps",
@@ -237,9 +249,9 @@ def test_ctrl_c_finishes_running_scenarios_and_keeps_them() -> None:
         )
     [progress] = pressed
     finished = caught.value.finished
-    count = int(finished.finished.sum())
+    count = int(finished.is_finished.sum())
     assert progress["runs_done"] <= count < 400
-    assert finished.finished[:count].all(), "scenarios are begun in order, and all finish"
+    assert finished.is_finished[:count].all(), "scenarios are begun in order, and all finish"
     assert np.isfinite(finished["stations.goodput_bps"][:count]).all()
     assert np.isnan(finished["stations.goodput_bps"][count:]).all()
     alone = lh.simulate(slow, replications=1, seed=1)
@@ -250,10 +262,10 @@ def test_ctrl_c_finishes_running_scenarios_and_keeps_them() -> None:
 
 
 def test_a_second_ctrl_c_ends_running_scenarios() -> None:
-    def press(progress: ManyProgress) -> None:
+    def press(progress: lh.SimulateManyProgress) -> None:
         os.kill(os.getpid(), signal.SIGINT)
 
-    with pytest.raises(ManyInterrupted, match="0 of 3 scenarios are finished"):
+    with pytest.raises(lh.SimulateManyInterrupted, match="0 of 3 scenarios are finished"):
         lh.simulate_many(LONG, quantities="cells.jain", seeds=range(3), progress=press)
 
 
@@ -262,14 +274,14 @@ def test_progress_can_stop_the_simulation() -> None:
         lh.simulate_many(
             LONG, quantities="cells.jain", seeds=range(2), progress=lambda progress: False
         )
-    assert isinstance(caught.value.finished, lh.ManyResult)
+    assert isinstance(caught.value.finished, lh.ArrayResult)
     assert repr(caught.value.finished) == (
-        "ManyResult(0 of 2 scenarios are finished: cells.jain (2,))"
+        "ArrayResult(0 of 2 scenarios are finished: cells.jain (2,))"
     )
 
 
 def test_an_error_of_progress_is_passed_on() -> None:
-    def fail(progress: ManyProgress) -> None:
+    def fail(progress: lh.SimulateManyProgress) -> None:
         raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):

@@ -2,7 +2,7 @@
 
 use lasthop_engine::EngineError;
 use lasthop_engine::kernel::time::{Span, Time};
-use lasthop_engine::measure::{Combined, Item};
+use lasthop_engine::measure::{Item, ReplicationTable};
 use lasthop_engine::quantities::{AT_ONCE, AT_WORK, CARRIED, FOREIGN, LATENESS_P99};
 use serde_json::{Value, json};
 
@@ -41,7 +41,7 @@ pub(crate) fn report(
             items.retain(|item| !item.name.is_empty());
         }
     }
-    let mut lists = json!(Combined::of(&[&measures]));
+    let mut lists = json!(ReplicationTable::from_replications(&[&measures]));
     lists["programs"] = Value::Array(network.of_programs());
     Ok(lists)
 }

@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::estimate::estimate;
-use crate::measure::{Combined, Distribution, Goodputs, Measures, distributions_json};
+use crate::measure::{Distribution, Goodputs, Measures, ReplicationTable, distributions_json};
 use crate::record::{FrameRecord, Series};
 use crate::replication::Replication;
 use crate::scenario::{FORMAT, Scenario};
@@ -21,7 +21,7 @@ pub struct RunResult {
     /// Entries of the summary before its lists.
     head: Head,
     /// Values of all finished replications.
-    pub measured: Combined,
+    pub measured: ReplicationTable,
     /// Goodputs in the two halves of the measured time, for each finished replication; empty if
     /// nothing is measured.
     pub halves: Vec<[Goodputs; 2]>,
@@ -71,7 +71,7 @@ impl RunResult {
             duration_s: scenario.duration.seconds(),
             warmup_s: scenario.warmup.seconds(),
         };
-        let measured = Combined::of(&runs);
+        let measured = ReplicationTable::from_replications(&runs);
         let halves = replications.iter().filter_map(|run| run.halves).collect();
         let each = replications.iter_mut();
         let distributions = each.map(|run| std::mem::take(&mut run.distributions));
@@ -165,5 +165,5 @@ struct Summary<'a> {
     #[serde(flatten)]
     head: &'a Head,
     #[serde(flatten)]
-    lists: &'a Combined,
+    lists: &'a ReplicationTable,
 }

@@ -1,7 +1,7 @@
 //! The lists of a result as Python objects, without JSON text.
 
 use lasthop_engine::estimate::Estimate;
-use lasthop_engine::measure::Combined;
+use lasthop_engine::measure::ReplicationTable;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString};
@@ -12,7 +12,7 @@ pub type Named = (String, f64, Option<f64>);
 /// Returns the items of a list as dictionaries, which are equal to those of the JSON text.
 pub fn items<'py>(
     py: Python<'py>,
-    measured: &Combined,
+    measured: &ReplicationTable,
     list: &str,
 ) -> PyResult<Bound<'py, PyList>> {
     let items = PyList::empty(py);
@@ -34,7 +34,7 @@ pub fn items<'py>(
 }
 
 /// Returns the estimates of a quantity in a list. Items without an estimate are omitted.
-pub fn estimates(measured: &Combined, list: &str, quantity: &str) -> Vec<Named> {
+pub fn estimates(measured: &ReplicationTable, list: &str, quantity: &str) -> Vec<Named> {
     let items = measured.items(list);
     items
         .filter_map(|item| {

@@ -10,17 +10,17 @@ from typing import Any, Protocol
 
 from lasthop.answers.estimates import Estimate, estimates_of
 
-__all__ = ["ArrayContents", "Arrays", "estimates_in", "items_in"]
+__all__ = ["ArrayContents", "SummaryArrays", "estimates_in", "items_in"]
 
 Item = dict[str, Any]
 
 
-class Arrays(Protocol):
+class SummaryArrays(Protocol):
     """Interface to a summary that is stored as arrays; `_core.SimulationOutput` implements it."""
 
     @property
     def head_json(self) -> str:
-        """Entries of the summary before its lists, as JSON."""
+        """Entries of the summary other than lists, as JSON."""
 
     @property
     def lists(self) -> list[str]:
@@ -38,7 +38,7 @@ class ArrayContents(Mapping[str, Any]):
     first read.
     """
 
-    def __init__(self, arrays: Arrays) -> None:
+    def __init__(self, arrays: SummaryArrays) -> None:
         self._arrays = arrays
         self._lists = arrays.lists
         self._values: dict[str, Any] = json.loads(arrays.head_json)

@@ -9,7 +9,7 @@ from lasthop.batch import Batch, BatchStopped, Parts, ProgressCallback, Task, Wo
 from lasthop.errors import Stopped
 from lasthop.scenario.scenario import Scenario
 from lasthop.simulation.result import Result
-from lasthop.simulation.simulate import threads_asked
+from lasthop.simulation.simulate import thread_count
 
 KEPT = ("summary", "samples", "halves", "series")
 """Names of the stored data of each run, from which a `Result` can be created."""
@@ -40,7 +40,7 @@ class Simulations:
         self._batch = Batch(
             Parts(directory),
             KEPT,
-            threads=threads_asked(jobs),
+            threads=thread_count(jobs),
             executor=executor,
             tails=True,
             directory=directory,

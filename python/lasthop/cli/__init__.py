@@ -33,7 +33,7 @@ def main(args: Sequence[str] | None = None) -> int:
         given = joined(given)
     from lasthop.cli.boundary import run_command
     from lasthop.cli.command_line import remember
-    from lasthop.cli.direct import run
+    from lasthop.cli.fast_arguments import run
 
     remember(asked)
     return run_command(run, given)

@@ -266,16 +266,16 @@ def wrong_picture(message: str) -> str | None:
     The name after ``--plot`` is optional, so that a name without the suffix of a picture is read as
     the next argument.
     """
+    from lasthop.answers.pictures import wrong_name
     from lasthop.cli.command_line import given_after
-    from lasthop.cli.picture import OPTION, wrong_name
 
     unexpected = re.search(r"unexpected extra argument\(s\) \((.*)\)$", message)
-    name = given_after(OPTION)
+    name = given_after("--plot")
     if unexpected is None or name is None:
         return None
     is_extra = name == unexpected[1] or name in unexpected[1].split()
     is_other = name.startswith("-") or os.path.exists(name)
-    return f"{OPTION} {wrong_name(name)}" if is_extra or not is_other else None
+    return f"--plot {wrong_name(name)}" if is_extra or not is_other else None
 
 
 def commands_with(option: str) -> str:

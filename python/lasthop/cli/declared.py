@@ -1,39 +1,42 @@
 """Arguments and options of commands, declared without an import of typer.
 
 The import of typer takes a quarter of the instructions of a short simulation. Typer is needed for
-help, for errors, and for the command lines that `lasthop.cli.direct` does not read.
+help, for errors, and for the command lines that `lasthop.cli.fast_arguments` does not read.
 """
 
 from collections.abc import Callable
 from typing import Annotated, Any, NamedTuple, get_args, get_origin
 
-__all__ = ["Declared", "argument", "bad_parameter", "for_typer", "option"]
+__all__ = ["Parameter", "argument", "bad_parameter", "for_typer", "option"]
 
 
-class Declared(NamedTuple):
-    """Declaration of an argument or option: the arguments of a class of typer."""
+class Parameter(NamedTuple):
+    """Declaration of an argument or option: the arguments of typer's class of the same name."""
 
     kind: str
     """Name of the class of typer: ``Argument`` or ``Option``."""
     default: Any
+    """Default value; ``...`` for a required argument."""
     names: tuple[str, ...]
-    more: dict[str, Any]
+    """Names on the command line; empty for the name of the function's parameter."""
+    keywords: dict[str, Any]
+    """Keyword arguments of typer's class."""
 
-    def of_typer(self) -> Any:
+    def to_typer(self) -> Any:
         """Return typer's declaration."""
         import typer
 
-        return getattr(typer, self.kind)(self.default, *self.names, **self.more)
+        return getattr(typer, self.kind)(self.default, *self.names, **self.keywords)
 
 
-def argument(**more: Any) -> Declared:
+def argument(**keywords: Any) -> Parameter:
     """Return the declaration of a required argument."""
-    return Declared("Argument", ..., (), more)
+    return Parameter("Argument", ..., (), keywords)
 
 
-def option(default: Any, *names: str, **more: Any) -> Any:
-    """Return the declaration of an option. The type is that of the default of a parameter."""
-    return Declared("Option", default, names, more)
+def option(default: Any, *names: str, **keywords: Any) -> Any:
+    """Return the declaration of an option, for use as the default of a parameter."""
+    return Parameter("Option", default, names, keywords)
 
 
 def bad_parameter(message: str) -> Exception:
@@ -44,7 +47,9 @@ def bad_parameter(message: str) -> Exception:
 
 
 def for_typer(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Set the signature of a command's function to the signature that typer reads."""
+    """Replace the signature of a command's function by one with typer's declarations, and return
+    the function.
+    """
     from inspect import signature
 
     own = signature(function)
@@ -57,7 +62,7 @@ def for_typer(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _converted(value: Any) -> Any:
-    return value.of_typer() if isinstance(value, Declared) else value
+    return value.to_typer() if isinstance(value, Parameter) else value
 
 
 def _annotation(hint: Any) -> Any:

@@ -27,7 +27,7 @@ from lasthop.progress.cost_limits import MAX_MEMORY_BYTES, MAX_TIME_S
 from lasthop.scenario.scenario import Scenario, ScenarioLike
 from lasthop.scenario.typed import CsmaScenario
 from lasthop.simulation.result import Result
-from lasthop.simulation.simulate import ProgressCallback, replaced, simulate, threads_asked
+from lasthop.simulation.simulate import ProgressCallback, replaced, simulate, thread_count
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -460,7 +460,7 @@ def compare(
     >>> bool(shares.loc["sender", "predicted"] > shares.loc["reader", "predicted"])
     True
     """
-    threads_asked(jobs)
+    thread_count(jobs)
     checked = replaced(scenario, settings, replications=replications, seed=seed)
     others = measurements(checked, measured)
     if emulate or virtual:

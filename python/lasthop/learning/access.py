@@ -10,12 +10,13 @@ from numpy.typing import NDArray
 
 from lasthop.answers import names
 from lasthop.errors import UserError
+from lasthop.numeric import whole_number
 from lasthop.scenario.from_json import read_as
 from lasthop.scenario.scenario import Scenario, ScenarioLike
 from lasthop.simulation.session import Session, seconds_of
 from lasthop.simulation.simulate import replaced
 
-__all__ = ["WINDOWS", "AccessEnv", "Reward", "Task", "goodput", "goodput_if_fair"]
+__all__ = ["WINDOWS", "AccessEnv", "Reward", "Task", "goodput", "goodput_if_fair", "seed_of"]
 
 WINDOWS = (0, 1, 3, 7, 15, 31, 63, 127, 255, 511, 1023)
 """Default choices of CWmin. [slots]"""
@@ -68,6 +69,20 @@ def goodput_if_fair(reading: Mapping[str, Any]) -> float:
     """
     cell = cell_of(reading)
     return cell.goodput_bps / 1e6 * (1.0 if cell.jain is None else cell.jain)
+
+
+def seed_of(argument: str, seed: object) -> int:
+    """Return the seed of an environment, from the argument with this name.
+
+    Raises
+    ------
+    UserError
+        If the seed is not a whole number from 0.
+    """
+    number = whole_number(seed)
+    if number is None or number < 0:
+        raise UserError(f"{argument}={seed!r}: expected a whole number from 0")
+    return number
 
 
 class Task:
@@ -142,8 +157,8 @@ class AccessEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
 
     An episode is a run of the scenario from the end of its warm-up to its end, where it is
     truncated; no state is terminal. An action is the index of a choice. An observation contains the
-    goodput [Mbit/s] and the fraction of collided attempts [-] of each station and of the access
-    point. It also contains the present number of packets in the access point's queue. `names` has
+    goodput of each station [Mbit/s], the collision rate of each station and of the access point
+    [-], and the number of packets in the access point's queue. A missing value is 0. `names` has
     the name of each value. All other values of the reading are in ``info["reading"]``.
 
     Each episode has its own random streams, which are derived from the seed of the environment.
@@ -213,11 +228,16 @@ class AccessEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
             Seed of the random streams of this and the following episodes.
         options : dict, optional
             Ignored.
+
+        Raises
+        ------
+        UserError
+            If the seed is not a whole number from 0.
         """
-        super().reset(seed=seed)
+        super().reset(seed=None if seed is None else seed_of("seed", seed))
         self.close()
-        seed = int(self.np_random.integers(1, LARGEST_SEED))
-        self.session = Session(self.scenario, seed=seed)
+        drawn = int(self.np_random.integers(1, LARGEST_SEED))
+        self.session = Session(self.scenario, seed=drawn)
         self.session.run_until(self.scenario.typed.warmup_s)
         return self._observe(self.session)
 

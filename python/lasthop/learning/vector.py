@@ -12,11 +12,12 @@ from numpy.typing import NDArray
 
 from lasthop import _core
 from lasthop.answers import names
-from lasthop.answers.quantities import check_name
 from lasthop.errors import UserError
-from lasthop.learning.access import LARGEST_SEED, WINDOWS, Task
+from lasthop.learning.access import LARGEST_SEED, WINDOWS, Task, seed_of
+from lasthop.numeric import whole_number
 from lasthop.scenario.scenario import ScenarioLike, as_setting
-from lasthop.simulation.simulate import threads_asked
+from lasthop.simulation.many import SINGLE, list_and_name
+from lasthop.simulation.simulate import thread_count
 
 __all__ = ["AccessVectorEnv", "VectorReward", "goodputs", "goodputs_if_fair"]
 
@@ -30,9 +31,6 @@ REWARDED = ("cells.goodput_bps", "cells.jain")
 
 MASK = "reset_mask"
 """Option of `AccessVectorEnv.reset` with the sub-environments to reset."""
-
-SINGLE = ("cells", "aps", "totals")
-"""Lists with one item."""
 
 
 def goodputs(infos: Mapping[str, Any]) -> Numbers:
@@ -51,10 +49,13 @@ def goodputs_if_fair(infos: Mapping[str, Any]) -> Numbers:
 
 
 class AccessVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], Any]):
-    """Many `AccessEnv` that one call steps, on all processors and without Python for each.
+    """Vector environment whose `num_envs` sub-environments each behave like an `AccessEnv`.
+
+    One call of `step` advances all sub-environments in parallel, on `jobs` threads of the engine.
 
     Observations, rewards and ends of episodes of sub-environment i are bit-identical to those of an
-    `AccessEnv` with the same seed and actions. After ``reset(seed=s)``, its seed is s + i.
+    `AccessEnv` with the same seed and actions. After ``reset(seed=s)``, the seed of sub-environment
+    i is s + i.
 
     Observations have the shape (num_envs, values), and `names` has the name of each value. Rewards,
     terminations and truncations have the shape (num_envs,). Infos have ``time_s`` and the requested
@@ -65,8 +66,8 @@ class AccessVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], Any]):
     With the mode ``NEXT_STEP``, the step after the end of an episode begins the next episode and
     ignores the action. With ``SAME_STEP``, the step that ends an episode also begins the next one,
     and ``infos["final_obs"]`` has the last observation. With ``DISABLED``,
-    ``reset(options={"reset_mask": MASK})`` must begin it. ``metadata["autoreset_mode"]`` has the
-    mode.
+    ``reset(options={"reset_mask": MASK})`` must begin the next episode. The mode is in
+    ``metadata["autoreset_mode"]``.
 
     After Ctrl-C, call `reset` before the next step.
 
@@ -84,7 +85,7 @@ class AccessVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], Any]):
         Quantities in the infos, each with its list, such as ``"stations.goodput_bps"``. The
         quantities that `goodputs_if_fair` needs are always included.
     autoreset_mode : AutoresetMode
-        Begin of the next episode.
+        When the next episode begins: ``NEXT_STEP``, ``SAME_STEP`` or ``DISABLED``.
     jobs : int, optional
         Number of threads; by default one for each available processor.
 
@@ -124,25 +125,26 @@ class AccessVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], Any]):
         autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
         jobs: int | None = None,
     ) -> None:
-        if not isinstance(num_envs, int) or num_envs < 1:
+        count = whole_number(num_envs)
+        if count is None or count < 1:
             raise UserError(f"num_envs={num_envs!r}: must be a whole number from 1")
         self.mode = mode_of(autoreset_mode)
         self.metadata = {**type(self).metadata, "autoreset_mode": self.mode}
         self.task = Task(scenario, path, choices, interval_s, "AccessVectorEnv")
         self.scenario, self.path, self.choices = self.task.scenario, path, self.task.choices
         self.interval_s, self.reward, self.names = self.task.interval_s, reward, self.task.names
-        self.num_envs = num_envs
+        self.num_envs = count
         self.single_action_space = Discrete(len(self.choices))
         self.single_observation_space = self.task.observation_space()
-        self.action_space = batch_space(self.single_action_space, num_envs)
-        self.observation_space = batch_space(self.single_observation_space, num_envs)
+        self.action_space = batch_space(self.single_action_space, count)
+        self.observation_space = batch_space(self.single_observation_space, count)
         shown = list(dict.fromkeys([*REWARDED, *quantities]))
         typed = self.scenario.typed
         self.duration_s = self.scenario.checked.length_s
         self._core = _core.Sessions(
             self.scenario.checked,
-            num_envs,
-            threads_asked(jobs),
+            count,
+            thread_count(jobs),
             path=path,
             choices=[as_setting(choice) for choice in self.choices],
             begin_s=typed.warmup_s,
@@ -152,8 +154,8 @@ class AccessVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], Any]):
         self._places = self._places_of(shown)
         self._draws: list[np.random.Generator] = []
         self._observations = np.zeros(self.observation_space.shape or (), np.float32)
-        self._ended = np.zeros(num_envs, np.bool_)
-        self._begun = np.zeros(num_envs, np.bool_)
+        self._ended = np.zeros(count, np.bool_)
+        self._begun = np.zeros(count, np.bool_)
 
     def reset(
         self,
@@ -166,8 +168,8 @@ class AccessVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], Any]):
         Parameters
         ----------
         seed : int or sequence, optional
-            Seed of the random streams of this and the following episodes: s for the seeds s, s + 1,
-            and so on, or a sequence with one for each sub-environment.
+            Seeds of the sub-environments, for this and the following episodes. An integer s sets
+            the seeds s, s + 1, and so on. A sequence has one seed for each sub-environment.
         options : dict, optional
             ``{"reset_mask": MASK}`` resets only the sub-environments for which the array MASK,
             shape (num_envs,), is True. The other observations are those of the last step.
@@ -175,8 +177,8 @@ class AccessVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], Any]):
         Raises
         ------
         UserError
-            If there are not `num_envs` seeds, if the mask is not valid, or if a sub-environment
-            outside the mask has not begun.
+            If a seed is not a whole number from 0, if there are not `num_envs` seeds, if the mask
+            is not valid, or if a sub-environment outside the mask has not begun.
         """
         mask = self._mask(options)
         if not (mask | self._begun).all():
@@ -279,19 +281,28 @@ class AccessVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], Any]):
         return mask
 
     def _seed(self, seed: int | Sequence[int | None] | None, mask: NDArray[np.bool_]) -> None:
-        """Renew the random numbers from which the seeds of episodes are drawn."""
-        if seed is None or isinstance(seed, int):
-            seeds = [None if seed is None else seed + k for k in range(self.num_envs)]
-        else:
-            seeds = list(seed)
-        if len(seeds) != self.num_envs:
-            raise UserError(f"seed: {len(seeds)} seeds; expected {self.num_envs}")
+        """Reseed the random numbers from which the seeds of episodes are drawn."""
+        seeds = self._seeds(seed)
         if not self._draws:
             self._draws = [seeding.np_random(own)[0] for own in seeds]
             return
         for number in np.flatnonzero(mask):
             if seeds[number] is not None:
                 self._draws[number] = seeding.np_random(seeds[number])[0]
+
+    def _seeds(self, seed: object) -> list[int | None]:
+        """Return the seed of each sub-environment."""
+        if seed is None:
+            return [None] * self.num_envs
+        if isinstance(seed, str) or not isinstance(seed, Iterable):
+            first = seed_of("seed", seed)
+            return [first + k for k in range(self.num_envs)]
+        seeds = [
+            None if each is None else seed_of(f"seed[{k}]", each) for k, each in enumerate(seed)
+        ]
+        if len(seeds) != self.num_envs:
+            raise UserError(f"seed: {len(seeds)} seeds; expected {self.num_envs}")
+        return seeds
 
     def _indices(self, actions: NDArray[np.int64]) -> NDArray[np.int64]:
         given = np.asarray(actions)
@@ -305,8 +316,8 @@ class AccessVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], Any]):
         return given
 
     def _advance(self, indices: NDArray[np.int64], resets: NDArray[np.bool_]) -> Numbers:
-        """Reset the sub-environments of a mask, let the others with an index step, and return all
-        values.
+        """Reset the sub-environments of a mask. Advance the others by one step, if their index is
+        not -1. Return all values.
         """
         seeds = [0] * self.num_envs
         for number in np.flatnonzero(resets):
@@ -319,7 +330,7 @@ class AccessVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], Any]):
         return np.frombuffer(numbers, np.float64).reshape(self.num_envs, self._width)
 
     def _observe(self, values: Numbers, mask: NDArray[np.bool_]) -> None:
-        """Renew the observations of the sub-environments of a mask."""
+        """Update the observations of the sub-environments of a mask."""
         stations = len(self.task.stations)
         queue = values[:, self._queue, None]
         seen = np.nan_to_num(np.hstack([values[:, 1 : 2 + 2 * stations], queue]), nan=0.0)
@@ -362,24 +373,20 @@ OBSERVED = (
     ("aps", "collision_rate", False),
     ("queues", names.OCCUPANCY_PACKETS, True),
 )
-"""Observed values: list, quantity, and whether the value at the instant is observed, instead of
-that over the interval.
+"""Observed quantities: list, name, and whether the value is instantaneous (else over the
+interval).
 """
 
 
 def column_of(quantity: str) -> tuple[str, str, bool]:
-    """Return list and quantity, which are read over an interval.
+    """Return the list, the name, and False: a value over the interval.
 
     Raises
     ------
     UserError
         If there is no such quantity, or if the list is missing.
     """
-    check_name(quantity)
-    list_name, _, name = quantity.rpartition(".")
-    if not list_name:
-        raise UserError(f"quantities: {quantity}: the list is missing, as in cells.{quantity}")
-    return list_name, name, False
+    return *list_and_name(quantity), False
 
 
 def mode_of(mode: AutoresetMode | str) -> AutoresetMode:

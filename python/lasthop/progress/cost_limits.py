@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from math import ceil, floor, inf, isfinite, log10
 
 from lasthop.errors import TooCostlyError
+from lasthop.numeric import real_number
 from lasthop.progress.eta import Pace
 from lasthop.progress.steps import expect, step
 
@@ -93,8 +94,9 @@ def allowing(
         _allowed.reset(token)
 
 
-def _check(name: str, value: float) -> None:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0.0:
+def _check(name: str, value: object) -> None:
+    number = real_number(value)
+    if number is None or not number > 0.0:
         raise ValueError(f"{name} = {value!r} is no number above 0")
 
 

@@ -3,7 +3,6 @@
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from operator import index
 from os import PathLike
 from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict
 
@@ -11,24 +10,32 @@ from lasthop import _core
 from lasthop.answers.quantities import check_name, registry
 from lasthop.errors import ScenarioError, Stopped, UserError
 from lasthop.extras import need
+from lasthop.numeric import whole_number
 from lasthop.scenario.scenario import Scenario, ScenarioLike, as_setting
 from lasthop.scenario.source import FILE_KEY, Setting
-from lasthop.simulation.simulate import replaced, threads_asked
+from lasthop.simulation.simulate import replaced, thread_count
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["ManyInterrupted", "ManyProgress", "ManyResult", "simulate_many"]
+__all__ = [
+    "SINGLE",
+    "ArrayResult",
+    "SimulateManyInterrupted",
+    "SimulateManyProgress",
+    "list_and_name",
+    "simulate_many",
+]
 
 MAX_SEED = 2**53 - 1
 """Largest seed of a scenario."""
 
 SINGLE = ("cells", "aps", "totals")
-"""Lists with one item per scenario. Arrays of their quantities have one dimension."""
+"""Result lists with one item per scenario. Arrays of their quantities have one dimension."""
 
 
-class ManyProgress(TypedDict):
+class SimulateManyProgress(TypedDict):
     """Progress of `simulate_many`."""
 
     runs_done: int
@@ -37,15 +44,16 @@ class ManyProgress(TypedDict):
     """Number of all scenarios."""
 
 
-ManyProgressCallback: TypeAlias = Callable[[ManyProgress], bool | None]
+SimulateManyProgressCallback: TypeAlias = Callable[[SimulateManyProgress], bool | None]
 
-ManySettings: TypeAlias = Mapping[str, object] | Sequence[Mapping[str, object]] | Any
-"""Settings by key path, each a value or a list with one value per scenario; or one mapping per
-scenario; or a data frame with a row per scenario.
+SettingsOfMany: TypeAlias = Mapping[str, object] | Sequence[Mapping[str, object]] | Any
+"""Settings by key path. A value applies to all scenarios; a list has one value per scenario.
+Instead, one mapping per scenario or a data frame with one row per scenario is accepted. The type of
+a data frame is `Any`, because pandas is not required.
 """
 
 
-class ManyResult(Mapping[str, "NDArray[np.float64]"]):
+class ArrayResult(Mapping[str, "NDArray[np.float64]"]):
     """Results of `simulate_many`: one array of numbers per requested quantity.
 
     The keys are the requested quantities, such as ``"stations.goodput_bps"``. The shape of an array
@@ -58,11 +66,11 @@ class ManyResult(Mapping[str, "NDArray[np.float64]"]):
         self,
         arrays: Mapping[str, "NDArray[np.float64]"],
         names: Mapping[str, tuple[str, ...]],
-        finished: "NDArray[np.bool_]",
+        is_finished: "NDArray[np.bool_]",
     ) -> None:
         self._arrays = dict(arrays)
         self._names = dict(names)
-        self.finished = finished
+        self.is_finished = is_finished
         """Whether each scenario is finished, shape (scenarios,)."""
 
     def __getitem__(self, quantity: str) -> "NDArray[np.float64]":
@@ -76,7 +84,7 @@ class ManyResult(Mapping[str, "NDArray[np.float64]"]):
 
     def __repr__(self) -> str:
         shapes = ", ".join(f"{name} {array.shape}" for name, array in self.items())
-        return f"ManyResult({finished_text(self)}: {shapes})"
+        return f"ArrayResult({finished_text(self)}: {shapes})"
 
     def names(self, quantity: str) -> tuple[str, ...]:
         """Return the names of the items of a requested quantity, one per column of its array.
@@ -89,10 +97,16 @@ class ManyResult(Mapping[str, "NDArray[np.float64]"]):
         return self._names[quantity]
 
 
-class ManyInterrupted(KeyboardInterrupt):
-    """Exception: Ctrl-C interrupted `simulate_many`; `finished` has the finished scenarios."""
+class SimulateManyInterrupted(KeyboardInterrupt):
+    """Interruption of `simulate_many` by Ctrl-C.
 
-    def __init__(self, finished: ManyResult) -> None:
+    Parameters
+    ----------
+    finished : ArrayResult
+        Result with the finished scenarios.
+    """
+
+    def __init__(self, finished: ArrayResult) -> None:
         super().__init__(finished_text(finished))
         self.finished = finished
 
@@ -100,28 +114,29 @@ class ManyInterrupted(KeyboardInterrupt):
         return type(self), (self.finished,)
 
 
-def finished_text(result: ManyResult) -> str:
+def finished_text(result: ArrayResult) -> str:
     """Return a message with the number of finished scenarios."""
-    return f"{result.finished.sum()} of {len(result.finished)} scenarios are finished"
+    return f"{result.is_finished.sum()} of {len(result.is_finished)} scenarios are finished"
 
 
 def simulate_many(
     scenarios: ScenarioLike | Iterable[ScenarioLike],
     *,
     quantities: str | Sequence[str],
-    settings: ManySettings = (),
+    settings: SettingsOfMany = (),
     seeds: Iterable[int] | None = None,
     replications: int | None = None,
     tails: bool = False,
     jobs: int | None = None,
-    progress: ManyProgressCallback | None = None,
-) -> ManyResult:
+    progress: SimulateManyProgressCallback | None = None,
+) -> ArrayResult:
     """Simulate many scenarios and return the requested quantities as arrays.
 
     Use it for thousands of short simulations. The values are bit-identical to those of `simulate`
-    for each scenario, and do not depend on `jobs`. The scenarios run on threads of the engine,
-    without the GIL and without work in Python for each scenario. Every scenario is checked before
-    the first is simulated. Everything except the requested quantities is dropped immediately.
+    for each scenario, and do not depend on `jobs`. The scenarios run on threads of the engine.
+    During the simulation, no Python code runs for a scenario, and other Python threads can run.
+    Every scenario is checked before the first is simulated. Everything except the requested
+    quantities is dropped immediately.
 
     Lists in `scenarios`, `settings` and `seeds` belong together: scenario k has the k-th element of
     each list. Their lengths must be equal. For every combination of settings, use
@@ -135,24 +150,26 @@ def simulate_many(
         Quantities to return, each with its list, such as ``"stations.goodput_bps"`` or
         ``"cells.jain"``. The nomenclature lists all quantities with their units.
     settings : mapping, sequence of mappings, or data frame
-        Values to replace. In a mapping, the value of a path is one value for all scenarios, or a
-        list, tuple, range or array with a value for each: ``{"cell.ap.cwmin": [7, 15, 31]}``. In a
-        sequence, each scenario has its own mapping. A data frame has a row for each scenario.
+        Values that replace those of the scenario. In a mapping, the value of a path is one value
+        for all scenarios, or a list, tuple, range or array with a value for each:
+        ``{"cell.ap.cwmin": [7, 15, 31]}``. In a sequence, each scenario has its own mapping. A data
+        frame has a row for each scenario.
     seeds : iterable of int, optional
         Seed of each scenario; by default the scenarios have their own seeds.
     replications : int, optional
         Replications of each scenario, which replace those of the scenario. Values are means over
         the replications.
     tails : bool
-        Whether to measure also the quantities that averages do not show, see `simulate`.
+        Whether to also measure percentiles and other tail statistics, see `simulate`.
     jobs : int, optional
         Number of threads; by default one for each available processor.
     progress : callable, optional
-        Called about every 50 ms with a `ManyProgress`; the simulation stops if it returns False.
+        Called about every 50 ms with a `SimulateManyProgress`. The simulation stops if it returns
+        False.
 
     Returns
     -------
-    ManyResult
+    ArrayResult
         One array per quantity, of shape (scenarios, items), or (scenarios,) for quantities of
         ``cells``, ``aps`` and ``totals``. A `RuntimeWarning` names quantities without any value.
 
@@ -164,10 +181,10 @@ def simulate_many(
         If lists are empty or have different lengths, if there is no such quantity, if a seed is not
         valid, or if a scenario is longer than the engine supports.
     Stopped
-        If `progress` returns False; `finished` is a `ManyResult` with the finished scenarios.
-    ManyInterrupted
-        At Ctrl-C, with `finished` as for `Stopped`. After the first Ctrl-C, running scenarios are
-        finished. The second Ctrl-C ends them.
+        If `progress` returns False; `finished` is a `ArrayResult` with the finished scenarios.
+    SimulateManyInterrupted
+        If Ctrl-C interrupts the call, with `finished` as for `Stopped`. The first Ctrl-C waits for
+        the running scenarios, the second stops them.
 
     Examples
     --------
@@ -184,22 +201,22 @@ def simulate_many(
     ('reader-1', 'reader-2', 'reader-3')
     """
     need("simulate_many", "numpy")
-    threads = threads_asked(jobs)
-    asked = checked_quantities(quantities)
-    given = Given(scenarios, settings, seeds, replications)
-    pairs = [(name.rpartition(".")[0], name.rpartition(".")[2]) for name in asked]
-    core = _core.Many(given.bases, given.rows, given.seeds, pairs, tails)
+    threads = thread_count(jobs)
+    requested = checked_quantities(quantities)
+    inputs = Inputs(scenarios, settings, seeds, replications)
+    pairs = [list_and_name(quantity) for quantity in requested]
+    core = _core.Many(inputs.bases, inputs.rows, inputs.seeds, pairs, tails)
     refused = core.check(threads)
     if refused is not None:
-        with numbered(refused):
-            row = given.rows[refused if len(given.rows) > 1 else 0]
-            base = given.bases[refused if len(given.bases) > 1 else 0]
+        with prefix_errors(refused):
+            row = inputs.rows[refused if len(inputs.rows) > 1 else 0]
+            base = inputs.bases[refused if len(inputs.bases) > 1 else 0]
             Scenario(Scenario.of(base), row)
     state = core.run(threads, progress)
-    result = arrays_of(core, asked)
-    if not result.finished.all():
+    result = to_arrays(core, requested)
+    if not result.is_finished.all():
         if state == "interrupted":
-            raise ManyInterrupted(result)
+            raise SimulateManyInterrupted(result)
         raise Stopped(finished_text(result), result)
     warn_of_missing(result, tails)
     return result
@@ -213,20 +230,33 @@ def checked_quantities(quantities: str | Sequence[str]) -> list[str]:
     UserError
         If there is none, if there is no such quantity, or if the list is missing.
     """
-    asked = [quantities] if isinstance(quantities, str) else list(dict.fromkeys(quantities))
-    if not asked:
+    requested = [quantities] if isinstance(quantities, str) else list(dict.fromkeys(quantities))
+    if not requested:
         raise UserError("quantities: must have at least one quantity, such as cells.goodput_bps")
-    for name in asked:
-        if not isinstance(name, str):
-            raise UserError(f"quantities: {name!r}: expected text, such as cells.goodput_bps")
-        check_name(name)
-        if "." not in name:
-            lists = ", ".join(f"{each}.{name}" for each in registry()[name].lists)
-            raise UserError(f"quantities: {name}: the list is missing; expected one of {lists}")
-    return asked
+    for quantity in requested:
+        list_and_name(quantity)
+    return requested
 
 
-class Given:
+def list_and_name(quantity: str) -> tuple[str, str]:
+    """Return the list and the name of a quantity, such as ``"cells.jain"``.
+
+    Raises
+    ------
+    UserError
+        If there is no such quantity, or if the list is missing.
+    """
+    if not isinstance(quantity, str):
+        raise UserError(f"quantities: {quantity!r}: expected text, such as cells.goodput_bps")
+    check_name(quantity)
+    list_name, _, name = quantity.rpartition(".")
+    if not list_name:
+        lists = ", ".join(f"{each}.{name}" for each in registry()[name].lists)
+        raise UserError(f"quantities: {name}: missing list; expected one of {lists}")
+    return list_name, name
+
+
+class Inputs:
     """Scenarios, settings and seeds in the form in which the engine reads them. Each attribute has
     one element per scenario, or a single element for all of them; `rows` and `seeds` may be empty.
     """
@@ -234,7 +264,7 @@ class Given:
     def __init__(
         self,
         scenarios: ScenarioLike | Iterable[ScenarioLike],
-        settings: ManySettings,
+        settings: SettingsOfMany,
         seeds: Iterable[int] | None,
         replications: int | None,
     ) -> None:
@@ -250,18 +280,21 @@ class Given:
         self._check()
         self.bases: list[_core.Scenario] = []
         for number, source in enumerate(sources):
-            with numbered(number if many else None):
+            with prefix_errors(number if many else None):
                 base = replaced(source, (), replications=replications)
             self.bases.append(base.checked)
         if replications is not None and any(path == "replications" for path, _ in self._every()):
-            raise UserError("replications: settings have a value of `replications`, too")
+            raise UserError(
+                "`replications`: set by both `replications` and `settings`; expected only one of "
+                "them"
+            )
         if any(FILE_KEY in path or FILE_KEY in value for path, value in self._every()):
             self._read_files()
 
     def _every(self) -> Iterator[Setting]:
         return (setting for row in self.rows for setting in row)
 
-    def _rows(self, settings: ManySettings) -> list[list[Setting]]:
+    def _rows(self, settings: SettingsOfMany) -> list[list[Setting]]:
         if hasattr(settings, "to_dict") and hasattr(settings, "columns"):
             frame: Any = settings
             settings = {str(name): list(frame[name]) for name in frame.columns}
@@ -269,13 +302,13 @@ class Given:
             fixed: dict[str, str] = {}
             lists: dict[str, list[str]] = {}
             for key, value in settings.items():
-                own, path = values_of(value), str(key)
-                if isinstance(own, list):
-                    lists[path] = [as_setting(each) for each in own]
+                values, path = values_of(value), str(key)
+                if isinstance(values, list):
+                    lists[path] = [as_setting(each) for each in values]
                 else:
-                    fixed[path] = as_setting(own)
+                    fixed[path] = as_setting(values)
             paths = [str(path) for path in settings]
-            self.lengths |= {f"settings {path}": len(own) for path, own in lists.items()}
+            self.lengths |= {f"settings {path}": len(values) for path, values in lists.items()}
             count = max(map(len, lists.values()), default=1 if paths else 0)
             self._check()
             return [
@@ -285,7 +318,8 @@ class Given:
         rows = list(settings) if isinstance(settings, Iterable) else [settings]
         if isinstance(settings, str) or not all(isinstance(row, Mapping) for row in rows):
             raise UserError(
-                f"settings={settings!r}: neither values by path nor a list of mappings",
+                f"settings={settings!r}: expected a mapping of key paths, a list of mappings, or a "
+                "data frame",
                 'write {"cell.ap.cwmin": [7, 15]} or [{"cell.ap.cwmin": 7}, {"cell.ap.cwmin": 15}]',
             )
         if rows or settings != ():
@@ -301,7 +335,7 @@ class Given:
         checked = [seed_of(number, seed) for number, seed in enumerate(seeds)]
         self.lengths["seeds"] = len(checked)
         if any(path == "seed" for path, _ in self._every()):
-            raise UserError("seeds: settings have a value of `seed`, too")
+            raise UserError("`seed`: set by both `seeds` and `settings`; expected only one of them")
         return checked
 
     def _check(self) -> None:
@@ -311,17 +345,19 @@ class Given:
                 raise UserError(f"{name}: the list is empty; expected a value for each scenario")
         if len(set(self.lengths.values())) > 1:
             lengths = ", ".join(f"{name} {length}" for name, length in self.lengths.items())
-            raise UserError(f"lists must have the same length, one value per scenario: {lengths}")
+            raise UserError(
+                f"scenarios, settings, seeds: expected lists of equal length, got {lengths}"
+            )
 
     def _read_files(self) -> None:
         """Check each scenario here, because only Python reads the files that settings name."""
-        made = []
+        scenarios = []
         for number in range(max(len(self.bases), len(self.rows))):
             base = self.bases[number if len(self.bases) > 1 else 0]
             row = self.rows[number if len(self.rows) > 1 else 0]
-            with numbered(number):
-                made.append(Scenario(Scenario.of(base), row).checked)
-        self.bases, self.rows = made, []
+            with prefix_errors(number):
+                scenarios.append(Scenario(Scenario.of(base), row).checked)
+        self.bases, self.rows = scenarios, []
 
 
 def values_of(value: object) -> object:
@@ -340,20 +376,17 @@ def seed_of(number: int, seed: object) -> int:
     UserError
         If it is not a seed.
     """
-    try:
-        whole = index(seed)  # type: ignore[arg-type]
-    except TypeError:
-        whole = -1
-    if not 0 <= whole <= MAX_SEED:
+    value = whole_number(seed)
+    if value is None or not 0 <= value <= MAX_SEED:
         raise UserError(
             f"scenario {number}: seeds[{number}]={seed!r}: expected a whole number from 0 to "
             f"{MAX_SEED}"
         )
-    return whole
+    return value
 
 
 @contextmanager
-def numbered(number: int | None) -> Iterator[None]:
+def prefix_errors(number: int | None) -> Iterator[None]:
     """Make errors of a scenario begin with its index, if there is one."""
     try:
         yield
@@ -366,24 +399,24 @@ def numbered(number: int | None) -> Iterator[None]:
         raise
 
 
-def arrays_of(core: _core.Many, asked: Sequence[str]) -> ManyResult:
+def to_arrays(core: _core.Many, requested: Sequence[str]) -> ArrayResult:
     """Return the results of the engine as arrays."""
     import numpy as np
 
-    finished = np.frombuffer(core.finished(), np.bool_)
+    is_finished = np.frombuffer(core.finished(), np.bool_)
     arrays: dict[str, NDArray[np.float64]] = {}
     names: dict[str, tuple[str, ...]] = {}
-    for quantity, (own, numbers) in zip(asked, core.columns(), strict=True):
-        array = np.frombuffer(numbers, np.float64).reshape(len(finished), len(own))
-        names[quantity] = tuple(own)
+    for quantity, (items, numbers) in zip(requested, core.columns(), strict=True):
+        array = np.frombuffer(numbers, np.float64).reshape(len(is_finished), len(items))
+        names[quantity] = tuple(items)
         if quantity.rpartition(".")[0] not in SINGLE:
             arrays[quantity] = array
         else:
-            arrays[quantity] = array[:, 0] if own else np.full(len(finished), np.nan)
-    return ManyResult(arrays, names, finished)
+            arrays[quantity] = array[:, 0] if items else np.full(len(is_finished), np.nan)
+    return ArrayResult(arrays, names, is_finished)
 
 
-def warn_of_missing(result: ManyResult, tails: bool) -> None:
+def warn_of_missing(result: ArrayResult, tails: bool) -> None:
     """Warn of requested quantities without any value."""
     import numpy as np
 

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from lasthop import _core
 from lasthop.errors import UserError, nearest
+from lasthop.numeric import whole_number
 from lasthop.scenario.scenario import ScenarioLike, as_setting, blaming
 from lasthop.scenario.values import in_si
 from lasthop.simulation.result import Result
@@ -122,14 +123,17 @@ class Session:
         tails: bool = False,
         settings: Mapping[str, object] | Sequence[tuple[str, object]] = (),
     ) -> None:
-        if not isinstance(replication, int) or not 0 <= replication <= MAX_REPLICATION:
-            raise UserError(f"replication={replication!r}: expected a whole number from 0 on")
+        number = whole_number(replication)
+        if number is None or not 0 <= number <= MAX_REPLICATION:
+            raise UserError(
+                f"replication={replication!r}: expected a whole number from 0 to {MAX_REPLICATION}"
+            )
         self.scenario = replaced(
             scenario, settings, replications=1, seed=seed, series=series, frames=frames
         )
         self.changes: list[Change] = []
         self._last: dict[str, Any] | None = None
-        self._core = _core.Session(self.scenario.checked, replication, tails)
+        self._core = _core.Session(self.scenario.checked, number, tails)
 
     def __enter__(self) -> "Session":
         return self

@@ -7,12 +7,13 @@ from typing import TypeAlias, TypedDict
 
 from lasthop import _core
 from lasthop.errors import Stopped, UserError
+from lasthop.numeric import whole_number
 from lasthop.progress.cost_limits import MAX_MEMORY_BYTES, Deadline
 from lasthop.scenario.scenario import Scenario, ScenarioLike, blaming
 from lasthop.simulation.result import Result
 from lasthop.simulation.series_memory import need_room
 
-__all__ = ["MAX_JOBS", "Progress", "ProgressCallback", "replaced", "simulate", "threads_asked"]
+__all__ = ["MAX_JOBS", "Progress", "ProgressCallback", "replaced", "simulate", "thread_count"]
 
 MAX_JOBS = 1024
 """Largest accepted number of threads (`jobs`)."""
@@ -118,7 +119,7 @@ def simulate(
     >>> list(result.cells.columns)[:2]
     ['goodput_bps', 'goodput_bps_ci95']
     """
-    threads = threads_asked(jobs)
+    threads = thread_count(jobs)
     checked = replaced(
         scenario, settings, replications=replications, seed=seed, series=series, frames=frames
     )
@@ -178,13 +179,22 @@ def replaced(
         return Scenario(scenario, pairs)
 
 
-def threads_asked(jobs: int | None) -> int:
-    """Return the number of threads for `jobs`; by default one for each available processor."""
-    if jobs is not None and (not isinstance(jobs, int) or jobs < 1):
+def thread_count(jobs: int | None) -> int:
+    """Return the number of threads for `jobs`; by default one for each available processor.
+
+    Raises
+    ------
+    UserError
+        If `jobs` is not a whole number from 1 to `MAX_JOBS`.
+    """
+    if jobs is None:
+        return available_jobs()
+    count = whole_number(jobs)
+    if count is None or count < 1:
         raise UserError(f"jobs={jobs!r}: must be a whole number of threads from 1")
-    if jobs is not None and jobs > MAX_JOBS:
+    if count > MAX_JOBS:
         raise UserError(f"jobs={jobs}: at most {MAX_JOBS} threads are possible")
-    return available_jobs() if jobs is None else jobs
+    return count
 
 
 def available_jobs() -> int:

@@ -18,7 +18,7 @@ from lasthop.errors import ConvergenceError, ModelError, Stopped, TooCostlyError
 from lasthop.prediction.predict import predict
 from lasthop.progress.steps import counting
 from lasthop.scenario.scenario import Scenario
-from lasthop.simulation.simulate import threads_asked
+from lasthop.simulation.simulate import thread_count
 from lasthop.studies.study import Run, Runs, Study, Tree
 
 PREDICTION_S = 1800.0
@@ -78,7 +78,7 @@ class Plan:
             At Ctrl-C. The finished runs are kept.
         """
         parts = Parts(directory)
-        threads = threads_asked(jobs)
+        threads = thread_count(jobs)
         batch = Batch(parts, KEPT, threads=threads, executor=executor, directory=directory)
         try:
             known = self.scenarios.values()

@@ -21,7 +21,7 @@ from lasthop.progress.steps import counting
 from lasthop.scenario.origin import origin_of
 from lasthop.scenario.scenario import Scenario, ScenarioLike
 from lasthop.simulation.series_memory import need_room_in_sweep
-from lasthop.simulation.simulate import replaced, threads_asked
+from lasthop.simulation.simulate import replaced, thread_count
 from lasthop.sweep.columns import Column, column
 from lasthop.sweep.grid import Over, grid
 from lasthop.sweep.manifest import MANIFEST, write_manifest
@@ -311,10 +311,10 @@ def sweep(
         raise UserError(f"over {both}: the same path is given the value {alone[both]} as well")
     base = replaced(scenario, settings, replications=replications, seed=seed, series=series)
     into = None if directory is None else Path(directory)
-    checking = tasks_over(base, points, threads_asked(jobs))
+    checking = tasks_over(base, points, thread_count(jobs))
     tasks = list(counting("checking points", checking, len(points)))
     keys = [task.key for task in tasks]
-    at_once = threads_asked(jobs) if executor is None else 1
+    at_once = thread_count(jobs) if executor is None else 1
     values = [task.values_sampled for task in tasks]
     need_room_in_sweep(base, values, at_once, max_memory_bytes)
     parts = Parts(into)
@@ -325,7 +325,7 @@ def sweep(
     batch = Batch(
         parts,
         ("summary", SERIES) if sampled or _samples(points.paths) else ("summary",),
-        threads=threads_asked(jobs),
+        threads=thread_count(jobs),
         executor=executor,
         directory=into,
     )

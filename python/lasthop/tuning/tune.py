@@ -9,8 +9,9 @@ from typing import Any
 from lasthop.batch import Workers
 from lasthop.batch.simulations import Simulations
 from lasthop.errors import Stopped, UserError
+from lasthop.numeric import real_number, whole_number
 from lasthop.scenario.scenario import ScenarioLike
-from lasthop.simulation.simulate import replaced, threads_asked
+from lasthop.simulation.simulate import replaced, thread_count
 from lasthop.tuning.bounds import GIVE_UP, MIN_JAIN, Bounds
 from lasthop.tuning.calls import calls_of
 from lasthop.tuning.categories import categories_in_use, category_asked
@@ -140,13 +141,16 @@ def tune(
     """
     if objective not in OBJECTIVES:
         raise UserError(f'objective="{objective}": expected one of {", ".join(OBJECTIVES)}')
-    if not isinstance(give_up, int | float) or not 0.0 <= give_up < 1.0:
+    cost = real_number(give_up)
+    if cost is None or not 0.0 <= cost < 1.0:
         raise UserError(f"give_up={give_up!r}: must be a fraction from 0 to below 1")
-    if not isinstance(min_jain, int | float) or not 0.0 <= min_jain <= 1.0:
+    least = real_number(min_jain)
+    if least is None or not 0.0 <= least <= 1.0:
         raise UserError(f"min_jain={min_jain!r}: must be a Jain's index from 0 to 1")
-    if not isinstance(confirm, int) or confirm < 1:
+    candidates = whole_number(confirm)
+    if candidates is None or candidates < 1:
         raise UserError(f"confirm={confirm!r}: must be a whole number of candidates from 1")
-    threads_asked(jobs)
+    thread_count(jobs)
     base = replaced(scenario, settings, replications=replications, seed=seed)
     if not categories_in_use(base):
         raise UserError(
@@ -165,7 +169,7 @@ def tune(
         progress=progress,
     )
     try:
-        search.run(pifs=pifs, txop=txop, confirm=confirm)
+        search.run(pifs=pifs, txop=txop, confirm=candidates)
     except Interrupted:
         raise TuneInterrupted(Tuning(search)) from None
     except Stopped:

@@ -26,7 +26,7 @@ from lasthop.errors import UserError, listed
 from lasthop.scenario.origin import origin_of
 from lasthop.scenario.scenario import Scenario, ScenarioLike
 from lasthop.simulation.result import Result
-from lasthop.simulation.simulate import replaced, threads_asked
+from lasthop.simulation.simulate import replaced, thread_count
 from lasthop.whatif.cases import AS_IT_IS, Case, Cases, cases_of, scenarios_of
 from lasthop.whatif.conclusion import Advice, advised, costs, undecided
 from lasthop.whatif.differences import Change, Differences, Run
@@ -334,7 +334,7 @@ def what_if(
     >>> asked.differences[["case", "verdict"]].values.tolist()
     [['small windows', 'better']]
     """
-    threads_asked(jobs)
+    thread_count(jobs)
     for name in show:
         check_name(name)
     known = cases_of(cases)

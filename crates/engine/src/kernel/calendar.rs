@@ -29,8 +29,8 @@ const SHORTEST_DAY: u64 = 1_000;
 const NONE: u32 = u32::MAX;
 /// Flag in the index of the first entry of a day: the day has more than one event.
 const MORE: u32 = 1 << 31;
-/// Minimum number of events of a day for which [`Calendar::takes_fresh`] reports that the day has
-/// begun.
+/// Minimum number of events of a day for which [`Calendar::take_large_day_begun`] reports that the
+/// day has begun.
 const MANY: usize = 8;
 /// Number of low bits of `order` that store the insertion number of an event. The higher bits store
 /// its rank. [bits]
@@ -55,8 +55,8 @@ pub struct Calendar<T> {
     days: Box<[u32; DAYS]>,
     rest: Vec<Vec<Due>>,
     /// Whether a day with at least [`MANY`] events has begun since the last call of
-    /// [`Calendar::takes_fresh`].
-    fresh: bool,
+    /// [`Calendar::take_large_day_begun`].
+    large_day_begun: bool,
     /// One bit for each of the next [`DAYS`] days, which is set if the day has an event. `words`
     /// has one bit per word of `marked`, which is set if the word is not 0.
     marked: [u64; DAYS / WORD],
@@ -106,10 +106,10 @@ impl Due {
 }
 
 impl<T: Copy> Calendar<T> {
-    /// Returns an empty calendar. The calendar is fast if most events are inserted at most `reach`
-    /// before their time.
-    pub fn new(reach: Span) -> Calendar<T> {
-        let day_ns = (8 * reach.0 / DAYS as u64)
+    /// Returns an empty calendar. The calendar is fast if most events are inserted at most
+    /// `typical_delay` before their time.
+    pub fn new(typical_delay: Span) -> Calendar<T> {
+        let day_ns = (8 * typical_delay.0 / DAYS as u64)
             .max(SHORTEST_DAY)
             .next_power_of_two();
         Calendar {
@@ -120,7 +120,7 @@ impl<T: Copy> Calendar<T> {
             today: 0,
             days: Box::new([NONE; DAYS]),
             rest: vec![Vec::new(); DAYS],
-            fresh: false,
+            large_day_begun: false,
             marked: [0; DAYS / WORD],
             words: 0,
             years: Box::new([const { Vec::new() }; YEARS as usize]),
@@ -307,7 +307,7 @@ impl<T: Copy> Calendar<T> {
             self.begun.push(self.next);
         }
         self.begun.sort_unstable_by(|a, b| b.cmp(a));
-        self.fresh = self.begun.len() >= MANY;
+        self.large_day_begun = self.begun.len() >= MANY;
         self.next = self.begun.pop().unwrap_or(NOTHING);
     }
 
@@ -351,8 +351,8 @@ impl<T: Copy> Calendar<T> {
 
     /// Returns whether a day with at least [`MANY`] events has begun since the last call.
     #[inline(always)]
-    pub fn takes_fresh(&mut self) -> bool {
-        self.fresh && std::mem::take(&mut self.fresh)
+    pub fn take_large_day_begun(&mut self) -> bool {
+        self.large_day_begun && std::mem::take(&mut self.large_day_begun)
     }
 
     /// Returns the items of the pending events in the days that have begun, latest event first.
@@ -429,10 +429,10 @@ mod tests {
         /// the present, also before the earliest pending event.
         #[test]
         fn events_leave_as_from_a_plain_list(
-            reach in prop_oneof![Just(0_u64), Just(5_000), Just(1 << 40)],
+            typical_delay in prop_oneof![Just(0_u64), Just(5_000), Just(1 << 40)],
             moves in prop::collection::vec((0_usize..4, 0_u64..100_000, 0_u32..28, 0_usize..3), 1..400),
         ) {
-            let mut calendar = Calendar::new(Span(reach));
+            let mut calendar = Calendar::new(Span(typical_delay));
             let mut plain: Vec<(Time, usize, usize)> = Vec::new();
             let mut now = Time::ZERO;
             for (number, (kind, ahead, scale, rank)) in moves.into_iter().enumerate() {

@@ -10,8 +10,8 @@ use crate::estimate::{Estimate, estimate};
 
 /// The result lists of all replications. A value takes eight bytes per replication.
 #[derive(Clone, Debug, Default)]
-pub struct Combined {
-    lists: Vec<(&'static str, Vec<Head>)>,
+pub struct ReplicationTable {
+    lists: Vec<(&'static str, Vec<ItemHeader>)>,
     /// Values of each replication, in the order of the items and of their quantities; NaN for a
     /// missing value.
     runs: Vec<Vec<f64>>,
@@ -19,12 +19,12 @@ pub struct Combined {
 
 /// An item without its values. Consecutive items share equal labels and equal quantities.
 #[derive(Clone, Debug)]
-struct Head {
+struct ItemHeader {
     name: Box<str>,
     labels: Arc<Labels>,
     quantities: Arc<Quantities>,
     /// Index of the item's first value in the array of a replication.
-    first: usize,
+    first_value: usize,
 }
 
 type Labels = Vec<(&'static str, String)>;
@@ -33,20 +33,20 @@ type Quantities = Vec<&'static str>;
 /// An item of a result list, with its values in all replications.
 #[derive(Clone, Copy, Debug)]
 pub struct CombinedItem<'a> {
-    head: &'a Head,
+    header: &'a ItemHeader,
     runs: &'a [Vec<f64>],
 }
 
-impl Combined {
+impl ReplicationTable {
     /// Combines the measures of replications. All replications have the same lists, items and
     /// quantities.
-    pub fn of(runs: &[&Measures]) -> Combined {
+    pub fn from_replications(runs: &[&Measures]) -> ReplicationTable {
         let Some(measures) = runs.first() else {
-            return Combined::default();
+            return ReplicationTable::default();
         };
         let mut last = (Arc::new(Vec::new()), Arc::new(Vec::new()));
-        let mut first = 0;
-        let mut head = |item: &Item| {
+        let mut first_value = 0;
+        let mut header = |item: &Item| {
             let quantities = item.values.iter().map(|&(quantity, _)| quantity);
             if last.0.iter().ne(&item.labels) {
                 last.0 = Arc::new(item.labels.clone());
@@ -54,18 +54,18 @@ impl Combined {
             if last.1.iter().copied().ne(quantities.clone()) {
                 last.1 = Arc::new(quantities.collect());
             }
-            let own = first;
-            first += item.values.len();
-            Head {
+            let own = first_value;
+            first_value += item.values.len();
+            ItemHeader {
                 name: item.name.as_str().into(),
                 labels: Arc::clone(&last.0),
                 quantities: Arc::clone(&last.1),
-                first: own,
+                first_value: own,
             }
         };
         let lists = measures.lists.iter();
-        let lists = lists.map(|(list, items)| (*list, items.iter().map(&mut head).collect()));
-        Combined {
+        let lists = lists.map(|(list, items)| (*list, items.iter().map(&mut header).collect()));
+        ReplicationTable {
             lists: lists.collect(),
             runs: runs.iter().map(|run| run.values()).collect(),
         }
@@ -81,12 +81,12 @@ impl Combined {
         self.lists.iter().map(|&(list, _)| list)
     }
 
-    /// Returns the items of a list; nothing if there is no such list.
+    /// Returns the items of a list; an empty iterator if there is no such list.
     pub fn items(&self, list: &str) -> impl Iterator<Item = CombinedItem<'_>> {
         let lists = self.lists.iter().filter(move |(own, _)| *own == list);
-        let heads = lists.flat_map(|(_, heads)| heads);
-        heads.map(|head| CombinedItem {
-            head,
+        let headers = lists.flat_map(|(_, headers)| headers);
+        headers.map(|header| CombinedItem {
+            header,
             runs: &self.runs,
         })
     }
@@ -101,20 +101,20 @@ impl Combined {
 impl<'a> CombinedItem<'a> {
     /// Returns the name of the item.
     pub fn name(&self) -> &'a str {
-        &self.head.name
+        &self.header.name
     }
 
     /// Returns the names and texts of the labels.
     pub fn labels(&self) -> impl Iterator<Item = (&'static str, &'a str)> + use<'a> {
-        let labels = self.head.labels.iter();
+        let labels = self.header.labels.iter();
         labels.map(|(label, text)| (*label, text.as_str()))
     }
 
-    /// Returns the mean of each quantity over the replications. A quantity with a missing value in
-    /// any replication is omitted.
+    /// Returns the estimate (mean and confidence interval) of each quantity over the replications. A
+    /// quantity with a missing value in any replication is omitted.
     pub fn estimates(&self) -> impl Iterator<Item = (&'static str, Estimate)> + use<'a> {
         let item = *self;
-        let quantities = self.head.quantities.iter().enumerate();
+        let quantities = self.header.quantities.iter().enumerate();
         let mut each = Vec::with_capacity(self.runs.len());
         quantities.filter_map(move |(position, &quantity)| {
             each.clear();
@@ -126,11 +126,11 @@ impl<'a> CombinedItem<'a> {
         })
     }
 
-    /// Returns the mean of a quantity; `None` if the item does not have the quantity, or if a value
-    /// is missing in any replication.
+    /// Returns the estimate (mean and confidence interval) of a quantity; `None` if the item does not
+    /// have the quantity, or if a value is missing in any replication.
     pub fn estimate(&self, quantity: &str) -> Option<Estimate> {
         let position = self
-            .head
+            .header
             .quantities
             .iter()
             .position(|own| *own == quantity)?;
@@ -141,8 +141,8 @@ impl<'a> CombinedItem<'a> {
 
     /// Returns the value of a quantity in each replication; NaN for a missing value.
     fn values(&self, position: usize) -> impl Iterator<Item = f64> + use<'a> {
-        let place = self.head.first + position;
-        self.runs.iter().map(move |run| run[place])
+        let index = self.header.first_value + position;
+        self.runs.iter().map(move |run| run[index])
     }
 }
 
@@ -161,24 +161,24 @@ impl Serialize for CombinedItem<'_> {
     }
 }
 
-impl Serialize for Combined {
+impl Serialize for ReplicationTable {
     /// Writes the lists of the result, with means and confidence intervals.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(self.lists().map(|list| (list, Sequence(self, list))))
+        serializer.collect_map(self.lists().map(|list| (list, ListEstimates(self, list))))
     }
 }
 
 /// A result list, which serialises to a sequence of its items.
-struct Sequence<'a>(&'a Combined, &'static str);
+struct ListEstimates<'a>(&'a ReplicationTable, &'static str);
 
-impl Serialize for Sequence<'_> {
+impl Serialize for ListEstimates<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_seq(self.0.items(self.1))
     }
 }
 
 /// The values of all lists, by list, item, quantity and replication.
-struct Samples<'a>(&'a Combined);
+struct Samples<'a>(&'a ReplicationTable);
 
 impl Serialize for Samples<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -187,7 +187,7 @@ impl Serialize for Samples<'_> {
 }
 
 /// The values of a list, by item, quantity and replication.
-struct ListSamples<'a>(&'a Combined, &'static str);
+struct ListSamples<'a>(&'a ReplicationTable, &'static str);
 
 impl Serialize for ListSamples<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -201,7 +201,7 @@ struct ItemSamples<'a>(CombinedItem<'a>);
 
 impl Serialize for ItemSamples<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let quantities = self.0.head.quantities.iter().enumerate();
+        let quantities = self.0.header.quantities.iter().enumerate();
         serializer.collect_map(quantities.map(|(position, quantity)| {
             let each: Vec<f64> = self.0.values(position).collect();
             (quantity, each)

@@ -24,7 +24,7 @@ mod waits;
 mod web;
 mod wlan;
 
-pub use self::combined::{Combined, CombinedItem};
+pub use self::combined::{CombinedItem, ReplicationTable};
 pub(crate) use self::conservation::{check as check_conservation, check_fractions};
 pub use self::distributions::{Distribution, distributions_json};
 pub use self::goodputs::Goodputs;

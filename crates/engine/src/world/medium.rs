@@ -97,14 +97,14 @@ impl Medium {
         match self {
             Medium::Cell(cell) => cell.advance(now, sources, watch, packet),
             Medium::AggregatingCell(_) | Medium::ConflictGraph(_) => {
-                self.advance_apart(now, sources, watch, packet)
+                self.advance_other_medium(now, sources, watch, packet)
             }
         }
     }
 
     /// Performs [`Medium::advance`] if the medium is of a variant other than `Cell`.
     #[inline(never)]
-    fn advance_apart(
+    fn advance_other_medium(
         &mut self,
         now: Time,
         sources: &mut impl Greedy,

@@ -159,7 +159,7 @@ impl<'a> World<'a> {
         let users: Vec<Flow> = scenario.users().collect();
         let wires = Wires::new(scenario, radio.cell(), streams);
         let queues = radio.queues().count();
-        let reach = wires::reach_of(scenario);
+        let reach = wires::longest_delay_of(scenario);
         let bin = wires::bin_of(scenario);
         let shared = scenario.bottleneck.as_ref();
         let mut world = World {
@@ -235,7 +235,7 @@ impl<'a> World<'a> {
     fn step(&mut self, until: Time, watch: &mut Watch<'_>) -> bool {
         let (pending, slot) = self.network.clock.first();
         let (arrives, link) = self.network.wires.carried.first();
-        if self.network.wires.carried.takes_fresh() {
+        if self.network.wires.carried.take_large_day_begun() {
             self.prefetch();
         }
         let medium = self.radio.deadline();
@@ -285,7 +285,7 @@ impl<'a> World<'a> {
         self.lose_dropped();
         match off {
             OffAir::Nothing => {}
-            OffAir::Several => self.come_off_in_turn(now),
+            OffAir::Several => self.receive_simultaneous(now),
             OffAir::AtStation => self.arrive(now, &mut packet),
             OffAir::AtAccessPoint => self.come_to_access_point(now, &mut packet),
         }
@@ -305,7 +305,7 @@ impl<'a> World<'a> {
 
     /// Processes several packets that were received from the air simultaneously.
     #[inline(never)]
-    fn come_off_in_turn(&mut self, now: Time) {
+    fn receive_simultaneous(&mut self, now: Time) {
         let mut received = std::mem::take(&mut self.received);
         self.radio.swap_received(&mut received);
         for (off, packets) in received.runs() {

@@ -13,7 +13,7 @@ use super::routes::{Routes, Stop, WIRED};
 use super::wired::{Label, WiredLink};
 use crate::bottleneck::{self, Passed};
 use crate::cell::Cell;
-use crate::kernel::arrivals::Arrivals;
+use crate::kernel::arrivals::ArrivalQueue;
 use crate::kernel::streams::Streams;
 use crate::kernel::time::{Span, Time};
 use crate::link::{self, Link};
@@ -34,7 +34,7 @@ pub(crate) struct Wires {
     pub(super) routes: Routes,
     /// Packets on links, ordered by their arrival times at the end of the link. If the times are
     /// equal, the order is that of the link numbers.
-    pub(super) carried: Arrivals<Packet>,
+    pub(super) carried: ArrivalQueue<Packet>,
     pub(super) gate: Gate,
     /// Link number of the virtual shared bottleneck.
     bottleneck: Option<usize>,
@@ -81,7 +81,7 @@ impl Wires {
         let links = links_of(scenario, &mut routes, streams);
         routes.lay_legs(&links);
         Wires {
-            carried: Arrivals::new(reach_of(scenario), links.len()),
+            carried: ArrivalQueue::new(longest_delay_of(scenario), links.len()),
             links,
             routes,
             gate: Gate {
@@ -237,7 +237,7 @@ pub(super) fn bin_of(scenario: &Scenario) -> Span {
 
 /// Returns the longest time that a packet spends on any link without queueing: delay, jitter, and
 /// the transmission time of a full packet.
-pub(super) fn reach_of(scenario: &Scenario) -> Span {
+pub(super) fn longest_delay_of(scenario: &Scenario) -> Span {
     let wire = &scenario.wire;
     let wires = [&wire.rate, &wire.back].map(|rate| (wire.delay, rate.bps()));
     let links = scenario

@@ -7,6 +7,7 @@ from typing import Any, Literal, Self
 
 from lasthop.errors import UserError
 from lasthop.models.choices import Choices
+from lasthop.numeric import real_number
 
 Order = Literal["fifo", "rounds", "airtime"]
 """Order of service of a queue: packets by arrival, one aggregate per station in turn, or the same
@@ -71,10 +72,8 @@ def _sizes(value: object) -> Mapping[str, float]:
 
 def _size(name: object, size: object) -> float:
     try:
-        if isinstance(size, bool) or not isinstance(size, (str, int, float)):
-            raise TypeError
-        result = float(size)
-    except (TypeError, ValueError):
+        result = float(size) if isinstance(size, str) else real_number(size) or 0.0
+    except ValueError:
         result = 0.0
     if not (name and isfinite(result) and result >= 1.0):
         raise UserError(

@@ -158,7 +158,7 @@ impl Network {
         let flow = &self.flows.states[ack.flow as usize];
         let deferred = &self.flows.deferred;
         let is_next = at <= flow.timer.min(deferred.acks_until) && !flow.has_deferred;
-        if is_next || self.becomes_next(at, ack) {
+        if is_next || self.catch_up_or_defer(at, ack) {
             self.take_ack(at, ack);
         }
     }
@@ -167,7 +167,7 @@ impl Network {
     /// unchanged, they are processed first, and the value is true. If an event may change the
     /// sender, the ACK is deferred.
     #[inline(never)]
-    fn becomes_next(&mut self, at: Time, ack: &Packet) -> bool {
+    fn catch_up_or_defer(&mut self, at: Time, ack: &Packet) -> bool {
         let index = ack.flow as usize;
         let may = !self.flows.states[index].has_deferred && self.may_take(at, index);
         if may {

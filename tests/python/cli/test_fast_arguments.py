@@ -12,7 +12,7 @@ import typer
 from lasthop.cli import simulate as module
 from lasthop.cli.app import Command
 from lasthop.cli.declared import for_typer
-from lasthop.cli.direct import values_of
+from lasthop.cli.fast_arguments import values_of
 from lasthop.cli.screen import echo
 
 DIRECT = (
