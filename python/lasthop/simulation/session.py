@@ -283,7 +283,7 @@ class Session:
         UserError
             If the setting cannot change during a simulation.
         """
-        text = as_setting(value)
+        text = as_setting(value, path)
         with blaming({path: f"set({path!r}, {value!r})"}):
             changed = self._core.set(path, text)
         if not changed:

@@ -164,7 +164,11 @@ def table(over: object, named: str) -> Grid:
     for index, row in enumerate(rows, start=1):
         if list(map(str, row)) != paths:
             raise UserError(f"{named}: point {index}: expected the paths {', '.join(paths)}")
-    return of_rows(paths, [[as_setting(value) for value in row.values()] for row in rows], named)
+    return of_rows(
+        paths,
+        [[as_setting(value, str(path)) for path, value in row.items()] for row in rows],
+        named,
+    )
 
 
 def from_csv(path: Path, named: str) -> Grid:
