@@ -129,9 +129,9 @@ class Simulator:
 
     name: str
     router_segments: float
-    """Number of segments by which the long run exceeds the short run, for a router. The next field
-    is this number for a cell."""
+    """Number of segments by which the long run exceeds the short run, for a router."""
     cell_segments: float
+    """Number of segments by which the long run exceeds the short run, for a cell."""
     #: Whether the CPU time per point is limited.
     budgeted: bool
     command: Callable[[Point, list[str]], Sequence[str] | None]
@@ -277,7 +277,7 @@ def main(*, quick: bool, axes: Sequence[Axis] = AXES) -> None:
     else:
         print(skipped)
     simulators = [each for each in SIMULATORS if each.name != "htsim" or skipped is None]
-    entries = [entry for entry in known() if entry.axis not in axes]
+    entries = [entry for entry in stored() if entry.axis not in axes]
     for axis in axes:
         entries += along(axis, simulators, quick=quick, keep=entries)
 
@@ -376,17 +376,25 @@ def throughput_apart(entry: Entry, entries: Sequence[Entry]) -> float:
     return 0.0
 
 
-def known() -> list[Entry]:
+def stored() -> list[Entry]:
     """Return the stored results."""
     return [Entry(**each) for each in json.loads(OUT.read_text())] if OUT.exists() else []
 
 
 if __name__ == "__main__":
     require_release_build()
-    parser = argparse.ArgumentParser(description="cost per segment as networks grow")
-    parser.add_argument("--quick", action="store_true", help="each point once, twenty seconds")
-    parser.add_argument("--axis", action="append", choices=AXES)
-    parser.add_argument("--page", action="store_true", help="write the table and the picture")
+    parser = argparse.ArgumentParser(description="Measure the cost per segment as networks grow.")
+    parser.add_argument(
+        "--quick",
+        action="store_true",
+        help="Run each point once; give each other simulator 20 s per point.",
+    )
+    parser.add_argument(
+        "--axis", action="append", choices=AXES, help="Measure only this axis; can be repeated."
+    )
+    parser.add_argument(
+        "--page", action="store_true", help="Write the table and the picture; measure nothing."
+    )
     options = parser.parse_args()
     if options.page:
         import growth_page

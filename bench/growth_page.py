@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from dumbbell import TRANSMISSIONS
-from growth import SAME, SIMULATORS, Axis, Entry, known, short, throughput_apart
+from growth import SAME, SIMULATORS, Axis, Entry, short, stored, throughput_apart
 from measure import BenchError, Cost
 from pages import rewrite, table
 from report import CELL_TRANSMISSIONS
@@ -44,9 +44,9 @@ STYLES: Mapping[str, tuple[str, str]] = {
 
 def main() -> None:
     """Write the table and the picture."""
-    entries = known()
+    entries = stored()
     if not entries:
-        raise BenchError("out/growth.json: not there; `bench/growth.py` writes it")
+        raise BenchError("out/growth.json: file not found\nhint: run `bench/growth.py`")
     picture(entries).savefig(IMAGE)
     rewrite(PAGE, {SECTION: rows(entries)}, {SECTION: PICTURE})
 

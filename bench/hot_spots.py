@@ -10,9 +10,10 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 CELL = ("cell_speed",)
-"""Example program of the engine that simulates a cell. The next constant is the program that
-simulates a router. These programs have debug symbols, unlike the Python extension."""
+"""Example program of the engine that simulates a cell. It has debug symbols, unlike the Python
+extension."""
 ROUTER = ("summary", str(Path(__file__).parent / "cases" / "dumbbell.toml"))
+"""Example program of the engine that simulates a router, with its argument."""
 LINES = 15
 
 

@@ -12,6 +12,7 @@ import pytest
 import typer
 
 import lasthop
+import lasthop.learning
 from lasthop import _core
 from lasthop.cli.app import app
 from lasthop.explanation.terms import glossary
@@ -215,6 +216,7 @@ def test_terms_are_in_order_and_name_settings_quantities_or_commands() -> None:
 def test_every_public_name_is_documented() -> None:
     reference = (DOCS / "reference" / "python.rst").read_text("utf-8")
     names = set(lasthop.__all__) - {"__version__", "relay"} | set(lasthop.relay.__all__)
+    names |= set(lasthop.learning.__all__) - {"WINDOWS", "Reward", "VectorReward"}
     assert set(re.findall(r"^\.\. auto\w+:: (\w+)", reference, re.M)) == names
     page = (DOCS / "python.md").read_text("utf-8")
     assert {name for name in names if f"`{name}`" not in page} == set()

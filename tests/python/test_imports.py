@@ -63,9 +63,11 @@ def test_circles_are_found() -> None:
 
 # -- Python ------------------------------------------------------------------------------------
 
-FOUNDATIONS = {"_core", "errors", "extras", "progress", "references", "scenario"}
-"""Packages that most other packages may import: errors, progress of long steps, the
-checked scenario.
+FOUNDATIONS = {
+    *("_core", "arguments", "errors", "extras", "numeric", "progress", "references", "scenario"),
+}
+"""Packages that most other packages may import: errors, checks of arguments, progress of long
+steps, the checked scenario.
 """
 
 SIMULATED = {*FOUNDATIONS, "answers", "simulation"}
@@ -76,16 +78,18 @@ ENTRY_POINTS = ("cli", "__main__")
 
 MAY_IMPORT: Mapping[str, Set[str]] = {
     "errors": set(),
+    "numeric": set(),
+    "arguments": {"errors"},
     "references": set(),
     "extras": {"errors"},
-    "progress": {"errors"},
-    "scenario": {"_core", "errors", "references"},
+    "progress": {"errors", "numeric"},
+    "scenario": {"_core", "arguments", "errors", "references"},
     "channel": {"_core"},
     "control": {"_core"},
     # Models read typed values of scenarios, and never run anything.
     "stability": {"errors", "progress"},
     "answers": FOUNDATIONS,
-    "models": {"answers", "errors", "progress", "scenario", "stability"},
+    "models": {"answers", "errors", "numeric", "progress", "scenario", "stability"},
     "warnings": {"_core", "answers", "channel", "errors", "models", "scenario"},
     # Only `display` and `plot` show answers.
     # They import `answers`, which refers to them only by name.

@@ -335,9 +335,9 @@ class AccessVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], Any]):
             raise UserError(f"seed: {len(seeds)} seeds; expected {self.num_envs}")
         return seeds
 
-    def _indices(self, actions: NDArray[np.int64]) -> NDArray[np.int64]:
+    def _indices(self, actions: Any) -> NDArray[np.int64]:
         try:
-            given = np.asarray(actions)
+            given: NDArray[Any] = np.asarray(actions)
         except ValueError:  # rows of different lengths
             given = np.empty(0)
         if given.shape != (self.num_envs,):

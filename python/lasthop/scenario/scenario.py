@@ -281,12 +281,12 @@ def as_pairs(
     UserError
         If it is neither a mapping nor a list of pairs.
     """
-    given: object = settings.items() if isinstance(settings, Mapping) else settings
+    given: Any = settings.items() if isinstance(settings, Mapping) else settings
     pairs = list(given) if isinstance(given, Iterable) and not isinstance(given, str) else [given]
     for pair in pairs:
         if not isinstance(pair, list | tuple) or len(pair) != 2 or not isinstance(pair[0], str):
             raise UserError(
-                f"settings={short(settings)}: expected a mapping from key paths to values, or pairs",
+                f"settings={short(settings)}: expected a mapping of key paths, or pairs",
                 'write {"cell.ap.cwmin": 15}',
             )
     return [(path, value) for path, value in pairs]

@@ -181,9 +181,10 @@ def contents(source: str | PathLike[str] | Mapping[str, Any]) -> tuple[bytes, st
             return sys.stdin.buffer.read(MAX_BYTES), "<stdin>"
         if not source.strip():
             raise ScenarioError([Problem(f'"{source}"', None, "", "the name is empty", None)])
-    if not isinstance(source, str | PathLike):
+    other: object = source
+    if not isinstance(other, str | PathLike):
         message = "is no scenario; expected a file name, text, a mapping or a Scenario"
-        raise ScenarioError([Problem(short(source), None, "", message, None)])
+        raise ScenarioError([Problem(short(other), None, "", message, None)])
     path = Path(source)
     if not str(path).strip():
         raise ScenarioError([Problem(f'"{path}"', None, "", "the name is empty", None)])

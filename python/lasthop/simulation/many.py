@@ -4,7 +4,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from os import PathLike
-from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypedDict
 
 from lasthop import _core
 from lasthop.answers.quantities import check_name, registry
@@ -47,10 +47,24 @@ class SimulateManyProgress(TypedDict):
 
 SimulateManyProgressCallback: TypeAlias = Callable[[SimulateManyProgress], bool | None]
 
-SettingsOfMany: TypeAlias = Mapping[str, object] | Sequence[Mapping[str, object]] | Any
+
+class DataFrame(Protocol):
+    """Interface of a data frame, such as that of pandas."""
+
+    @property
+    def columns(self) -> Iterable[Any]:
+        """Names of the columns."""
+
+    def __getitem__(self, column: Any, /) -> Any:
+        """Return a column."""
+
+    def to_dict(self) -> Any:
+        """Return the data frame as a dictionary."""
+
+
+SettingsOfMany: TypeAlias = Mapping[str, object] | Sequence[Mapping[str, object]] | DataFrame
 """Settings by key path. A value applies to all scenarios; a list has one value per scenario.
-Instead, one mapping per scenario or a data frame with one row per scenario is accepted. The type of
-a data frame is `Any`, because pandas is not required.
+Instead, one mapping per scenario or a data frame with one row per scenario is accepted.
 """
 
 
@@ -139,7 +153,7 @@ def is_same(array: "NDArray[Any]", other: "NDArray[Any]") -> bool:
     missing = np.isnan(array)
     if not np.array_equal(missing, np.isnan(other)):
         return False
-    return array[~missing].tobytes() == other[~missing].tobytes()
+    return bool(array[~missing].tobytes() == other[~missing].tobytes())
 
 
 def finished_text(result: ArrayResult) -> str:
@@ -209,7 +223,7 @@ def simulate_many(
         If lists are empty or have different lengths, if there is no such quantity, if a seed is not
         valid, or if a scenario is longer than the engine supports.
     Stopped
-        If `progress` returns False; `finished` is a `ArrayResult` with the finished scenarios.
+        If `progress` returns False; `finished` is an `ArrayResult` with the finished scenarios.
     SimulateManyInterrupted
         If Ctrl-C interrupts the call, with `finished` as for `Stopped`. The first Ctrl-C waits for
         the running scenarios, the second stops them.
@@ -301,8 +315,9 @@ class Inputs:
     ) -> None:
         sources: list[ScenarioLike]
         # Bytes are no scenario, and no list either: the check of the scenario refuses them.
-        single = str | PathLike | Mapping | Scenario | bytes
-        many = isinstance(scenarios, Iterable) and not isinstance(scenarios, single)
+        many = isinstance(scenarios, Iterable) and not isinstance(
+            scenarios, str | bytes | PathLike | Mapping | Scenario
+        )
         sources = list(scenarios) if many else [scenarios]  # type: ignore[arg-type, list-item]
         if replications is not None and whole_number(replications) is None:
             raise UserError(f"replications={short(replications)}: expected a whole number from 1")
@@ -326,16 +341,15 @@ class Inputs:
     def _every(self) -> Iterator[Setting]:
         return (setting for row in self.rows for setting in row)
 
-    def _rows(self, settings: SettingsOfMany) -> list[list[Setting]]:
+    def _rows(self, settings: Any) -> list[list[Setting]]:
         if hasattr(settings, "to_dict") and hasattr(settings, "columns"):
-            frame: Any = settings
-            names = [str(name) for name in frame.columns]
+            names = [str(name) for name in settings.columns]
             if (name := next((own for own in names if names.count(own) > 1), None)) is not None:
                 raise UserError(
                     f"settings: the data frame has several columns {name}; expected each key path "
                     "once"
                 )
-            settings = {str(name): list(frame[name]) for name in frame.columns}
+            settings = {str(name): list(settings[name]) for name in settings.columns}
         if isinstance(settings, Mapping):
             fixed: dict[str, str] = {}
             lists: dict[str, list[str]] = {}
@@ -356,8 +370,8 @@ class Inputs:
         rows = list(settings) if isinstance(settings, Iterable) else [settings]
         if isinstance(settings, str) or not all(isinstance(row, Mapping) for row in rows):
             raise UserError(
-                f"settings={short(settings)}: expected a mapping of key paths, a list of mappings, or a "
-                "data frame",
+                f"settings={short(settings)}: expected a mapping of key paths, a list of mappings, "
+                "or a data frame",
                 'write {"cell.ap.cwmin": [7, 15]} or [{"cell.ap.cwmin": 7}, {"cell.ap.cwmin": 15}]',
             )
         if rows or settings != ():
