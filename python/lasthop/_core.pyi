@@ -162,7 +162,6 @@ class Sessions:
         choices: list[str],
         begin_s: float,
         interval_s: float,
-        shortest_s: float,
         columns: list[tuple[str, str, bool]],
     ) -> Sessions: ...
     @property

@@ -78,8 +78,6 @@ struct Plan {
     choices: Vec<scenario::Scenario>,
     begin: Time,
     interval_ns: u64,
-    /// Shortest step. A shorter rest of the run belongs to the last step.
-    shortest_ns: u64,
     columns: Vec<Column>,
     /// Number of items of each column.
     items: Vec<usize>,
@@ -95,11 +93,10 @@ enum Failure {
 #[pymethods]
 impl Sessions {
     /// Prepares `count` sessions on `jobs` threads. Each choice is a value of the key path `path`. A session begins at
-    /// `begin_s`, and a step takes `interval_s`; no step is shorter than `shortest_s`. `columns` are list, quantity, and
-    /// whether the current value is read.
+    /// `begin_s`, and a step takes `interval_s`. `columns` are list, quantity, and whether the current value is read.
     #[new]
     #[allow(clippy::too_many_arguments)] // called from one place, with names
-    #[pyo3(signature = (scenario, count, jobs, *, path, choices, begin_s, interval_s, shortest_s, columns))]
+    #[pyo3(signature = (scenario, count, jobs, *, path, choices, begin_s, interval_s, columns))]
     fn new(
         py: Python<'_>,
         scenario: &Bound<'_, Scenario>,
@@ -109,7 +106,6 @@ impl Sessions {
         choices: Vec<String>,
         begin_s: f64,
         interval_s: f64,
-        shortest_s: f64,
         columns: Vec<Column>,
     ) -> PyResult<Sessions> {
         let own = scenario.get();
@@ -123,7 +119,6 @@ impl Sessions {
             choices,
             begin: Time(nanoseconds(begin_s)),
             interval_ns: nanoseconds(interval_s),
-            shortest_ns: nanoseconds(shortest_s),
             columns,
             items: Vec::new(),
         };
@@ -274,9 +269,7 @@ impl Plan {
                     .change(to)
                     .map_err(|_| Failure::Refused("a choice is fixed".to_owned()))?;
                 let end = Time(self.scenario.duration.0);
-                let to = session.now().0.saturating_add(self.interval_ns);
-                let is_last = to.saturating_add(self.shortest_ns) > end.0;
-                if is_last { end } else { Time(to) }
+                Time(session.now().0.saturating_add(self.interval_ns)).min(end)
             }
             (Order::Step(_), None) => {
                 return Err(Failure::Refused(

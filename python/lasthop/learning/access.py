@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, overload
 
 import gymnasium
 import numpy as np
@@ -25,10 +25,12 @@ WINDOWS = (0, 1, 3, 7, 15, 31, 63, 127, 255, 511, 1023)
 LARGEST_SEED = 2**31 - 1
 
 SHORTEST_S = 1e-6
-"""Shortest time between two actions. If less than this time would remain after a step, the step
-includes the remainder. For example, three steps of 1/3 s, rounded to nanoseconds, end 1 ns before
-the end of one second. [s]
+"""Shortest time between two actions. An episode is over if less than this time remains. For
+example, three steps of 1/3 s, rounded to nanoseconds, end 1 ns before the end of one second. [s]
 """
+
+HALF_NS = 0.5e-9
+"""Half of the engine's unit of time, as a margin for rounding. [s]"""
 
 LARGEST_RATE = 1e5
 """Upper bound of goodputs in the observation space. [Mbit/s]"""
@@ -93,11 +95,6 @@ def seed_of(argument: str, seed: object) -> int:
     return number
 
 
-def nanoseconds(seconds: float) -> int:
-    """Return a time as the engine stores it. [ns]"""
-    return round(seconds * 1e9)
-
-
 class Task:
     """Checked task of an environment: the scenario, the choices, and the observed values.
 
@@ -157,10 +154,13 @@ class Task:
         high = np.array(most, np.float32)
         return gymnasium.spaces.Box(np.zeros_like(high), high)
 
-    def is_last_step(self, now_s: float, duration_s: float) -> bool:
-        """Return whether the step that begins at `now_s` is the last of the episode."""
-        left_ns = nanoseconds(duration_s) - nanoseconds(now_s)
-        return left_ns < nanoseconds(self.interval_s) + nanoseconds(SHORTEST_S)
+    @overload
+    def is_over(self, now_s: float) -> bool: ...
+    @overload
+    def is_over(self, now_s: NDArray[np.float64]) -> NDArray[np.bool_]: ...
+    def is_over(self, now_s: Any) -> Any:
+        """Return whether an episode is over at this time, or at each time of an array. [s]"""
+        return self.scenario.checked.length_s - now_s < SHORTEST_S - HALF_NS
 
     def no_such_action(self, action: object, name: str = "action") -> UserError:
         """Return the error for an action that is not the index of a choice; `name` is the name of
@@ -194,8 +194,8 @@ class AccessEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
     choices : sequence
         Values among which an action selects.
     interval_s : float or str
-        Simulated time between two actions [s], or text with its unit; at least 1 us. If less than
-        1 us would remain after a step, the step includes the remainder.
+        Simulated time between two actions [s], or text with its unit; at least 1 us. An
+        episode is over if less than 1 us remains.
     reward : callable
         Function from a reading to a reward.
 
@@ -276,15 +276,12 @@ class AccessEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
         if not self.action_space.contains(action):
             raise self.task.no_such_action(action)
         session = self.session
-        if session is None or session.now_s >= session.duration_s:
+        if session is None or self.task.is_over(session.now_s):
             raise UserError("AccessEnv: no episode is running; call reset() to begin one")
         session.set(self.path, self.choices[int(action)])
-        if self.task.is_last_step(session.now_s, session.duration_s):
-            session.run_until(session.duration_s)
-        else:
-            session.step(self.interval_s)
+        session.step(self.interval_s)
         observation, info = self._observe(session)
-        truncated = session.now_s >= session.duration_s
+        truncated = self.task.is_over(session.now_s)
         return observation, float(self.reward(info["reading"])), False, truncated, info
 
     def close(self) -> None:

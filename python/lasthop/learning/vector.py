@@ -14,7 +14,7 @@ from lasthop import _core
 from lasthop.answers import names
 from lasthop.arguments import listed_values, short
 from lasthop.errors import UserError
-from lasthop.learning.access import LARGEST_SEED, SHORTEST_S, WINDOWS, Task, seed_of
+from lasthop.learning.access import LARGEST_SEED, WINDOWS, Task, seed_of
 from lasthop.numeric import whole_number
 from lasthop.scenario.scenario import ScenarioLike, as_setting
 from lasthop.simulation.many import SINGLE, list_and_name
@@ -30,8 +30,8 @@ VectorReward = Callable[[Mapping[str, Any]], Numbers]
 MAX_ENVS = 1_000_000
 """Largest number of sub-environments."""
 
-ENV_BYTES = 10e3
-"""Memory of a sub-environment with a small cell; larger scenarios need more. [bytes]"""
+ENV_BYTES = 100e3
+"""Memory of a sub-environment with a cell of four connections. [bytes]"""
 
 REWARDED = ("cells.goodput_bps", "cells.jain")
 """Quantities that the rewards of this module need."""
@@ -136,7 +136,7 @@ class AccessVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], Any]):
         if count is None or not 1 <= count <= MAX_ENVS:
             raise UserError(
                 f"num_envs={short(num_envs)}: expected a whole number from 1 to {MAX_ENVS}; each "
-                f"sub-environment needs at least {ENV_BYTES / 1e3:g} kB of memory"
+                f"sub-environment needs {ENV_BYTES / 1e3:g} kB of memory or more"
             )
         self.mode = mode_of(autoreset_mode)
         self.metadata = {**type(self).metadata, "autoreset_mode": self.mode}
@@ -153,7 +153,6 @@ class AccessVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], Any]):
         columns = [column_of(quantity) for quantity in (*REWARDED, *requested)]
         shown = list(dict.fromkeys(f"{own}.{name}" for own, name, _ in columns))
         typed = self.scenario.typed
-        self.duration_s = self.scenario.checked.length_s
         self._core = _core.Sessions(
             self.scenario.checked,
             count,
@@ -162,7 +161,6 @@ class AccessVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], Any]):
             choices=[as_setting(choice, path) for choice in self.choices],
             begin_s=typed.warmup_s,
             interval_s=self.interval_s,
-            shortest_s=SHORTEST_S,
             columns=[*OBSERVED, *(column_of(quantity) for quantity in shown)],
         )
         self._places = self._places_of(shown)
@@ -257,7 +255,7 @@ class AccessVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], Any]):
                 f"reward: returned an array of shape {rewards.shape}; expected ({self.num_envs},)"
             )
         rewards[resets] = 0.0
-        truncations = (values[:, 0] >= self.duration_s) & ~resets
+        truncations = self.task.is_over(values[:, 0]) & ~resets
         self._ended = truncations.copy()
         if self.mode is AutoresetMode.SAME_STEP and truncations.any():
             infos = self._begin_again(truncations, infos)
