@@ -11,6 +11,7 @@ from lasthop._core import FORMAT
 from lasthop.answers.answer import Answer, Shown
 from lasthop.answers.pictures import PICTURES
 from lasthop.answers.quantities import LISTS
+from lasthop.arguments import callback
 from lasthop.display.columns import shown_with_nodes
 from lasthop.errors import (
     ConvergenceError,
@@ -460,6 +461,7 @@ def compare(
     >>> bool(shares.loc["sender", "predicted"] > shares.loc["reader", "predicted"])
     True
     """
+    callback("progress", progress)
     thread_count(jobs)
     checked = replaced(scenario, settings, replications=replications, seed=seed)
     others = measurements(checked, measured)

@@ -127,19 +127,21 @@ def side_by_side(values: Mapping[str, list[str]], named: str) -> Grid:
 
 def values_by_path(over: Mapping[str, object], named: str) -> dict[str, list[str]]:
     """Return the values by key path, as texts for settings."""
-    results = {str(path): texts(values, f"{named} {path}") for path, values in over.items()}
+    results = {
+        str(path): texts(values, f"{named} {path}", str(path)) for path, values in over.items()
+    }
     if not results:
         raise UserError(f"{named}: no path is given", 'write {"cell.ap.cwmin": [7, 15, 31]}')
     return results
 
 
-def texts(values: object, what: str) -> list[str]:
+def texts(values: object, what: str, path: str) -> list[str]:
     """Return the values of a sequence, or of a text such as ``20..100:20``, as texts."""
     if isinstance(values, str):
         return values_of(values, what, EXAMPLE)
     if not isinstance(values, Iterable) or isinstance(values, Mapping):
         raise UserError(f"{what}: {values!r} is not a list of values", 'write {"PATH": [...]}')
-    results = [as_setting(value) for value in values]
+    results = [as_setting(value, path) for value in values]
     if not results:
         raise UserError(f"{what}: no values")
     return results

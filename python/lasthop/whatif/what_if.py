@@ -13,6 +13,7 @@ from lasthop.answers.calls import call_facts
 from lasthop.answers.overwrite import refuse_foreign
 from lasthop.answers.quantities import check_name
 from lasthop.answers.saving import save_table, text_writer, write_atomically
+from lasthop.arguments import callback
 from lasthop.batch import ProgressCallback
 from lasthop.batch.paired import (
     CONFIDENCE,
@@ -334,6 +335,7 @@ def what_if(
     >>> asked.differences[["case", "verdict"]].values.tolist()
     [['small windows', 'better']]
     """
+    callback("progress", progress)
     thread_count(jobs)
     for name in show:
         check_name(name)
