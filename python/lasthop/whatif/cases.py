@@ -175,7 +175,7 @@ def setting_of(value: Any, where: str) -> str:
     """Return a value of TOML as the text of a setting."""
     try:
         return as_setting(value)
-    except TypeError:  # the value is a date, which JSON does not support
+    except ScenarioError:  # the value is a date, which JSON does not support
         raise UserError(f"{where}: {value} is not the value of a setting") from None
 
 
