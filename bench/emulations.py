@@ -23,7 +23,7 @@ import emulations_aggregates as aggregates
 from measure import require_release_build
 from runs import OUT, Runs, Table, kept
 
-from lasthop.emulation.lateness import LATE_S, MUCH_WAITING
+from lasthop.emulated.lateness import LATE_S, MUCH_WAITING
 from lasthop.studies.sweep import Sweep
 from lasthop.studies.vbs import fig08, shared
 

@@ -49,8 +49,8 @@ from runs import OUT, Lists, Runs, by_replication, kept
 import lasthop as lh
 from lasthop.answers.fairness import jain_index
 from lasthop.cli.options import pairs
+from lasthop.emulated.lateness import LATE_S, MUCH_WAITING
 from lasthop.emulation import emulate
-from lasthop.emulation.lateness import LATE_S, MUCH_WAITING
 from lasthop.errors import UserError
 from lasthop.scenario.typed import Scenario
 

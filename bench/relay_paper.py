@@ -23,8 +23,8 @@ from typing import Any
 
 from measure import require_release_build
 
+from lasthop.emulated.lateness import LATE_S
 from lasthop.emulation import emulate
-from lasthop.emulation.lateness import LATE_S
 from lasthop.studies.acsma import network
 
 HERE = Path(__file__).parent

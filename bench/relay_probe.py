@@ -29,7 +29,7 @@ from typing import Any
 from measure import require_release_build
 from relay_share import LASTHOP, TARGET_PORT, give
 
-from lasthop.emulation.lateness import LATE_S
+from lasthop.emulated.lateness import LATE_S
 from lasthop.relay import Client, Server, Terms, new_key
 
 WARMUP_S, MEASURED_S, LOOK_S = 10.0, 30.0, 0.1

@@ -24,7 +24,7 @@ from typing import Any
 from measure import require_release_build
 
 import lasthop as lh
-from lasthop.emulation.lateness import LATE_S
+from lasthop.emulated.lateness import LATE_S
 
 HERE = Path(__file__).parent
 RUNS = HERE / "out" / "relay_share.jsonl"

@@ -25,7 +25,7 @@ import uml
 from measure import BenchError, require_release_build
 from tc_contenders import CONTENDERS, Measured
 
-from lasthop.emulation.summary import SIMULATED
+from lasthop.emulated.emulation import SIMULATED
 from lasthop.uml.kernel import Kernel, find_kernel
 
 HERE = Path(__file__).parent

@@ -30,7 +30,7 @@ from runs import OUT, Runs
 from two_classes_sources import Engine, Linux, MonteCarlo, Ns2, OnTrial, Point, Seen
 
 from lasthop.answers.estimates import Estimate
-from lasthop.emulation.lateness import LATE_S, MUCH_WAITING
+from lasthop.emulated.lateness import LATE_S, MUCH_WAITING
 
 RUNS = Runs(OUT / "two_classes.jsonl")
 KEPT = Path(__file__).parents[1] / "docs" / "reference" / "two-classes.json"

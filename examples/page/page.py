@@ -23,8 +23,8 @@ from load import LONGEST_S
 from objects import OBJECTS
 
 from lasthop.answers.saving import write_atomically
+from lasthop.emulated.lateness import LATE_S
 from lasthop.emulation import emulate
-from lasthop.emulation.lateness import LATE_S
 from lasthop.emulation.places import SERVER
 from lasthop.emulation.programs import Program
 from lasthop.errors import UserError

@@ -10,7 +10,7 @@ import sys
 
 _COMMAND = getattr(sys, "argv", [""])[:1]
 if _COMMAND and (
-    _COMMAND[0].rpartition("/")[2] == "lasthop"
+    _COMMAND[0].replace("\\", "/").rpartition("/")[2].removesuffix(".exe") == "lasthop"
     or (_COMMAND[0] == "-m" and "lasthop" in sys.orig_argv)
 ):
     # The command line imports this package first. After this import, Ctrl-C prints one line instead
@@ -30,8 +30,9 @@ if TYPE_CHECKING:
     from lasthop._core import VERSION as __version__
     from lasthop.answers.load import load
     from lasthop.comparison.compare import Comparison, compare
+    from lasthop.doctor import Diagnosis, doctor
+    from lasthop.emulated.emulation import Emulation
     from lasthop.emulation.emulate import emulate
-    from lasthop.emulation.emulation import Emulation
     from lasthop.errors import (
         ConvergenceError,
         EngineError,
@@ -65,6 +66,7 @@ __all__ = [
     "ArrayResult",
     "Comparison",
     "ConvergenceError",
+    "Diagnosis",
     "Emulation",
     "EngineError",
     "Explanation",
@@ -87,6 +89,7 @@ __all__ = [
     "__version__",
     "check",
     "compare",
+    "doctor",
     "emulate",
     "explain",
     "fluid",
@@ -116,7 +119,8 @@ MODULES = {
     "ArrayResult": "simulation.many",
     "Comparison": "comparison.compare",
     "ConvergenceError": "errors",
-    "Emulation": "emulation",
+    "Diagnosis": "doctor",
+    "Emulation": "emulated.emulation",
     "EngineError": "errors",
     "Explanation": "explanation",
     "ModelError": "errors",
@@ -137,6 +141,7 @@ MODULES = {
     "WhatIf": "whatif.what_if",
     "check": "scenario.scenario",
     "compare": "comparison.compare",
+    "doctor": "doctor",
     "emulate": "emulation",
     "explain": "explanation",
     "fluid": "prediction.predict",
@@ -177,18 +182,24 @@ def __getattr__(name: str) -> "Any":
     """Import a public name, or a module of the package, when it is first used (PEP 562).
 
     The object is looked up in its module at each access, so that a test can replace the object
-    there. Raises `AttributeError` for other names.
+    there. A name that needs Linux gives, on other systems, an object that refuses each use. Raises
+    `AttributeError` for unknown names.
     """
     from importlib import import_module
     from importlib.util import find_spec
 
-    if name in MODULES:
-        return getattr(import_module(f"lasthop.{MODULES[name]}"), name)
     if name == "__version__":
         from lasthop._core import VERSION
 
         return VERSION
-    module = PACKAGES.get(name, name)
+    module = MODULES.get(name) or PACKAGES.get(name, name)
+    if name in __all__:
+        from lasthop.linux_only import Unavailable, is_linux, is_linux_only
+
+        if is_linux_only(module) and not is_linux():
+            return Unavailable(f"lasthop.{name}")
+    if name in MODULES:
+        return getattr(import_module(f"lasthop.{module}"), name)
     if not name.startswith("__") and find_spec(f"lasthop.{module}") is not None:
         return import_module(f"lasthop.{module}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -8,6 +8,7 @@ import asyncio
 import hashlib
 import os
 import random
+import re
 import signal
 import socket
 import struct
@@ -19,6 +20,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+
+import pytest
 
 from commands import ForkedCommand
 from lasthop import relay
@@ -229,6 +232,8 @@ class Pair:
     """Whether each relay is started as a new program, so that its memory can be measured."""
     server_port: int = 0
     socks_port: int = 0
+    forward_port: int = 0
+    """Port of the option ``--forward``, which has port 0: the relay chooses a free port."""
     server: Process | None = None
     client: Process | None = None
 
@@ -240,6 +245,8 @@ class Pair:
             "connect", f"127.0.0.1:{self.server_port}", *self.options, "--socks", "127.0.0.1:0"
         )
         self.socks_port = self.port_of(self.client)
+        if "--forward" in self.options:
+            self.forward_port = self.port_of(self.client)
 
     def start_server(self) -> None:
         """Start the server, at its previous port."""
@@ -256,10 +263,16 @@ class Pair:
 
     @staticmethod
     def port_of(process: Process) -> int:
-        """Return the port that a process prints in its first line."""
+        """Return the port in the next line of a process."""
         assert process.stdout is not None
         line = process.stdout.readline()
-        return int(line.rpartition("127.0.0.1:")[2].split()[0])
+        match = re.search(r"127\.0\.0\.1:(\d+)", line)
+        if match is None:
+            # If the output has ended, so has the process, or it will soon.
+            code = process.wait(10) if not line else process.poll()
+            errors = process.written()[1] if isinstance(process, ForkedCommand) else ""
+            pytest.fail(f"exit code {code}, printed {line!r}, errors: {errors}")
+        return int(match[1])
 
     @property
     def via(self) -> tuple[str, int]:

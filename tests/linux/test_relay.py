@@ -280,13 +280,12 @@ def test_curl_goes_through_socks_and_a_forward(
     ) as web:
         assert web.stdout is not None
         port = int(web.stdout.readline())
-        own = free_port()
         try:
-            with relays(tmp_path / "relays", "--forward", f"{own}:localhost:{port}") as pair:
+            with relays(tmp_path / "relays", "--forward", f"0:localhost:{port}") as pair:
                 socks = f"socks5h://127.0.0.1:{pair.socks_port}"
                 ways = [
                     ["--proxy", socks, f"http://localhost:{port}/whole"],
-                    [f"http://127.0.0.1:{own}/whole"],
+                    [f"http://127.0.0.1:{pair.forward_port}/whole"],
                 ]
                 for way in ways:
                     done = subprocess.run(

@@ -102,18 +102,18 @@ def test_ssh_and_rsync_go_through_a_forward_and_socks(tmp_path: Path) -> None:
     (tmp_path / "pair").mkdir()
     for number in range(20):
         (source / f"{number}").write_bytes(os.urandom(100_000))
-    own = free_port()
     with sshd(tmp_path) as (port, options):
         target = f"{getpass.getuser()}@127.0.0.1"
-        with relays(tmp_path / "pair", "--forward", f"{own}:127.0.0.1:{port}") as pair:
+        with relays(tmp_path / "pair", "--forward", f"0:127.0.0.1:{port}") as pair:
+            own = str(pair.forward_port)
             printed = done(
-                "ssh", *options, "-p", str(own), target, "cat", f"{source}/7", "|", "wc", "-c"
+                "ssh", *options, "-p", own, target, "cat", f"{source}/7", "|", "wc", "-c"
             )
             assert printed.strip() == "100000"
             way = f"nc -X 5 -x 127.0.0.1:{pair.socks_port} 127.0.0.1 {port}"
             printed = done("ssh", *options, "-o", f"ProxyCommand={way}", target, "echo", "through")
             assert printed == "through\n"
-            shell = " ".join(["ssh", *options, "-p", str(own)])
+            shell = " ".join(["ssh", *options, "-p", own])
             done("rsync", "-a", "-e", shell, f"{target}:{source}/", str(tmp_path / "here"))
     for number in range(20):
         assert (tmp_path / "here" / f"{number}").read_bytes() == (source / f"{number}").read_bytes()
@@ -144,9 +144,9 @@ def test_psql_goes_through_a_forward(tmp_path: Path) -> None:
     if os.geteuid() != 0:
         pytest.skip("needs root, to be the user postgres")
     need("psql", package="postgresql")
-    own = free_port()
-    with postgres() as port, relays(tmp_path, "--forward", f"{own}:localhost:{port}"):
-        words = ["psql", "-h", "127.0.0.1", "-p", str(own), "-U", "guest", "-d", "postgres", "-tA"]
+    with postgres() as port, relays(tmp_path, "--forward", f"0:localhost:{port}") as pair:
+        own = str(pair.forward_port)
+        words = ["psql", "-h", "127.0.0.1", "-p", own, "-U", "guest", "-d", "postgres", "-tA"]
         rows = "select count(*), sum(length(md5(i::text))) from generate_series(1, 200000) i"
         assert done(*words, "-c", rows).strip() == "200000|6400000"
         table = done(

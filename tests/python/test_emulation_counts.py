@@ -7,10 +7,10 @@ from types import SimpleNamespace
 import pytest
 
 import lasthop as lh
+from lasthop.emulated.emulation import Emulation
+from lasthop.emulated.lateness import in_time_pps, lateness
 from lasthop.emulation.datagrams import Datagrams, percentile_99
-from lasthop.emulation.emulation import Emulation
 from lasthop.emulation.greedy import losses
-from lasthop.emulation.lateness import in_time_pps, lateness
 from lasthop.emulation.limits import datagrams_per_second, filling_s
 from lasthop.emulation.summary import Seen, classes, loss, of_programs, summary
 from lasthop.emulation.user import User

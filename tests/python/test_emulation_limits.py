@@ -7,15 +7,15 @@ import pytest
 import lasthop as lh
 from lasthop import _core
 from lasthop.cli import main
+from lasthop.emulated.ignored import unfollowed
+from lasthop.emulated.users import with_users
 from lasthop.emulation.limits import (
     check,
     check_programs,
     datagrams_per_second,
     filling_s,
-    unfollowed,
 )
 from lasthop.emulation.programs import Program
-from lasthop.emulation.users import with_users
 
 CELL = 'duration = "9 s"\ncell = { phy = "802.11b" }\n'
 

@@ -13,8 +13,8 @@ import pytest
 
 import lasthop as lh
 from lasthop.cli import emulate as command_line
+from lasthop.emulated.emulation import Emulation
 from lasthop.emulation import limits, replicate, virtual
-from lasthop.emulation.emulation import Emulation
 from lasthop.emulation.programs import Program
 from lasthop.emulation.request import Request
 from lasthop.errors import UserError

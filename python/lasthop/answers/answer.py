@@ -212,7 +212,7 @@ class Answer(Shown):
         """Return a list of the result as a data frame, which is empty if the result lacks the
         list.
         """
-        need("a data frame", "pandas")
+        need("a data frame")
         import pandas as pd
 
         rows = [flat_row(item, self.intervals) for item in items_in(self.contents, name)]

@@ -81,11 +81,11 @@ KINDS = (
         "emulation",
         "emulate",
         "Run a scenario with the real TCP of Linux.",
-        answer="emulation.emulation:Emulation",
+        answer="emulated.emulation:Emulation",
         text="display.text:emulation_text",
         page="display.answers:answer_page",
         figure="plot.overview:overview_figure",
-        readers={"emulation": "emulation.reading:read_emulation"},
+        readers={"emulation": "emulated.reading:read_emulation"},
     ),
     Kind(
         "sweep",

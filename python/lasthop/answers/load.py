@@ -13,7 +13,7 @@ from lasthop.references import named
 
 if TYPE_CHECKING:
     from lasthop.comparison.compare import Comparison
-    from lasthop.emulation import Emulation
+    from lasthop.emulated.emulation import Emulation
     from lasthop.prediction.prediction import Prediction
     from lasthop.simulation.result import Result
     from lasthop.sweep import Sweep

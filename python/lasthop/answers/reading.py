@@ -9,6 +9,7 @@ from typing import Any
 from lasthop import _core
 from lasthop.answers.envelope import fault_in, fault_in_version
 from lasthop.errors import ScenarioError, UserError
+from lasthop.scenario.files import in_utf8
 from lasthop.scenario.origin import scenario_of
 from lasthop.scenario.scenario import Scenario
 
@@ -37,7 +38,7 @@ def text_of(file: Path) -> str:
     if not file.is_file():
         raise UserError(f"{file}: neither a file nor a directory")
     try:
-        return file.read_bytes().decode()
+        return in_utf8(file.read_bytes()).decode("utf-8-sig")
     except UnicodeDecodeError:
         raise UserError(f"{file}: not JSON: it is no text in UTF-8") from None
     except OSError as error:

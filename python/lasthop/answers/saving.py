@@ -123,7 +123,7 @@ def staged(directory: Path) -> Iterator[Path]:
 
 def text_writer(text: str) -> Writer:
     """Return a function that writes the text into a file."""
-    return lambda path: path.write_text(text, encoding="utf-8")
+    return lambda path: path.write_text(text, encoding="utf-8", newline="\n")
 
 
 def table_writers(name: str, table: "pd.DataFrame", about: Mapping[str, str]) -> dict[str, Writer]:

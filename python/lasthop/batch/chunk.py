@@ -1,6 +1,5 @@
 """Messages to and from a worker: a chunk of runs to simulate, and an archive with their results."""
 
-import os
 import signal
 import threading
 import time
@@ -8,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import islice
+from socket import gethostname
 
 from lasthop import _core
 from lasthop.batch.part import Run, packed
@@ -164,7 +164,7 @@ def compute(chunk: Chunk, watch: Watch | None = None) -> Finished:
     """
     if chunk.engine != _core.ENGINE:
         raise UserError(
-            f"worker on {os.uname().nodename}: its engine, of lasthop {_core.VERSION}, differs",
+            f"worker on {gethostname()}: its engine, of lasthop {_core.VERSION}, differs",
             "install the same lasthop on all workers",
         )
     runs: dict[str, Run] = {}

@@ -105,19 +105,11 @@ class Part:
             self._archive = zipfile.ZipFile(
                 io.BytesIO(source) if isinstance(source, bytes) else source
             )
-            about = read_as(About, json.loads(self._archive.read(ABOUT)))
-            self.version = about.version
-            self.usable = about.engine == _core.ENGINE and about.format == FORMAT
-            """Whether the installed engine computes the same results for these runs."""
-            self._members = about.members if self.usable else {}
-            self._places = {
-                (key, what_of(name)): (name, at)
-                for name, keys in self._members.items()
-                for at, key in enumerate(keys)
-            }
-            self._lines: dict[str, tuple[str, list[bytes]]] = {}
-            if not checked:
-                self._check()
+            try:
+                self._read(checked)
+            except BaseException:
+                self.close()  # Windows does not rename open files.
+                raise
         except (zipfile.BadZipFile, zlib.error, EOFError) as error:
             raise DamagedError(f"no whole archive: {error}") from None
         except (
@@ -130,6 +122,22 @@ class Part:
             ValueError,
         ) as error:  # The file may contain anything, since only its name was checked.
             raise DamagedError(f"no part of lasthop: {error}") from None
+
+    def _read(self, checked: bool) -> None:
+        """Read the list of runs; check the archive for damage unless it is `checked`."""
+        about = read_as(About, json.loads(self._archive.read(ABOUT)))
+        self.version = about.version
+        self.usable = about.engine == _core.ENGINE and about.format == FORMAT
+        """Whether the installed engine computes the same results for these runs."""
+        self._members = about.members if self.usable else {}
+        self._places = {
+            (key, what_of(name)): (name, at)
+            for name, keys in self._members.items()
+            for at, key in enumerate(keys)
+        }
+        self._lines: dict[str, tuple[str, list[bytes]]] = {}
+        if not checked:
+            self._check()
 
     def _check(self) -> None:
         """Read the whole archive, and raise an error if it is damaged."""

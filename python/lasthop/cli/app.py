@@ -13,6 +13,8 @@ from lasthop.cli.listing import COMMANDS, GROUPS
 from lasthop.cli.quiet import be_quiet
 from lasthop.cli.version import lines
 from lasthop.errors import UserError
+from lasthop.linux_only import COMMANDS as LINUX_COMMANDS
+from lasthop.linux_only import need_linux
 from lasthop.progress.interruption import raise_interrupt
 from lasthop.references import named
 
@@ -164,6 +166,14 @@ class Root(Group):
         super().__init__(*args, **kwargs)
         commands: Any = Commands()
         self.commands = commands
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Return a command with its name and arguments. A command that needs Linux is refused on
+        other systems before it is imported.
+        """
+        if args[0] in LINUX_COMMANDS:
+            need_linux(f"lasthop {args[0]}")
+        return super().resolve_command(ctx, args)
 
     def list_commands(self, ctx: Any) -> list[str]:
         """Return the names of commands and groups, in the order of the help."""

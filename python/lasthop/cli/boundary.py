@@ -10,18 +10,19 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from errno import EINVAL
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from lasthop.cli.listing import command_given
 from lasthop.cli.messages import discard, losing_messages
 from lasthop.cli.quiet import be_quiet, is_quiet
-from lasthop.cli.screen import echo
+from lasthop.cli.screen import echo, print_every_character
 from lasthop.errors import ScenarioError, UserError
 from lasthop.progress.interruption import INTERRUPTED, exit_quietly, exits_quietly
 from lasthop.progress.steps import Watcher, watched_by
 
 if TYPE_CHECKING:
-    from lasthop.emulation import Emulation
+    from lasthop.emulated.emulation import Emulation
     from lasthop.prediction.prediction import Prediction
     from lasthop.progress.steps import Step
     from lasthop.simulation.result import Result
@@ -96,9 +97,7 @@ def _run(run: Run, args: list[str]) -> int:
     be_quiet(False)
     closed = open_streams()
     try:
-        for stream in (sys.stdout, sys.stderr):
-            if hasattr(stream, "reconfigure"):
-                stream.reconfigure(errors="replace")  # This call also flushes, which can fail.
+        print_every_character()
         if closed:
             raise UserError("standard output is closed")
         for arg in args:
@@ -115,11 +114,23 @@ def _run(run: Run, args: list[str]) -> int:
         print_error(f"interrupted: {stop}", stop.hint)
         return INTERRUPTED
     except Exception as error:
+        if reader_has_ended(error):
+            discard_output()
+            return BROKEN_PIPE
         code = report(error, command_given(args))
         flush_output()
     if code == INTERRUPTED:  # Typer's exit code after Ctrl-C.
         print_error("interrupted")
     return code if isinstance(code, int) else 0
+
+
+def reader_has_ended(error: Exception) -> bool:
+    """Return whether the program that reads standard output has ended. On Windows, the error is
+    then often EINVAL instead of EPIPE.
+    """
+    if sys.platform == "win32":
+        return isinstance(error, OSError) and error.errno == EINVAL and error.filename is None
+    return False
 
 
 def by_interrupt(error: BaseException | None) -> bool:

@@ -30,7 +30,7 @@ from lasthop.cli.progress import emulation_bar
 from lasthop.cli.report import ANONYMISE, REPORT_FILE, report_path, save_report
 from lasthop.cli.simulate import finish, print_runs
 from lasthop.cli.tables import print_table
-from lasthop.comparison.compare import OF_MEASURED, Comparison, Row, with_emulation
+from lasthop.comparison.compare import OF_MEASURED, Comparison, Row, check_emulation, with_emulation
 from lasthop.comparison.compare import compare as compare_results
 from lasthop.display.compared import SHOWN
 from lasthop.display.delays import MAX_ROWS, Delays
@@ -86,7 +86,7 @@ def compare(
     and flows differ, only sums are compared. The command prints which stream it matched to which
     flow.
     """
-    need("lasthop compare", "numpy", "scipy", "matplotlib")
+    need("lasthop compare")
     scenario = read_scenario(file, settings, replications=replications, seed=seed)
     files = [measurement(text) for text in measured or []]
     # Report errors in measurements before the simulation.
@@ -99,9 +99,7 @@ def compare(
     picture = picture_path(plot or "", scenario, "compare", parts, out)
     reported = report_path(report, anonymise, file)
     if emulate or virtual:
-        from lasthop.emulation.limits import check
-
-        check(scenario)
+        check_emulation(scenario, f"lasthop compare --{'virtual' if virtual else 'emulate'}")
     with simulating() as progress:
         comparison = compare_results(
             scenario,

@@ -3,14 +3,12 @@
 import json
 import os
 import signal
-import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from lasthop.cli.options import JSON, flag
-from lasthop.errors import UserError
 
 if TYPE_CHECKING:
     from lasthop.enforce.congestion.controls import Control
@@ -22,11 +20,7 @@ Name = Annotated[
 
 
 def known(name: str) -> "Control":
-    """Return the congestion control with this name; raise an error if this is not Linux."""
-    if not sys.platform.startswith("linux"):
-        raise UserError(
-            f"congestion controls can be loaded only into Linux: this machine runs {sys.platform}"
-        )
+    """Return the congestion control with this name."""
     from lasthop.enforce.congestion.controls import control
 
     return control(name)

@@ -34,8 +34,8 @@ from lasthop.display.delays import Delays
 from lasthop.errors import UserError
 
 if TYPE_CHECKING:
-    from lasthop.emulation import Emulation
-    from lasthop.emulation.capture import Captured
+    from lasthop.emulated.captured import Captured
+    from lasthop.emulated.emulation import Emulation
     from lasthop.emulation.places import Ways
     from lasthop.emulation.programs import Program
     from lasthop.scenario.scenario import Scenario

@@ -79,7 +79,7 @@ def explain(
     from lasthop.explanation.text import candidate_lines, comparison_lines, run_lines
     from lasthop.extras import need
 
-    need("lasthop explain FILE", "scipy")
+    need("lasthop explain FILE")
     with simulating() as progress:
         result = examine(
             scenario,

@@ -9,7 +9,7 @@ import typer
 
 from lasthop.cli.boundary import warn
 from lasthop.cli.options import JSON, counted, file_name, flag, pairs, unset
-from lasthop.cli.standing import Service, needs_linux
+from lasthop.cli.standing import Service
 from lasthop.errors import UserError
 
 if TYPE_CHECKING:
@@ -55,7 +55,6 @@ def given(settings: list[str] | None) -> list[tuple[str, str]]:
 
 def service(file: str, settings: list[str] | None, state: Path | None) -> Service:
     """Return the gateway that is described in a file."""
-    needs_linux("gateway")
     from lasthop.enforce.gateway import operate
 
     return Service(operate.GATEWAY, file, given(settings), state)
@@ -68,7 +67,6 @@ def check(file: File, settings: list[str] | None = SETTINGS, as_json: bool = JSO
     changed.
     """
     gateway = read(file, settings)
-    needs_linux("gateway")
     from lasthop.enforce.gateway import operate
 
     warnings, leaves, ports = operate.check(gateway)
@@ -134,7 +132,6 @@ def up(
     A gateway that is already up switches to the new file. A file that is refused changes nothing.
     """
     gateway = read(file, settings)
-    needs_linux("gateway")
     from lasthop.daemon import verbs
     from lasthop.enforce.gateway import operate
 
@@ -189,7 +186,6 @@ def run(
     the command prints the status every second, one object per line.
     """
     gateway = read(file, settings)
-    needs_linux("gateway")
     from lasthop.enforce.gateway import operate
     from lasthop.enforce.gateway.live import MAX_ROWS, tables
 

@@ -226,7 +226,7 @@ def put(path: Path, text: str) -> None:
 
     with tempfile.TemporaryDirectory(dir=path.parent, prefix=".writing-") as staging:
         partial = Path(staging, path.name)
-        partial.write_text(text, encoding="utf-8")
+        partial.write_text(text, encoding="utf-8", newline="\n")
         try:
             os.link(partial, path)
         except FileExistsError:

@@ -15,18 +15,11 @@ from lasthop.cli.boundary import Interrupted, note, print_error, warn
 from lasthop.cli.options import JSON, counted, flag, unset
 from lasthop.errors import UserError
 from lasthop.progress.cost_limits import TIMES, cost_text
-from lasthop.uml.kernel import PACKAGE, PROGRAM, VARIABLE, candidates, check_machine, read_kernel
-from lasthop.uml.store import (
-    BuiltKernel,
-    DamagedKernel,
-    built_kernels,
-    damaged_kernels,
-    kernel_folder,
-)
 
 if TYPE_CHECKING:
     from lasthop.uml.build import Cost
     from lasthop.uml.source import Source
+    from lasthop.uml.store import BuiltKernel, DamagedKernel
 
 HEADS = ["kernel", "version", "source", "size [MB]", "built", "used"]
 NONE_BUILT = "no kernel is built"
@@ -49,6 +42,7 @@ def build(
     from lasthop.cli.progress import step_bar
     from lasthop.uml.build import already_built, check, cost
     from lasthop.uml.build import build as carry_out
+    from lasthop.uml.kernel import check_machine
     from lasthop.uml.source import find_source
 
     check_machine()
@@ -99,6 +93,8 @@ def interrupted_by_termination() -> Iterator[None]:
 
 def cost_of_build(source: "Source", cost: "Cost") -> str:
     """Return a text with the cost of a build: download, disk space and CPU time."""
+    from lasthop.uml.store import kernel_folder
+
     download = f"download {cost.download_bytes / 1e6:.0f} MB, " if cost.download_bytes else ""
     work, duration = cost_text(cost.processor_s, TIMES), cost_text(cost.duration_s, TIMES)
     return (
@@ -128,7 +124,7 @@ def confirm() -> bool:
                 print_error(f'"{answer}": expected yes or no')
 
 
-def kernel_json(kernel: BuiltKernel) -> dict[str, Any]:
+def kernel_json(kernel: "BuiltKernel") -> dict[str, Any]:
     """Return a built kernel as JSON."""
     return {
         "name": kernel.name,
@@ -188,6 +184,9 @@ def cells(row: KernelRow) -> list[str]:
 
 def entries() -> Iterator[KernelRow]:
     """Yield a row per kernel of this machine; the kernel that emulations use is first."""
+    from lasthop.uml.kernel import PACKAGE, PROGRAM, VARIABLE, candidates, read_kernel
+    from lasthop.uml.store import damaged_kernels
+
     for number, candidate in enumerate(candidates()):
         used = number == 0
         if candidate.built is not None:
@@ -217,6 +216,8 @@ def remove(
     as_json: bool = JSON,
 ) -> None:
     """Remove built kernels. Running emulations continue."""
+    from lasthop.uml.store import built_kernels, damaged_kernels
+
     found: list[BuiltKernel | DamagedKernel] = [*built_kernels(), *damaged_kernels()]
     kernels = {kernel.name: kernel for kernel in found}
     if names and everything:

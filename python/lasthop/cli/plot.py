@@ -32,7 +32,7 @@ def plot(
     out: Path = out_option("The file is the picture.", OUT),
 ) -> None:
     """Draw a saved result again, without another run."""
-    need("lasthop plot", "matplotlib")
+    need("lasthop plot")
     answer = load(saved)
     kind = kind_named(answer.kind)
     if not (answer.has_scenario or isinstance(answer, Answer)):

@@ -10,7 +10,7 @@ import typer
 from lasthop.cli.boundary import warn
 from lasthop.cli.options import JSON, counted, file_name, flag, pairs, unset, whole_number
 from lasthop.cli.progress import real_time_bar
-from lasthop.cli.standing import Service, needs_linux
+from lasthop.cli.standing import Service
 from lasthop.errors import UserError
 from lasthop.scenario.scenario import Scenario
 
@@ -78,7 +78,6 @@ def seconds(text: str) -> int:
 
 def service(file: str, settings: list[str] | None, state: Path | None) -> Service:
     """Return the shaped queue that is described in a file."""
-    needs_linux("queue")
     from lasthop.enforce.queue import operate
 
     return Service(operate.QUEUE, file, given(settings), state)
@@ -130,7 +129,6 @@ def check(
     if listen is not None:
         # This call reports wrong options before the observation. Its result is ignored.
         model.verdict(wanted, 1, "1 s", algorithm)
-    needs_linux("queue")
     from lasthop.enforce.queue import operate
 
     warnings, observed = operate.check(wanted, state), None
@@ -218,7 +216,6 @@ def up(
     A queue that is already up switches to the new file. A file that is refused changes nothing.
     """
     wanted = read(file, settings)
-    needs_linux("queue")
     from lasthop.daemon import verbs
     from lasthop.enforce.queue import operate
 
@@ -271,7 +268,6 @@ def run(
     the command prints the status every second, one object per line.
     """
     wanted = read(file, settings)
-    needs_linux("queue")
     from lasthop.enforce.queue import operate
     from lasthop.enforce.queue.live import tables
 

@@ -13,8 +13,8 @@ import typer
 
 from lasthop.cli.boundary import note, warn
 from lasthop.cli.options import JSON, cost, file_name, flag, preset, unset, whole_number
-from lasthop.cli.standing import needs_linux
 from lasthop.errors import UserError
+from lasthop.extras import need
 
 if TYPE_CHECKING:
     from lasthop.relay.settings import (
@@ -253,7 +253,6 @@ def serve(
 
     By default the relay listens on loopback. The relay answers only clients that have the key.
     """
-    needs_linux("relay")
     from lasthop.relay.settings import ServerSettings, read_key
 
     settings = ServerSettings(
@@ -339,7 +338,6 @@ def connect(
     All streams share one pool of TCP connections in both directions; the rule sets the size of the
     pool.
     """
-    needs_linux("relay")
     from lasthop.relay.settings import (
         FIXED,
         LOOPBACK,
@@ -468,6 +466,7 @@ def replace_process(
 
     at = None if metrics is None else own_address(metrics, "--metrics")
     if at is not None:
+        need("metrics")
         if at.port != 0 and str(at) in options:
             raise UserError(f"--metrics {at}: {options[str(at)]} has the same address")
         opened(at).close()  # Refuse an unusable address now, with a one-line error.

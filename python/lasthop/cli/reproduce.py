@@ -36,7 +36,7 @@ def reproduce(
     as_json: bool = JSON,
 ) -> None:
     """Run the studies that check claims of the papers, and print a verdict on each claim."""
-    need("lasthop reproduce", "numpy", "scipy", "matplotlib")
+    need("lasthop reproduce")
     from lasthop.cli.ledger import print_ledger
     from lasthop.studies.reproduction import task
 

@@ -2,11 +2,29 @@
 
 import os
 import sys
+from io import TextIOWrapper
 
-__all__ = ["echo", "screen_width"]
+__all__ = ["echo", "print_every_character", "screen_width"]
 
 PIPE_WIDTH = 100
 """Width of lines in a file or a pipe. [columns]"""
+
+
+def print_every_character() -> None:
+    """Replace characters that a standard stream cannot encode, instead of raising an error. This
+    function flushes the streams, which can fail.
+
+    On Windows, files and pipes get UTF-8 and the same line ends as on other systems, because
+    lasthop and other programs read them again. The environment variable PYTHONIOENCODING selects
+    another encoding.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        if not isinstance(stream, TextIOWrapper):
+            continue
+        stream.reconfigure(errors="replace")
+        if sys.platform == "win32":
+            if not stream.isatty() and "PYTHONIOENCODING" not in os.environ:
+                stream.reconfigure(encoding="utf-8", errors="replace", newline="\n")
 
 
 def screen_width() -> int:

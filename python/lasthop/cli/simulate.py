@@ -78,7 +78,7 @@ def simulate(
     """
     scenario = read_scenario(file, settings, replications=replications, seed=seed, series=series)
     if out is not None:
-        need("lasthop simulate --out", "pandas", "pyarrow")
+        need("lasthop simulate --out")
         writable(out)
         no_folders_for_tables(out)
         refuse_foreign(out, RESULT_FILES)

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import typer
 
 from lasthop.cli.options import counted
-from lasthop.errors import UserError
 
 if TYPE_CHECKING:
     from rich.console import Group
@@ -24,12 +23,6 @@ if TYPE_CHECKING:
 
 PLAIN_WIDTH = 160
 """Width of tables if standard output is not a terminal. [characters]"""
-
-
-def needs_linux(what: str) -> None:
-    """Raise an error if this is not Linux."""
-    if not sys.platform.startswith("linux"):
-        raise UserError(f"the {what} needs Linux: this machine runs {sys.platform}")
 
 
 @dataclass(frozen=True)

@@ -106,7 +106,7 @@ def sweep(
     as_json: bool = options.JSON,
 ) -> None:
     """Simulate a scenario at many settings; finished points are reused."""
-    need("lasthop sweep", "pyarrow")
+    need("lasthop sweep")
     scenario = read_scenario(file, settings, replications=replications, seed=seed, series=series)
     given = {"replications": replications, "seed": seed, "record.series_interval": series}
     names = {"record.series_interval": "--series"}

@@ -201,7 +201,7 @@ def tune(
 ) -> None:
     """Find the contention windows, TXOP limits and AP access that are best for an aim."""
     scenario = read_scenario(file, settings, replications=replications, seed=seed)
-    need("lasthop tune", "numpy", "scipy", *(("matplotlib", "pyarrow") if out is not None else ()))
+    need("lasthop tune", *(() if out is None else ("lasthop tune --out",)))
     if out is not None:
         writable(out)
         refuse_foreign(out, TUNING_FILES)

@@ -87,7 +87,7 @@ def what_if(
         check_name(name)
     given = read_scenario(file, settings, replications=replications, seed=seed)
     scenario = base_of(given, replications)
-    need("lasthop what-if", "scipy", *(("pandas", "pyarrow") if out is not None else ()))
+    need("lasthop what-if", *(() if out is None else ("lasthop what-if --out",)))
     known = set(kept_disciplines(scenario))
     for each in scenarios_of(scenario, asked).values():
         for line in kept_disciplines(each):
@@ -100,7 +100,7 @@ def what_if(
     case_names = [("case", each.name) for each in asked]
     picture = picture_path(plot, scenario, "what-if", changed(given, *case_names), out)
     if picture is not None:
-        need("a picture", "matplotlib")
+        need("a picture")
     with batch_bar(f"comparing {counted(len(asked), 'case')}") as progress:
         try:
             result = ask(

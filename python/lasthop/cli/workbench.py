@@ -1,6 +1,7 @@
 """`lasthop workbench`."""
 
 import socket
+import sys
 import webbrowser
 from contextlib import suppress
 from pathlib import Path
@@ -37,7 +38,7 @@ def workbench(
     The engine runs in the browser; predictions, sweeps, tuning and charts run in this process.
     Other machines cannot connect.
     """
-    need("workbench", "starlette", "uvicorn")
+    need("workbench")
     if file is not None:
         check_file(file)
     import uvicorn
@@ -59,7 +60,8 @@ def workbench(
 def listening(port: int) -> socket.socket:
     """Return a socket that listens at a port of the loopback address."""
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    if sys.platform != "win32":  # On Windows, two servers could then listen at the same port.
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((LOOPBACK, port))
     except OSError as error:

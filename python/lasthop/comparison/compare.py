@@ -20,6 +20,7 @@ from lasthop.errors import (
     UserError,
     shortcoming,
 )
+from lasthop.linux_only import need_linux
 from lasthop.measured import Files, Measured, measurements
 from lasthop.models.stated import stated_errors
 from lasthop.prediction.predict import predict
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from lasthop.comparison.oscillation import Oscillation
-    from lasthop.emulation import Emulation
+    from lasthop.emulated.emulation import Emulation
     from lasthop.plot.figure import Figure, Place
 
 __all__ = ["Comparison", "Row", "compare"]
@@ -466,9 +467,8 @@ def compare(
     checked = replaced(scenario, settings, replications=replications, seed=seed)
     others = measurements(checked, measured)
     if emulate or virtual:
-        from lasthop.emulation.limits import check
-
-        check(checked)
+        asked = "virtual" if virtual else "emulate"
+        check_emulation(checked, f"lasthop.compare({asked}=True)")
     prediction, refusal = None, None
     try:
         prediction = predict(
@@ -486,6 +486,22 @@ def compare(
     simulation = simulate(checked, jobs=jobs, progress=progress, max_memory_bytes=max_memory_bytes)
     comparison = Comparison(prediction, refusal, simulation, None, others)
     return with_emulation(comparison, virtual=virtual) if emulate or virtual else comparison
+
+
+def check_emulation(scenario: Scenario, caller: str) -> None:
+    """Check whether a scenario can be emulated on this system.
+
+    `caller` is the function or command that needs the emulation.
+
+    Raises
+    ------
+    UserError
+        If this system is not Linux, or if the scenario cannot be emulated.
+    """
+    need_linux(caller)
+    from lasthop.emulation.limits import check
+
+    check(scenario)
 
 
 def with_emulation(

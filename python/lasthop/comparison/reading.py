@@ -8,7 +8,7 @@ from typing import Any
 from lasthop.answers.envelope import fault_in_format
 from lasthop.answers.reading import SUMMARY_ONLY, WRONG_SHAPE, summary_of
 from lasthop.comparison.compare import Comparison, Row
-from lasthop.emulation.reading import read_emulation
+from lasthop.emulated.reading import read_emulation
 from lasthop.errors import UserError
 from lasthop.prediction.prediction import read_prediction
 from lasthop.simulation.reading import result_of_summary

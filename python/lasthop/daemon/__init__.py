@@ -3,3 +3,7 @@
 The package does not depend on gateways or queues. A `service_kind.ServiceKind` has the functions
 that read the configuration of a service, set the service up and revert its changes.
 """
+
+from lasthop.linux_only import need_linux
+
+need_linux("lasthop.daemon")

@@ -14,7 +14,7 @@ from lasthop.scenario.typed import CellScenario, CsmaScenario
 if TYPE_CHECKING:
     from lasthop.answers.answer import Answer
     from lasthop.comparison.compare import Comparison
-    from lasthop.emulation import Emulation
+    from lasthop.emulated.emulation import Emulation
     from lasthop.prediction.prediction import Prediction
     from lasthop.scenario.scenario import Scenario
     from lasthop.scenario.typed import Scenario as Typed

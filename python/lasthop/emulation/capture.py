@@ -9,23 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from lasthop.answers.saving import MAX_FRAMES, in_place_of, naming
+from lasthop.emulated.captured import Captured
 from lasthop.errors import UserError
 from lasthop.scenario.from_json import read_as
 from lasthop.scenario.scenario import Scenario
 from lasthop.scenario.typed import CellScenario
-
-
-@dataclass(frozen=True)
-class Captured:
-    """Result of a capture of frames."""
-
-    path: Path
-    frames: int
-    is_whole: bool
-    """Whether all frames were recorded. False if the limit of the number of frames was reached."""
-    error: str | None
-    """Reason why the file could not be written; None if it was written. After an error, an earlier
-    file with the same name is unchanged."""
 
 
 @dataclass(frozen=True)

@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from lasthop import _core
+from lasthop.emulated.emulation import Emulation
+from lasthop.emulated.users import with_users
 from lasthop.emulation.capture import CaptureFile, capture_file
 from lasthop.emulation.connection import connection
 from lasthop.emulation.datagrams import Datagrams, datagrams
-from lasthop.emulation.emulation import Emulation
 from lasthop.emulation.greedy import losses
 from lasthop.emulation.limits import (
     CONGESTION,
@@ -31,7 +32,6 @@ from lasthop.emulation.request import Progress, Request
 from lasthop.emulation.summary import summary
 from lasthop.emulation.traffic import LOOK_S, Driven, Traffic
 from lasthop.emulation.user import user
-from lasthop.emulation.users import with_users
 from lasthop.emulation.web import room_for, web
 from lasthop.enforce.congestion import loaded
 from lasthop.errors import UserError

@@ -185,14 +185,3 @@ def _may_meet(flow: UdpFlow, other: Flow, scenario: Typed) -> bool:
         return False
     # UDP in the other direction causes no ACKs, so it adds no packets to this queue.
     return not isinstance(other, UdpFlow) or other.is_up == flow.is_up
-
-
-def warning(flows: Mapping[str, None]) -> str:
-    """Return the warning about flows whose loss includes drops of the queue that they keep full."""
-    names = list(flows)
-    listed = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
-    return (
-        f"loss of {listed}: it includes the datagrams that found the queue of their greedy source "
-        "full, because other packets pass this queue too or its drops are not known; simulate does "
-        "not offer such datagrams"
-    )

@@ -11,8 +11,8 @@ from statistics import fmean
 from typing import Any
 
 from lasthop.answers.estimates import Estimate
+from lasthop.emulated.emulation import Emulation
 from lasthop.emulation.emulate import emulate
-from lasthop.emulation.emulation import Emulation
 from lasthop.emulation.request import Progress
 from lasthop.scenario.scenario import Scenario
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from lasthop._core import FORMAT, VERSION
 from lasthop.answers.fairness import fairness_levels, jain
+from lasthop.emulated.emulation import REAL
 from lasthop.emulation.datagrams import Datagrams, percentile_99
 from lasthop.emulation.traffic import Driven
 from lasthop.emulation.user import User
@@ -16,9 +17,6 @@ from lasthop.scenario.typed import CsmaScenario, SensorFlow
 from lasthop.scenario.typed import Scenario as Typed
 
 Item = dict[str, Any]
-
-REAL, SIMULATED = "real", "simulated"
-"""Values of the field ``time`` in a result: real time, and simulated time."""
 
 
 @dataclass(frozen=True)

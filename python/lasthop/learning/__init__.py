@@ -2,7 +2,7 @@
 
 from lasthop.extras import need
 
-need("lasthop.learning", "gymnasium", "numpy")
+need("lasthop.learning")
 
 from lasthop.learning.access import (  # noqa: E402
     WINDOWS,

@@ -4,3 +4,7 @@ TUN, and the undo log.
 The package does not depend on gateways, stations or fairness. The package works only on Linux, so
 other modules import it only where it is used.
 """
+
+from lasthop.linux_only import need_linux
+
+need_linux("lasthop.linux")

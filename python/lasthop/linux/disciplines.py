@@ -17,8 +17,15 @@ OPTION = {
     "codel": "CONFIG_NET_SCH_CODEL",
     "fq_codel": "CONFIG_NET_SCH_FQ_CODEL",
     "pie": "CONFIG_NET_SCH_PIE",
+    "tbf": "CONFIG_NET_SCH_TBF",
 }
 """Kernel configuration option that each queueing discipline needs."""
+
+
+def absent(*kinds: str) -> str:
+    """Return the text about queueing disciplines that the kernel does not have."""
+    return f"this kernel has no {', '.join(f'{kind} ({OPTION[kind]})' for kind in kinds)}"
+
 
 TARGET, LIMIT, INTERVAL, ECN = 1, 2, 3, 4
 """Attributes that CoDel and FQ-CoDel have in common."""

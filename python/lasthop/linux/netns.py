@@ -55,13 +55,28 @@ class Namespace:
 def _made() -> int:
     try:
         call("unshare", CLONE_NEWNET)
-    except PermissionError as error:
-        raise UserError(
-            f"network namespaces: {error.strerror}",
-            "run it as root, or under `unshare -Urnm` where the system lets users do that; "
-            "`lasthop emulate --virtual` needs no root",
-        ) from None
+    except OSError as error:
+        raise refusal(error) from None
     return os.open(OWN, os.O_RDONLY | os.O_CLOEXEC)
+
+
+def refusal(error: OSError) -> UserError:
+    """Return the error for a process that cannot create a network namespace."""
+    return UserError(
+        f"network namespaces: {error.strerror}",
+        "run it as root, or under `unshare -Urnm` where the system lets users do that; "
+        "`lasthop emulate --virtual` needs no root",
+    )
+
+
+def refused() -> UserError | None:
+    """Return the error of `Namespace` if this process may not create a namespace, else None. The
+    test creates a namespace and removes it."""
+    try:
+        Namespace().close()
+    except UserError as error:
+        return error
+    return None
 
 
 def in_a_thread(work: Callable[[], T]) -> T:

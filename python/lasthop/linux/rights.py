@@ -4,12 +4,12 @@ in a temporary network namespace."""
 import errno
 import os
 import socket
-import sys
 from ipaddress import ip_address
 from typing import NamedTuple
 
 from lasthop.errors import UserError
 from lasthop.linux.syscalls import call
+from lasthop.linux_only import OTHER_KERNEL
 
 CLONE_NEWNET, CLONE_NEWUSER = 0x40000000, 0x10000000
 FORBIDDEN = "forbidden: "
@@ -75,9 +75,34 @@ def refuse_to_lack() -> None:
     """Raise `UserError` if this process lacks a capability that a gateway needs. Without the
     capability, the process could not revert its changes."""
     if (what := lacking()) is not None:
-        is_root = os.geteuid() == 0
-        hint = "whatever contains this root must let it have that" if is_root else "are you root?"
-        raise UserError(f"network: this process has no {what}", hint)
+        raise lacks(what, is_root=os.geteuid() == 0)
+
+
+def lacks(capability: str, *, is_root: bool) -> UserError:
+    """Return the error for a process that lacks a capability of a gateway."""
+    hint = "whatever contains this root must let it have that" if is_root else "are you root?"
+    return UserError(f"network: this process has no {capability}", hint)
+
+
+def unexamined(capability: str) -> str:
+    """Return the warning of a check that could not examine this machine."""
+    return f"this machine was not examined: this needs {capability}, which root has"
+
+
+def refusal(feature: str) -> UserError:
+    """Return the error for a kernel without a feature of a gateway; see `missing`."""
+    return UserError(f"this machine has {feature}", OTHER_KERNEL)
+
+
+def module_of(step: str) -> str | None:
+    """Return the module of the kernel that a feature in `STEPS` needs, if it needs one."""
+    _, found, name = step.partition("(module ")
+    return name.removesuffix(")") if found else None
+
+
+def absent(step: str) -> str:
+    """Return the text about a missing feature, from its description in `STEPS`."""
+    return f"no {step.removeprefix('a ').removeprefix('an ').removeprefix('the ')}"
 
 
 class Trial(NamedTuple):
@@ -105,8 +130,6 @@ def tried(discipline: str = "pfifo") -> Trial:
 
     If this process may not create a network namespace, a user namespace is created first.
     """
-    if not sys.platform.startswith("linux"):
-        return Trial(None, f"needs Linux, this is {sys.platform}")
     text = in_a_process(discipline, CLONE_NEWNET)
     if text.startswith(FORBIDDEN):
         text = in_a_process(discipline, CLONE_NEWUSER | CLONE_NEWNET)
@@ -186,5 +209,5 @@ def try_everything(discipline: str, kinds: int) -> str:
         if number == errno.EPERM and (done == 0 or kinds & CLONE_NEWUSER):
             return f"{FORBIDDEN}{why}"
         step = STEPS[done] if done < len(STEPS) else f"the queue {discipline} (sch_{discipline})"
-        return f"no {step.removeprefix('a ').removeprefix('an ').removeprefix('the ')}: {why}"
+        return f"{absent(step)}: {why}"
     return WELL + discipline

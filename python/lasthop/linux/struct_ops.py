@@ -39,8 +39,6 @@ def kernel_types() -> Btf:
     UserError
         If the kernel does not provide BTF.
     """
-    if not sys.platform.startswith("linux"):
-        raise UserError(f"congestion controls are loaded into Linux; this is {sys.platform}")
     if sys.byteorder != "little":
         raise UserError("congestion controls: the objects are for little-endian machines")
     try:
@@ -81,15 +79,43 @@ def load(data: bytes, name: str, algorithm: str) -> int:
     except bpf.BpfError as error:
         raise refusal(error, name, algorithm) from None
     except KeyError as error:
-        raise UserError(
-            f"congestion control {algorithm}: the kernel has no {error.args[0]}", NEEDS
-        ) from None
+        raise without(error, algorithm) from None
 
 
 NEEDS = "needs Linux 6.4 or newer with CONFIG_BPF_JIT and CONFIG_DEBUG_INFO_BTF"
 
 
+def refused(data: bytes, name: str, algorithm: str) -> UserError | None:
+    """Return the error of `load` if the kernel refuses the programs of a congestion control, else
+    None. The test loads the programs and removes them, and registers nothing."""
+    try:
+        kernel = kernel_types()
+        with ExitStack() as stack:
+            _operations(stack, Object(data), kernel, name)
+    except bpf.BpfError as error:
+        return refusal(error, name, algorithm)
+    except KeyError as error:
+        return without(error, algorithm)
+    except UserError as error:
+        return error
+    return None
+
+
+def without(error: KeyError, algorithm: str) -> UserError:
+    """Return the error for a kernel that lacks a type or operation."""
+    return UserError(f"congestion control {algorithm}: the kernel has no {error.args[0]}", NEEDS)
+
+
 def _load(data: Object, kernel: Btf, name: str) -> int:
+    """Load a congestion control and register it under a name. Return the descriptor of the
+    link."""
+    with ExitStack() as stack:
+        return bpf.link(_operations(stack, data, kernel, name), f"congestion control {name}")
+
+
+def _operations(stack: ExitStack, data: Object, kernel: Btf, name: str) -> int:
+    """Load the programs of a congestion control, and return the descriptor of the map with its
+    operations. The stack closes all descriptors."""
     entry, ours = kernel.structure(ENTRY), kernel.structure(OPERATIONS)
     types = data.types()
     own = types.structure(OPERATIONS)
@@ -97,32 +123,30 @@ def _load(data: Object, kernel: Btf, name: str) -> int:
     described_functions, relocations = data.notes(types, 0), data.notes(types, 2)
     value, data_at = bytearray(entry.size), entry.place("data")
     ends = [each.at_byte for each in own.members[1:]] + [own.size]
-    with ExitStack() as stack:
-        described = opened(stack, bpf.load_types(bytes(types.data)))
-        for member, end in zip(own.members, ends, strict=True):
-            at = data_at + ours.place(member.name)
-            if (section := sections.get(member.at_byte)) is None:
-                length = min(end, member.at_byte + (NAME_BYTES if member.name == "name" else 4))
-                value[at : at + length - member.at_byte] = content[member.at_byte : length]
-                continue
-            number = [each.name for each in ours.members].index(member.name)
-            program = bpf.load_program(
-                bpf.Program(
-                    section.partition("/")[2].partition("_")[2],
-                    bpf.STRUCT_OPS_PROGRAM,
-                    data.section(section),
-                    described,
-                    described_functions[section],
-                    relocations.get(section, b""),
-                    data.section("license"),
-                    (number, ours.number),
-                )
+    described = opened(stack, bpf.load_types(bytes(types.data)))
+    for member, end in zip(own.members, ends, strict=True):
+        at = data_at + ours.place(member.name)
+        if (section := sections.get(member.at_byte)) is None:
+            length = min(end, member.at_byte + (NAME_BYTES if member.name == "name" else 4))
+            value[at : at + length - member.at_byte] = content[member.at_byte : length]
+            continue
+        number = [each.name for each in ours.members].index(member.name)
+        program = bpf.load_program(
+            bpf.Program(
+                section.partition("/")[2].partition("_")[2],
+                bpf.STRUCT_OPS_PROGRAM,
+                data.section(section),
+                described,
+                described_functions[section],
+                relocations.get(section, b""),
+                data.section("license"),
+                (number, ours.number),
             )
-            value[at : at + 8] = struct.pack("<Q", opened(stack, program))
-        at = data_at + ours.place("name")
-        value[at : at + NAME_BYTES] = name.encode()[: NAME_BYTES - 1].ljust(NAME_BYTES, b"\0")
-        operations = opened(stack, bpf.make_operations(name, entry.number, described, bytes(value)))
-        return bpf.link(operations, f"congestion control {name}")
+        )
+        value[at : at + 8] = struct.pack("<Q", opened(stack, program))
+    at = data_at + ours.place("name")
+    value[at : at + NAME_BYTES] = name.encode()[: NAME_BYTES - 1].ljust(NAME_BYTES, b"\0")
+    return opened(stack, bpf.make_operations(name, entry.number, described, bytes(value)))
 
 
 def functions(data: Object) -> dict[int, str]:

@@ -60,7 +60,7 @@ def open_tun(name: str, address: str, mask: str, mtu: int, *, offloads: bool = F
     except OSError as error:
         if error.errno == errno.EMFILE:
             raise
-        raise UserError(f"{DEVICE}: {error.strerror}", "the emulator needs TUN devices") from None
+        raise refusal(error.errno or 0) from None
     try:
         header = IFF_VNET_HDR if offloads else 0
         _request(tun, TUNSETIFF, name, struct.pack("=H", IFF_TUN | IFF_NO_PI | header))
@@ -79,6 +79,22 @@ def open_tun(name: str, address: str, mask: str, mtu: int, *, offloads: bool = F
         os.close(tun)
         raise UserError(f"interface {name}: {error.strerror}") from None
     return tun
+
+
+def refusal(number: int) -> UserError:
+    """Return the error for a TUN device that cannot be opened, from the number of the system's
+    error."""
+    return UserError(f"{DEVICE}: {os.strerror(number)}", "the emulator needs TUN devices")
+
+
+def refused() -> UserError | None:
+    """Return the error of `open_tun` if this process may not open a TUN device, else None.
+
+    The test does not open the device, since that could load the kernel's module.
+    """
+    if not os.path.exists(DEVICE):
+        return refusal(errno.ENOENT)
+    return None if os.access(DEVICE, os.R_OK | os.W_OK) else refusal(errno.EACCES)
 
 
 def address_of(interface: str) -> str | None:

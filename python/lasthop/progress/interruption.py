@@ -7,9 +7,13 @@ delay the handler.
 
 import _signal  # type: ignore[import-not-found] # `signal` would import enum.
 import _thread
-import posix
 import sys
 import time
+
+if sys.platform == "win32":
+    import nt as system
+else:
+    import posix as system
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -64,7 +68,10 @@ def _raise_again(ignored: "Any") -> None:
 def _interrupt(thread: int) -> None:
     """Send SIGINT to a thread after `AGAIN_S`."""
     time.sleep(AGAIN_S)
-    _signal.pthread_kill(thread, _signal.SIGINT)
+    if hasattr(_signal, "pthread_kill"):
+        _signal.pthread_kill(thread, _signal.SIGINT)
+    else:  # On Windows, Python handles a signal of any thread in the main thread.
+        _signal.raise_signal(_signal.SIGINT)
 
 
 def _replace(present: object, handler: "Callable[[int, FrameType | None], object]") -> None:
@@ -75,5 +82,5 @@ def _replace(present: object, handler: "Callable[[int, FrameType | None], object
 
 def _exit(number: int, frame: "FrameType | None") -> None:
     """Print a line and end the process immediately, without shutting down the interpreter."""
-    posix.write(2, b"error: interrupted\n")
-    posix._exit(INTERRUPTED)
+    system.write(2, b"error: interrupted\n")
+    system._exit(INTERRUPTED)

@@ -6,12 +6,13 @@ Pipes are accepted: ``/dev/stdin``, a FIFO, and ``<(command)`` of a shell are re
 import os
 import re
 import stat
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from io import BufferedReader
 from pathlib import Path
 
 from lasthop.errors import UserError
 
-__all__ = ["NO_FILE", "UnreadableError", "opened"]
+__all__ = ["NO_FILE", "UnreadableError", "in_utf8", "opened"]
 
 ADDRESS = r"([A-Za-z][A-Za-z0-9+.-]+):/+(.*)"
 """Pattern of a web address. One slash is enough, because a `Path` merges the two slashes."""
@@ -57,6 +58,8 @@ def opened(path: Path, *, or_input: bool = False) -> BufferedReader:
         If there is no file, if the path is not a file, or if the file cannot be read.
     """
     name = str(path)
+    if re.fullmatch(ADDRESS, path.as_posix()) and not path.exists():
+        raise not_there(path, or_input)
     try:
         mode = path.stat().st_mode
         if (what := not_a_file(path, mode)) is not None:
@@ -96,7 +99,7 @@ def not_there(path: Path, or_input: bool) -> UnreadableError:
     if path.is_symlink():
         missing = f"is a link to {path.readlink()}, which does not exist"
         return UnreadableError(str(path), missing, nearest_file(path))
-    if (match := re.fullmatch(ADDRESS, str(path))) is None:
+    if (match := re.fullmatch(ADDRESS, path.as_posix())) is None:
         return UnreadableError(str(path), NO_FILE, nearest_file(path))
     kind, rest = match[1].lower(), match[2]
     if kind == "file":
@@ -106,6 +109,18 @@ def not_there(path: Path, or_input: bool) -> UnreadableError:
     address = f"{kind}://{rest}"
     hint = f"{DOWNLOAD}{address}" if or_input and kind in OF_WEB else "save it as a file first"
     return UnreadableError(address, "is an address; lasthop reads files", hint)
+
+
+def in_utf8(content: bytes) -> bytes:
+    """Return a text in UTF-8. A text in UTF-16 with a byte order mark is converted, because
+    redirection in Windows PowerShell writes such files. Other contents are unchanged.
+    """
+    if content.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
+        try:
+            return content.decode("utf-16").encode()
+        except UnicodeError:
+            return content
+    return content
 
 
 def nearest_file(path: Path) -> str | None:

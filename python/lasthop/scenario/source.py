@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 from lasthop import _core
 from lasthop.arguments import short
 from lasthop.errors import Problem, ScenarioError
-from lasthop.scenario.files import UnreadableError, opened
+from lasthop.scenario.files import UnreadableError, in_utf8, opened
 
 __all__ = [
     "DICTIONARY",
@@ -178,7 +178,7 @@ def contents(source: str | PathLike[str] | Mapping[str, Any]) -> tuple[bytes, st
         if "\n" in source or source.lstrip().startswith("{"):
             return source.encode(), "<text>"
         if source == "-":
-            return sys.stdin.buffer.read(MAX_BYTES), "<stdin>"
+            return in_utf8(sys.stdin.buffer.read(MAX_BYTES)), "<stdin>"
         if not source.strip():
             raise ScenarioError([Problem(f'"{source}"', None, "", "the name is empty", None)])
     other: object = source
@@ -190,7 +190,7 @@ def contents(source: str | PathLike[str] | Mapping[str, Any]) -> tuple[bytes, st
         raise ScenarioError([Problem(f'"{path}"', None, "", "the name is empty", None)])
     try:
         with opened(path, or_input=True) as file:
-            return file.read(MAX_BYTES), str(path)
+            return in_utf8(file.read(MAX_BYTES)), str(path)
     except UnreadableError as error:
         problem = Problem(error.path, None, "", error.what, error.hint)
     except OSError as error:

@@ -283,14 +283,20 @@ def processes(session: int) -> Iterator[list[str]]:
                     yield fields
 
 
+def refusal_of_ptrace(program: object) -> UmlError:
+    """Return the error for a system that does not let a kernel trace its processes. `program` is
+    the path or the name of the kernel."""
+    return UmlError(
+        f"{program}: this system refuses ptrace: user-mode Linux must be allowed "
+        "to trace its processes",
+        "allow it; in a container: docker run --cap-add SYS_PTRACE",
+    )
+
+
 def failure(kernel: Kernel, console: str, stderr: str) -> UmlError:
     """Return the error for a kernel that ended before its command had an exit status."""
     if any(word in console for word in REFUSED_PTRACE):
-        return UmlError(
-            f"{kernel.program}: this system refuses ptrace: user-mode Linux must be allowed "
-            "to trace its processes",
-            "allow it; in a container: docker run --cap-add SYS_PTRACE",
-        )
+        return refusal_of_ptrace(kernel.program)
     printed_before, *_ = console.partition(PANIC)
     lines = [*printed_before.splitlines(), *stderr.splitlines()][-PRINTED_LINES:]
     printed = "".join(f"\n  {line}" for line in lines)

@@ -126,18 +126,8 @@ def check(source: Source) -> None:
         name.
     """
     check_machine()
-    programs = {name: PROGRAMS[name] for name in PROGRAMS if shutil.which(name) is None}
-    headers = {
-        name: HEADERS[name]
-        for name in HEADERS
-        if not any(Path(folder, name).exists() for folder in HEADER_FOLDERS)
-    }
-    missing = programs | headers
-    if missing:
-        raise UserError(
-            f"building a kernel needs {', '.join(missing)}: not found",
-            f"apt install {' '.join(dict.fromkeys(missing.values()))}",
-        )
+    if (absent := without_programs()) is not None:
+        raise absent
     folder = kernel_folder()
     if re.search(r"[\s:]", str(folder)):
         raise UserError(
@@ -157,6 +147,24 @@ def check(source: Source) -> None:
             f"{folder}: {free_bytes / 1e9:.1f} GB free: a build needs {needed_bytes / 1e9:.1f} GB",
             "set XDG_CACHE_HOME to a folder on a larger disk",
         )
+
+
+def without_programs() -> UserError | None:
+    """Return the error for a machine without the programs and headers of a build; None if all are
+    present."""
+    programs = {name: PROGRAMS[name] for name in PROGRAMS if shutil.which(name) is None}
+    headers = {
+        name: HEADERS[name]
+        for name in HEADERS
+        if not any(Path(folder, name).exists() for folder in HEADER_FOLDERS)
+    }
+    missing = programs | headers
+    if not missing:
+        return None
+    return UserError(
+        f"building a kernel needs {', '.join(missing)}: not found",
+        f"apt install {' '.join(dict.fromkeys(missing.values()))}",
+    )
 
 
 @dataclass(frozen=True)

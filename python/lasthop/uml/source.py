@@ -93,7 +93,12 @@ def find_source(asked: str | None = None) -> Source:
             return from_installed(package, installed[package])
         if result := from_apt(package):
             return result
-    raise UserError("no kernel source found: expected a package linux-source-X.Y", REMEDY)
+    raise no_source()
+
+
+def no_source() -> UserError:
+    """Return the error for a machine without a kernel source."""
+    return UserError("no kernel source found: expected a package linux-source-X.Y", REMEDY)
 
 
 def from_file(file: Path) -> Source:

@@ -5,6 +5,7 @@ import contextlib
 import json
 import os
 import signal
+import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -171,8 +172,10 @@ async def run(asked: Asked, is_gone: Callable[[], Awaitable[bool]]) -> Reply:
     """
     if await is_gone():
         raise ClientDisconnect
-    with TemporaryDirectory(prefix="lasthop-workbench-") as folder:
-        Path(folder, asked.file).write_text(asked.text, "utf-8")
+    # Windows removes no folder in which a process still works.
+    folders = TemporaryDirectory(prefix="lasthop-workbench-", ignore_cleanup_errors=True)
+    with folders as folder:
+        Path(folder, asked.file).write_text(asked.text, "utf-8", newline="\n")
         process = await asyncio.create_subprocess_exec(
             *asked.process,
             cwd=folder,
@@ -192,6 +195,16 @@ async def run(asked: Asked, is_gone: Callable[[], Awaitable[bool]]) -> Reply:
         finally:
             if process.returncode is None:
                 with contextlib.suppress(ProcessLookupError):
-                    os.killpg(process.pid, signal.SIGKILL)
+                    end(process)
                 await saying
     return reply_of(process.returncode or 0, output, messages)
+
+
+def end(process: asyncio.subprocess.Process) -> None:
+    """End a process immediately, with the processes that it has started if the system has process
+    groups.
+    """
+    if sys.platform == "win32":
+        process.kill()
+    else:
+        os.killpg(process.pid, signal.SIGKILL)

@@ -77,7 +77,7 @@ def test_chart_is_drawn_and_described(lasthop: Lasthop, tmp_path: Path) -> None:
     over = ["--over", "capacity=50..500", "--over", "rtt=10ms..300ms"]
     picture = tmp_path / "chart.svg"
     done = lasthop("stability", "chart", "red", *over, "--size", "10", "--out", picture)
-    assert "edge of stability: from capacity" in done.stdout
+    assert "stability boundary: from capacity" in done.stdout
     assert picture.read_text().startswith("<?xml")
     answer = json.loads(lasthop("stability", "chart", "red", *over, "--size", "4", "--json").stdout)
     assert len(answer["rightmost_root_real"]) == 4

@@ -236,10 +236,8 @@ class Line:
             return self.choice(result, typed, before)
         words = self.table.words.get(takes.removesuffix(" or key"), ())
         if takes == "kernel":
-            from lasthop.uml.store import built_kernels
-
-            words = [kernel.name for kernel in built_kernels()]
-        taken = self.arguments if takes in ("claim", "kernel") else ()
+            words = kernel_names()
+        taken = self.arguments if takes in ("claim", "kernel", "verb") else ()
         ends = "=" if takes.startswith("parameter") else ""
         answer = self.choice(((f"{w}{ends}", "") for w in words if w not in taken), typed, before)
         if takes in FILES:
@@ -252,3 +250,16 @@ class Line:
         takes = self.arguments_known[0].takes if self.arguments_known else ""
         cases = self.table.words.get("case", ())
         return takes in ("scenario", "case") and self.arguments[0] not in cases
+
+
+def kernel_names() -> list[str]:
+    """Return the names of the built kernels of user-mode Linux; none on other systems than
+    Linux.
+    """
+    from lasthop.linux_only import is_linux
+
+    if not is_linux():
+        return []
+    from lasthop.uml.store import built_kernels
+
+    return [kernel.name for kernel in built_kernels()]

@@ -10,16 +10,15 @@ from typing import Any
 import typer
 
 from lasthop.cli.app import app
+from lasthop.cli.listing import COMMANDS, GROUPS
 from lasthop.cli.tune import CONFIGURATIONS
-from lasthop.emulation.limits import CAN_FOLLOW
-from lasthop.enforce.congestion.controls import CONTROLS
+from lasthop.emulated.ignored import CAN_FOLLOW
 from lasthop.importing.phy import PRESETS as PHYS
 from lasthop.init.aims import AIMS
 from lasthop.init.answers import AGGREGATING, disciplines
 from lasthop.init.questions import HOPS
 from lasthop.models import MODELS
 from lasthop.models.choices import words_of
-from lasthop.relay.settings import RULES
 from lasthop.scenario.access_points import KINDS as ACCESS_POINTS
 from lasthop.stability.models import MODELS as FLUIDS
 from lasthop.stability.presets import PRESETS
@@ -59,6 +58,7 @@ OF_OPTIONS = {
     ("congestion", "NAME"): "control",
     ("relay", "--rule"): "rule",
     ("kernel", "NAME"): "kernel",
+    ("doctor", "[VERB]"): "verb",
 }
 """Kinds of values by command and option; an empty command name means all commands."""
 
@@ -91,6 +91,9 @@ EVERYWHERE = {
 
 def words() -> dict[str, list[str]]:
     """Return the possible words by kind of value."""
+    from lasthop.enforce.congestion.controls import CONTROLS
+    from lasthop.relay.settings import RULES
+
     ledger = load()
     return {
         "model": sorted(MODELS),
@@ -104,6 +107,7 @@ def words() -> dict[str, list[str]]:
         "configuration": list(CONFIGURATIONS),
         "followed": list(CAN_FOLLOW),
         "control": list(CONTROLS),
+        "verb": [*COMMANDS, *GROUPS],
         "rule": list(RULES),
         "shell": ["bash", "zsh", "fish"],
         "case": [*FLUIDS, *PRESETS],

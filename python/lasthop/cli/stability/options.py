@@ -236,10 +236,10 @@ def read_case(name: str, settings: list[str] | None) -> Asked:
 
 
 def is_file(name: str) -> bool:
-    """Return whether a name is a file: it exists, or it has a dot or a slash, which no model name
-    has.
+    """Return whether a name is a file: it exists, or it has a dot or a separator of folders, which
+    no model name has.
     """
-    return name in ("", "-") or "." in name or "/" in name or Path(name).exists()
+    return name in ("", "-") or any(each in name for each in "./\\") or Path(name).exists()
 
 
 def from_scenario(name: str, settings: list[str] | None) -> Asked:

@@ -118,6 +118,13 @@ def loaded(names: Iterable[str]) -> Iterator[dict[str, str]]:
         yield results
 
 
+def refused() -> UserError | None:
+    """Return the error of `load` if this process may not load a congestion control, else None. The
+    test registers nothing in the kernel."""
+    control = CONTROLS["compound"]
+    return struct_ops.refused(control.object, f"try_{os.getpid()}", control.name)
+
+
 def missing() -> str | None:
     """Load and remove a congestion control as a test. Return the reason for a failure, else None.
 

@@ -41,12 +41,11 @@ def check(gateway: Gateway) -> Checked:
         If the command `up` would fail.
     """
     if (lacks := rights.lacking()) is not None:
-        text = f"this machine was not examined: this needs {lacks}, which root has"
-        return Checked([text], None)
+        return Checked([rights.unexamined(lacks)], None)
     result, leaves = [], None
     trial = rights.tried(gateway.discipline)
     if trial.missing is not None:
-        raise UserError(f"this machine has {trial.missing}")
+        raise rights.refusal(trial.missing)
     if trial.untried is not None:
         result.append(
             "the kernel was not tested, which needs CAP_SYS_ADMIN or a user namespace: "

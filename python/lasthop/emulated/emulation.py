@@ -4,15 +4,19 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from lasthop.answers.answer import Answer
-from lasthop.emulation.capture import Captured
-from lasthop.emulation.greedy import warning as greedy_warning
-from lasthop.emulation.lateness import lateness, waiting
-from lasthop.emulation.limits import unfollowed
-from lasthop.emulation.summary import SIMULATED
-from lasthop.emulation.users import with_users
+from lasthop.emulated.captured import Captured
+from lasthop.emulated.ignored import unfollowed
+from lasthop.emulated.lateness import lateness, waiting
+from lasthop.emulated.users import with_users
 from lasthop.warnings.settings import warnings_for
 
 __all__ = ["Emulation"]
+
+REAL, SIMULATED = "real", "simulated"
+"""Values of the field ``time`` in a result: real time, and simulated time."""
+
+MAX_NAMED_FLOWS = 3
+"""Largest number of flows whose names a warning lists."""
 
 MAX_NAMED_FILES = 3
 """Largest number of files whose names a warning lists."""
@@ -88,7 +92,7 @@ class Emulation(Answer):
                 f"{self.left_out} connections of programs are not in every run, and are left out"
             )
         if self.with_excess:
-            results.append(greedy_warning(self.with_excess))
+            results.append(excess_warning(self.with_excess))
         if self.is_simulated_time and not self.contents.get("repeatable"):
             results.append(
                 "another run can give other numbers: on this machine, two tests of the kernel in "
@@ -132,3 +136,15 @@ class Emulation(Answer):
         """Return a quantity of the whole run, or None if it is unknown."""
         run = self.contents["totals"][0].get(quantity)
         return None if run is None else float(run["mean"])
+
+
+def excess_warning(flows: Mapping[str, None]) -> str:
+    """Return the warning about flows whose loss includes drops of the queue that they keep full."""
+    names = list(flows)
+    more = len(names) - MAX_NAMED_FLOWS
+    listed = ", ".join(names[:MAX_NAMED_FLOWS]) + (f" and {more} more" if more > 0 else "")
+    return (
+        f"loss of {listed}: it includes the datagrams that found the queue of their greedy source "
+        "full, because other packets pass this queue too or its drops are not known; simulate does "
+        "not offer such datagrams"
+    )

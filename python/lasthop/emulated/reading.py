@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from lasthop.answers.reading import SUMMARY_ONLY, summary_of
-from lasthop.emulation.emulation import Emulation
+from lasthop.emulated.emulation import Emulation
 
 __all__ = ["read_emulation"]
 

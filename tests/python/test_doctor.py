@@ -1,0 +1,513 @@
+"""`lasthop doctor`: reasons why verbs do not run, on machines that tests describe."""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import typer
+
+import lasthop as lh
+from lasthop import linux_only
+from lasthop.cli import main
+from lasthop.cli.app import app
+from lasthop.cli.boundary import USER_ERROR
+from lasthop.doctor import diagnosis, doctor, probe
+from lasthop.doctor.limits import KINDS, Need
+from lasthop.doctor.machine import (
+    MISSING,
+    Linux,
+    Machine,
+    Refusal,
+)
+from lasthop.doctor.privacy import public
+from lasthop.doctor.states import NO, PARTLY, RUNS, VerbState
+from lasthop.doctor.verbs import VERBS
+from lasthop.extras import EXTRAS, PACKAGES
+from lasthop.linux import rights
+from lasthop.uml import kernel, source
+from lasthop.workbench.files import page
+
+from .conftest import EXAMPLES
+
+PAGE = Path(__file__).parents[2] / "docs" / "guide" / "doctor.md"
+GATEWAY = '[gateway]\nwan = "eth0"\nlan = "eth1"\nstation.till.address = "10.0.0.5"\n'
+HOTSPOT = str(EXAMPLES / "hotspot.toml")
+
+REFUSED = Refusal("refused for a test", "allow it")
+
+
+def on_linux(**facts: Any) -> Machine:
+    """Return a machine on which everything runs, except what these facts about Linux prevent."""
+    return Machine(linux=replace(Linux(), **facts))
+
+
+def lacking_modules(*names: str) -> Machine:
+    """Return a machine whose kernel lacks these modules."""
+    return on_linux(modules=dict.fromkeys(names, MISSING))
+
+
+USER = on_linux(is_root=False, missing_capability="CAP_NET_ADMIN", network_namespaces=REFUSED)
+MAC = Machine(system="Darwin", platform="darwin", linux=None, uml=REFUSED)
+NO_REPORT = Machine(report=REFUSED)
+
+CASES: Mapping[str, tuple[Machine, str, str, str | None, str, str]] = {
+    # name: machine, verb, state, part, kind, part of the reason
+    "other system": (
+        MAC,
+        "gateway up",
+        NO,
+        None,
+        "system",
+        "`lasthop gateway` needs Linux; on macOS use a Linux virtual machine",
+    ),
+    "relay elsewhere": (MAC, "relay serve", NO, None, "system", "`lasthop relay` needs Linux"),
+    "queue elsewhere": (MAC, "queue run", NO, None, "system", "`lasthop queue` needs Linux"),
+    "load elsewhere": (MAC, "congestion load", NO, None, "system", "needs Linux"),
+    "emulate elsewhere": (MAC, "emulate", NO, None, "system", "`lasthop emulate` needs Linux"),
+    "build elsewhere": (MAC, "kernel build", NO, None, "system", "`lasthop kernel` needs Linux"),
+    "no emulator": (
+        Machine(absent={"emulator": REFUSED}),
+        "emulate",
+        PARTLY,
+        "real time",
+        "build",
+        "refused",
+    ),
+    "no emulator to build for": (
+        Machine(absent={"emulator": REFUSED}),
+        "kernel build",
+        NO,
+        None,
+        "build",
+        "refused",
+    ),
+    "no gateway": (Machine(absent={"gateway": REFUSED}), "gateway plan", NO, None, "build", "ref"),
+    "no queue": (Machine(absent={"queue": REFUSED}), "queue plan", NO, None, "build", "refused"),
+    "no relay": (Machine(absent={"relay": REFUSED}), "relay key", NO, None, "build", "refused"),
+    "user": (USER, "gateway up", NO, None, "rights", "has no CAP_NET_ADMIN"),
+    "user checks": (USER, "queue check", PARTLY, "a test of this machine", "rights", "examined"),
+    "user asks": (USER, "gateway status", PARTLY, "services of root", "rights", "only root"),
+    "user emulates": (USER, "emulate", PARTLY, "real time", "rights", "refused for a test"),
+    "user compares": (USER, "compare", PARTLY, "--emulate", "rights", "refused for a test"),
+    "user unloads": (USER, "congestion unload", NO, None, "rights", "only root"),
+    "user lists": (USER, "congestion list", PARTLY, "origins", "rights", "unknown"),
+    "no tun": (on_linux(tun=REFUSED), "emulate", PARTLY, "real time", "rights", "refused"),
+    "no uml": (Machine(uml=REFUSED), "emulate", PARTLY, "--virtual", "program", "refused"),
+    "no uml to compare": (Machine(uml=REFUSED), "compare", PARTLY, "--virtual", "program", "ref"),
+    "no ptrace": (on_linux(ptrace=False), "emulate", PARTLY, "--virtual", "rights", "ptrace"),
+    "no build": (on_linux(kernel_build=REFUSED), "kernel build", NO, None, "program", "refused"),
+    "no nat": (lacking_modules("nft_masq"), "emulate", PARTLY, "--uplink", "kernel", "nft_masq"),
+    "no bpf": (
+        on_linux(bpf="this process has no CAP_BPF"),
+        "gateway up",
+        PARTLY,
+        "BPF programs",
+        "kernel",
+        "u32 filters classify instead",
+    ),
+    "no htb": (
+        on_linux(gateway="no HTB scheduler (module sch_htb)"),
+        "gateway check",
+        NO,
+        None,
+        "kernel",
+        "this machine has no HTB scheduler",
+    ),
+    "untested": (
+        on_linux(gateway_is_tested=False),
+        "gateway up",
+        PARTLY,
+        "a test of the kernel",
+        "kernel",
+        "not tested",
+    ),
+    "fifo leaves": (
+        lacking_modules("sch_fq_codel", "sch_codel"),
+        "gateway run",
+        PARTLY,
+        "short leaf queues",
+        "kernel",
+        "leaf queues are FIFOs",
+    ),
+    "no tbf": (lacking_modules("sch_tbf"), "queue up", NO, None, "kernel", "no tbf (CONFIG_NET_S"),
+    "no htb for a queue": (lacking_modules("sch_htb"), "queue up", NO, None, "kernel", "HTB"),
+    "no red": (
+        lacking_modules("sch_red"),
+        "queue check",
+        PARTLY,
+        "some queues",
+        "kernel",
+        "this kernel has no red (CONFIG_NET_SCH_RED)",
+    ),
+    "no struct_ops": (
+        on_linux(congestion_loading=REFUSED),
+        "congestion load",
+        NO,
+        None,
+        "rights",
+        "refused",
+    ),
+    "no compound": (
+        on_linux(congestion_loading=REFUSED),
+        "emulate",
+        PARTLY,
+        "Compound",
+        "rights",
+        "refused",
+    ),
+    "no page": (Machine(page=REFUSED), "workbench", NO, None, "program", "refused for a test"),
+    "no template": (NO_REPORT, "simulate", PARTLY, "--report", "program", "refused for a test"),
+    **{
+        f"no {package} for {verb}": (
+            Machine(missing_packages=frozenset({package})),
+            verb,
+            state,
+            part,
+            "package",
+            f"{package.replace('_', '-')}",
+        )
+        for package, verb, state, part in (
+            ("numpy", "predict", NO, None),
+            ("matplotlib", "predict", PARTLY, "--plot"),
+            ("pandas", "simulate", PARTLY, "--out"),
+            ("matplotlib", "simulate", PARTLY, "--plot"),
+            ("scipy", "compare", NO, None),
+            ("scipy", "explain", PARTLY, "FILE"),
+            ("pyarrow", "sweep", NO, None),
+            ("distributed", "sweep", PARTLY, "--cluster"),
+            ("submitit", "reproduce", PARTLY, "--slurm"),
+            ("scipy", "what-if", NO, None),
+            ("pyarrow", "what-if", PARTLY, "--out"),
+            ("scipy", "tune", NO, None),
+            ("pyarrow", "tune", PARTLY, "--out"),
+            ("matplotlib", "plot", NO, None),
+            ("matplotlib", "reproduce", NO, None),
+            ("dpkt", "import pcap", NO, None),
+            ("starlette", "workbench", NO, None),
+            ("prometheus_client", "gateway up", PARTLY, "metrics"),
+            ("prometheus_client", "relay serve", PARTLY, "metrics"),
+            ("numpy", "stability models", NO, None),
+            ("numpy", "stability equilibrium", NO, None),
+            ("numpy", "stability roots", NO, None),
+            ("scipy", "stability hopf", NO, None),
+            ("scipy", "stability normal-form", NO, None),
+            ("scipy", "stability cycle", NO, None),
+            ("scipy", "stability integrate", NO, None),
+            ("scipy", "stability chart", NO, None),
+        )
+    },
+}
+
+
+def state(machine: Machine, verb: str) -> VerbState:
+    [result] = doctor(verb, machine=machine).verbs
+    return result
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_each_reason_is_reported(name: str) -> None:
+    machine, verb, expected, part, kind, reason = CASES[name]
+    result = state(machine, verb)
+    assert result.state == expected
+    [limit] = [each for each in result.limits if each.part == part]
+    assert limit.kind == kind
+    assert reason in limit.reason
+    # The error about another system names the remedy itself.
+    assert kind in ("build", "system") or limit.remedy
+
+
+def needs() -> Iterator[Need]:
+    for verb in VERBS.values():
+        yield from verb.needs
+
+
+def test_each_need_of_a_verb_has_a_case() -> None:
+    machines = [machine for machine, *_ in CASES.values()]
+    machines.append(Machine(linux=None, platform="win32", uml=REFUSED))
+    untried = {
+        f"{need.kind}, {need.part}"
+        for need in needs()
+        if not any(list(need.limits(machine)) for machine in machines)
+    }
+    assert untried == set()
+    assert {need.kind for need in needs()} == set(KINDS)
+
+
+def test_on_a_complete_machine_every_verb_runs() -> None:
+    result = doctor(machine=Machine())
+    assert {each.state for each in result.verbs} == {RUNS}
+    assert [each for each in result.verbs if each.limits] == []
+    assert {each.remedy for each in result.extras} == {None}
+
+
+def commands() -> dict[str, Any]:
+    """Return the commands of the command line that are not groups, by name."""
+    root: Any = typer.main.get_command(app)
+    return {
+        f"{name} {inner}".strip(): each
+        for name, command in root.commands.items()
+        for inner, each in getattr(command, "commands", {"": command}).items()
+    }
+
+
+def test_verbs_are_those_of_the_command_line() -> None:
+    assert set(VERBS) == set(commands())
+
+
+PARTS = {"--plot": "matplotlib", "--cluster": "distributed", "--slurm": "submitit"}
+
+
+@pytest.mark.parametrize("option", [*PARTS, "--report"])
+def test_each_verb_with_an_option_has_its_need(option: str) -> None:
+    absent = frozenset({PARTS[option]}) if option in PARTS else frozenset[str]()
+    machine = Machine(report=REFUSED, missing_packages=absent)
+    for name, command in commands().items():
+        options = {each for parameter in command.params for each in parameter.opts}
+        result = state(machine, name)
+        parts = {each.part for each in result.limits}
+        assert (option in options) <= (result.state == NO or option in parts), name
+        assert (option in parts) <= (option in options), name
+
+
+def test_a_verb_that_needs_another_system_reports_nothing_else() -> None:
+    machine = replace(MAC, absent={"relay": REFUSED})
+    assert [each.kind for each in state(machine, "relay serve").limits] == ["system"]
+
+
+def test_a_verb_without_alternatives_does_not_run() -> None:
+    machine = replace(USER, uml=REFUSED, report=REFUSED)
+    result = state(machine, "emulate")
+    assert result.state == NO
+    assert [each.part for each in result.limits] == ["real time", "--virtual"]
+
+
+def test_parts_of_a_part_that_does_not_run_are_not_reported() -> None:
+    assert USER.linux is not None
+    linux = replace(USER.linux, congestion_loading=REFUSED, modules={"nf_tables": MISSING})
+    assert [each.part for each in state(Machine(linux=linux), "emulate").limits] == ["real time"]
+
+
+def test_a_missing_package_is_reported_with_each_of_its_extras() -> None:
+    result = doctor("check", machine=Machine(missing_packages=frozenset({"numpy"})))
+    lacking = {each.name: each for each in result.extras if each.missing}
+    assert set(lacking) == {name for name, packages in PACKAGES.items() if "numpy" in packages}
+    assert lacking["learn"].missing == ("numpy",)
+    assert lacking["learn"].remedy == "pip install 'lasthop[learn]'"
+
+
+def test_features_of_the_build_are_those_of_cargo() -> None:
+    assert Machine(absent={"queue": REFUSED}).features == {
+        "emulator": True,
+        "enforce": False,
+        "relay": True,
+    }
+    assert probe.absent_features() == {}
+
+
+def test_a_feature_that_is_left_out_has_the_error_of_the_verb(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def absent(*_: object) -> None:
+        raise lh.UserError("relay: not part of this build of lasthop")
+
+    monkeypatch.setattr("lasthop._core.new_relay_key", absent)
+    assert probe.absent_features() == {"relay": ("relay: not part of this build of lasthop", None)}
+
+
+# -- command line ------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def described(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Return a function that describes the machine that the command examines."""
+
+    def describe(machine: Machine) -> None:
+        monkeypatch.setattr(diagnosis, "examine", lambda: machine)
+
+    return describe
+
+
+def test_the_exit_code_is_zero_without_verbs(described: Any) -> None:
+    described(MAC)
+    assert main(["doctor"]) == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [(["emulate"], 1), (["simulate", "gateway"], 1), (["gateway", "plan"], 1), (["compare"], 0)],
+)
+def test_the_exit_code_tells_whether_verbs_run(
+    words: list[str], code: int, described: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    described(replace(MAC, uml=REFUSED))
+    assert main(["doctor", *words]) == code
+    assert not capsys.readouterr().out.startswith("lasthop")
+
+
+def test_an_unknown_verb_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["doctor", "emulat"]) == USER_ERROR
+    assert 'error: VERB: "emulat": no such verb: expected emulate' in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("machine", [machine for machine, *_ in CASES.values()])
+def test_lines_have_at_most_80_characters(machine: Machine) -> None:
+    text = str(doctor(machine=machine))
+    assert max(map(len, text.splitlines())) <= 80
+
+
+def test_verbs_with_the_same_state_share_a_line() -> None:
+    text = str(doctor(machine=Machine(missing_packages=frozenset(EXTRAS))))
+    assert "  init, schema, check  runs\n" in text
+    assert "lasthop stability needs numpy" in text
+    assert text.count("lasthop stability") == 1
+    assert "extra slurm          lacks submitit; pip install 'lasthop[slurm]'" in text
+
+
+def paths(value: Any, at: str = "") -> Iterator[str]:
+    """Yield the path of each value in JSON. Mappings with names as keys are single values."""
+    if isinstance(value, dict) and at not in ("linux.modules", "linux.programs"):
+        for key, each in value.items():
+            yield from paths(each, f"{at}.{key}".lstrip("."))
+    elif isinstance(value, list) and value and isinstance(value[0], dict):
+        for each in value:
+            yield from paths(each, f"{at}[]")
+    else:
+        yield at
+
+
+def test_the_keys_of_json_are_documented(
+    described: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    described(USER)
+    assert main(["doctor", "--json"]) == 0
+    value = json.loads(capsys.readouterr().out)
+    value["linux"]["network_namespaces"] = None
+    rows = [line.split("|") for line in PAGE.read_text("utf-8").splitlines()]
+    documented = {row[1].strip().strip("`") for row in rows if len(row) == 4 and "`" in row[1]}
+    assert set(paths(value)) == documented
+
+
+# -- the same messages as those of verbs -------------------------------------------------------
+
+
+def printed_error(capsys: pytest.CaptureFixture[str]) -> tuple[str, str | None]:
+    """Return the last printed error and its hint."""
+    lines = capsys.readouterr().err.splitlines()
+    at = max(number for number, line in enumerate(lines) if line.startswith("error: "))
+    hints = [line.removeprefix("hint: ") for line in lines[at + 1 :]]
+    return lines[at].removeprefix("error: "), hints[0] if hints else None
+
+
+def test_emulate_and_doctor_agree_about_a_missing_kernel(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(kernel, "candidates", list)
+    assert main(["emulate", HOTSPOT, "--virtual"]) == USER_ERROR
+    assert probe.uml_of() == (printed_error(capsys), None)
+
+
+def test_kernel_build_and_doctor_agree_about_a_missing_source(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    monkeypatch.setattr(source, "INSTALLED", tmp_path)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr("lasthop.uml.kernel.check_machine", lambda: None)
+    assert main(["kernel", "build"]) == USER_ERROR
+    assert probe.build_of() == printed_error(capsys)
+
+
+def test_gateway_and_doctor_agree_about_a_missing_capability(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    file = tmp_path / "cafe.toml"
+    file.write_text(GATEWAY)
+    monkeypatch.setattr(rights, "lacking", lambda: "CAP_NET_ADMIN")
+    monkeypatch.setattr("lasthop.linux.rights.os.geteuid", lambda: 1000)
+    assert main(["gateway", "up", str(file)]) == USER_ERROR
+    [limit] = state(USER, "gateway up").limits
+    assert (limit.reason, limit.remedy) == printed_error(capsys)
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        ["gateway", "down", "cafe.toml"],
+        ["relay", "serve", "key"],
+        ["congestion", "load", "compound"],
+    ],
+    ids=lambda args: args[0],
+)
+def test_verbs_and_doctor_agree_about_another_system(
+    args: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(linux_only, "sys", SimpleNamespace(platform="darwin"))
+    if args[0] == "relay":
+        args = ["relay", "serve", "--key", "key"]
+    assert main(args) == USER_ERROR
+    [limit] = state(MAC, " ".join(args[:2])).limits
+    assert (limit.reason, limit.remedy) == printed_error(capsys)
+
+
+@pytest.mark.parametrize(
+    ("args", "verb"),
+    [
+        (["predict", HOTSPOT], "predict"),
+        (["compare", HOTSPOT], "compare"),
+        (["tune", HOTSPOT, "--for", "throughput"], "tune"),
+        (["sweep", HOTSPOT, "--over", "seed=1,2"], "sweep"),
+        (["workbench"], "workbench"),
+    ],
+    ids=lambda each: each if isinstance(each, str) else "",
+)
+def test_verbs_and_doctor_agree_about_a_missing_package(
+    args: list[str],
+    verb: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr("lasthop.extras.is_there", lambda package: False)
+    assert main(args) == USER_ERROR
+    [limit] = state(Machine(missing_packages=frozenset(EXTRAS)), verb).limits
+    assert (limit.reason, limit.remedy) == printed_error(capsys)
+
+
+def test_workbench_and_doctor_agree_about_a_missing_page(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    monkeypatch.setattr("lasthop.workbench.files.PAGE", tmp_path)
+    assert main(["workbench"]) == USER_ERROR
+    assert probe.error_of(page) == printed_error(capsys)
+
+
+# -- private data ------------------------------------------------------------------------------
+
+
+def test_private_texts_are_replaced(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], described: Any
+) -> None:
+    home, user, named = "/srv/people/adalovelace", "adalovelace", "/opt/secret/linux"
+    monkeypatch.setenv("HOME", home)
+    for name in ("LOGNAME", "USER", "LNAME", "USERNAME"):
+        monkeypatch.setenv(name, user)
+    monkeypatch.setenv(kernel.VARIABLE, named)
+    monkeypatch.setenv("XDG_CACHE_HOME", f"{home}/cache")
+    texts = [f"{home}/linux: no", f"/run/{user}/x: no", f"LASTHOP_UML={named}: no"]
+    planted = Refusal("; ".join(texts), f"remove {home}/.cache")
+    linux = replace(Linux(), tun=planted, kernel_build=planted, bpf=texts[0])
+    described(Machine(uml=planted, page=planted, linux=linux))
+    for options in ([], ["--json"]):
+        assert main(["doctor", *options]) == 0
+        printed = capsys.readouterr().out
+        assert "~/linux" in printed
+        assert "LASTHOP_UML=..." in printed
+        for private in (user, home, named, "people", "secret"):
+            assert private not in printed
+
+
+def test_texts_are_replaced_only_as_whole_names() -> None:
+    private = {"/home/ada": "~"}
+    assert public("/home/ada/x /home/adam/x /home/ada: no", private) == "~/x /home/adam/x ~: no"
