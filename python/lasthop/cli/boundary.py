@@ -1,8 +1,8 @@
 """Interface between commands and the shell: exit codes, error lines, broken pipes.
 
 Exit codes are 0 on success, 1 after a defect of lasthop, 2 after an error that the user can
-correct, 130 after Ctrl-C, and 141 if the program that reads standard output has ended. Messages that
-cannot be written to standard error do not change the exit code.
+correct, 130 after Ctrl-C, and 141 if the program that reads standard output has ended. Messages
+that cannot be written to standard error do not change the exit code.
 """
 
 import os
