@@ -16,7 +16,7 @@ def main(file: str, settings: str) -> None:
 
     result = lh.simulate(file, settings=json.loads(settings), replications=1, jobs=1)
     _ = result.warnings  # as on the command line: to compute the warnings, the scenario is read
-    packets = result.summary["totals"][0]["packets_delivered"]["mean"]
+    packets = result.estimates("totals", "packets_delivered")["run"].mean
     cpu_s, peak_kb = time.process_time(), high_water_mark_kb("self")
     usage = {"cpu_s": cpu_s, "peak_mib": (peak_kb - idle_kb) / 1024, "packets": round(packets)}
     print(json.dumps(usage))

@@ -63,8 +63,10 @@ def test_circles_are_found() -> None:
 
 # -- Python ------------------------------------------------------------------------------------
 
-FOUNDATIONS = {"_core", "errors", "extras", "numeric", "progress", "references", "scenario"}
-"""Packages that most other packages may import: errors, numbers of arguments, progress of long
+FOUNDATIONS = {
+    *("_core", "arguments", "errors", "extras", "numeric", "progress", "references", "scenario"),
+}
+"""Packages that most other packages may import: errors, checks of arguments, progress of long
 steps, the checked scenario.
 """
 
@@ -77,11 +79,12 @@ ENTRY_POINTS = ("cli", "__main__")
 MAY_IMPORT: Mapping[str, Set[str]] = {
     "errors": set(),
     "numeric": set(),
+    "arguments": {"errors"},
     "references": set(),
     "extras": {"errors"},
     "linux_only": {"errors"},
     "progress": {"errors", "numeric"},
-    "scenario": {"_core", "errors", "references"},
+    "scenario": {"_core", "arguments", "errors", "references"},
     "channel": {"_core"},
     "control": {"_core"},
     # Models read typed values of scenarios, and never run anything.

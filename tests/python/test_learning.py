@@ -71,7 +71,7 @@ def test_an_unsuitable_scenario_is_refused() -> None:
     wired = {"duration": "6 s", "dumbbell": {"flows": 2, "bottleneck": "1 Mbps", "rtt": "20 ms"}}
     with pytest.raises(lh.UserError, match="has no cell"):
         AccessEnv(wired)
-    with pytest.raises(lh.UserError, match="interval_s=6: expected a time up to 5 s"):
+    with pytest.raises(lh.UserError, match="interval_s=6: expected a time from 1e-06 s to 5 s"):
         AccessEnv(CELL, interval_s=6)
     with pytest.raises(lh.ScenarioError, match="99999 is too large"):
         AccessEnv(CELL, choices=(3, 99999))
@@ -98,7 +98,7 @@ def test_a_setting_that_cannot_change_during_a_run_is_refused_immediately() -> N
 def test_an_invalid_action_is_refused_with_the_valid_actions(action: float) -> None:
     env = AccessEnv(CELL)
     env.reset(seed=1)
-    line = rf"action {action}: expected a whole number from 0 to 10, .* = 0, 1, 3, 7, .*, 1023$"
+    line = rf"action={action}: expected a whole number from 0 to 10, .* = 0, 1, 3, 7, .*, 1023$"
     with pytest.raises(lh.UserError, match=line):
         env.step(action)  # type: ignore[arg-type]
     assert env.session is not None

@@ -168,16 +168,28 @@ def test_the_interface_is_that_of_gymnasium() -> None:
 
 
 REFUSED: list[tuple[dict[str, Any], str]] = [
-    ({"num_envs": 0}, "num_envs=0: must be a whole number from 1"),
-    ({"num_envs": True}, "num_envs=True: must be a whole number from 1"),
-    ({"num_envs": 2.0}, "num_envs=2.0: must be a whole number from 1"),
+    ({"num_envs": 0}, "num_envs=0: expected a whole number from 1 to 1000000"),
+    ({"num_envs": True}, "num_envs=True: expected a whole number from 1"),
+    ({"num_envs": 2.0}, "num_envs=2.0: expected a whole number from 1"),
     ({"autoreset_mode": "never"}, "autoreset_mode='never': expected one of AutoresetMode.NEXT"),
     ({"quantities": ["cells.jian"]}, 'no quantity "jian"'),
     ({"quantities": ["jain"]}, "quantities: jain: missing list; expected one of cells.jain, "),
     ({"quantities": ["flows.rtt_p95_s"]}, "flows.rtt_p95_s has no value during a run"),
     ({"quantities": ["classes.jain"]}, "classes.jain has no value during a run"),
     ({"choices": ()}, "choices: must have at least one value"),
-    ({"interval_s": 60}, "interval_s=60: expected a time up to 5 s"),
+    ({"interval_s": 60}, "interval_s=60: expected a time from 1e-06 s to 5 s"),
+    ({"interval_s": 0}, "interval_s=0: expected a time from 1e-06 s to 5 s"),
+    ({"interval_s": 1e-12}, "interval_s=1e-12: expected a time from 1e-06 s"),
+    ({"interval_s": float("nan")}, "interval_s=nan: expected a time from 1e-06 s"),
+    ({"choices": "37"}, "^choices='37': expected a list, such as"),
+    ({"choices": None}, "^choices=None: expected a list"),
+    ({"choices": 5}, "^choices=5: expected a list"),
+    ({"choices": {3, 7}}, "^choices={3, 7}: expected a list"),
+    ({"quantities": "cells.jain"}, "^quantities='cells.jain': expected a list, such as"),
+    ({"quantities": [3]}, "^quantities: 3: expected text"),
+    ({"num_envs": True}, "^num_envs=True: expected a whole number from 1 to 1000000"),
+    ({"num_envs": 10**12}, "^num_envs=1000000000000: expected a whole number .* memory"),
+    ({"num_envs": 10**30}, "^num_envs=10+: expected a whole number .* memory"),
     ({"jobs": 0}, "jobs=0"),
     ({"path": "tcp.window", "choices": (3, 7)}, "cannot be set during a simulation"),
     ({"choices": (3, 99999)}, "99999 is too large"),
@@ -194,11 +206,19 @@ def test_invalid_arguments_are_refused_in_one_line(options: dict[str, Any], mess
 @pytest.mark.parametrize(
     ("actions", "message"),
     [
-        ([1], r"actions: shape \(1,\); expected \(2,\)"),
-        ([[1, 1]], r"actions: shape \(1, 2\); expected \(2,\)"),
-        ([1, 11], "action 11: expected a whole number from 0 to 10, which stand for cell.cwmin"),
-        ([-1, 0], "action -1: expected"),
-        ([0.5, 1.0], "action 0.5: expected"),
+        (np.array([1]), r"^actions=\[1\]: expected an array of shape \(2,\)"),
+        (np.array([[1, 1]]), r"^actions=\[\[1, 1\]\]: expected an array of shape \(2,\)"),
+        ([[1], [1, 2]], r"^actions=\[\[1\], \[1, 2\]\]: expected an array of shape \(2,\)"),
+        (None, r"^actions=None: expected an array of shape \(2,\)"),
+        ([1, 11], r"^actions\[1\]=11: expected a whole number from 0 to 10, .* for cell.cwmin"),
+        (np.array([1, 11]), r"^actions\[1\]=11: expected"),
+        (np.array([-1, 0]), r"^actions\[0\]=-1: expected"),
+        (np.array([0.5, 1.0]), r"^actions\[0\]=0.5: expected"),
+        ([0, np.nan], r"^actions\[1\]=nan: expected"),
+        (np.array([0, np.nan]), r"^actions\[1\]=nan: expected"),
+        ([0, 2**70], r"^actions\[1\]=1180591620717411303424: expected"),
+        (np.array([0, "1"], object), r"^actions\[1\]='1': expected"),
+        (np.array([False, True]), r"^actions\[0\]=False: expected"),
     ],
 )
 def test_invalid_actions_are_refused(actions: Any, message: str) -> None:
@@ -207,7 +227,7 @@ def test_invalid_actions_are_refused(actions: Any, message: str) -> None:
         envs.step(np.array([0, 0]))
     envs.reset(seed=1)
     with pytest.raises(lh.UserError, match=message):
-        envs.step(np.array(actions))
+        envs.step(actions)
     *_, infos = envs.step(np.array([0, 0]))
     assert infos["time_s"].tolist() == [1.0, 1.0]
 
@@ -252,6 +272,83 @@ def test_a_reward_of_the_wrong_shape_is_refused() -> None:
     envs.reset(seed=1)
     with pytest.raises(lh.UserError, match=r"reward: returned an array of shape \(3,\); expected"):
         envs.step(np.array([0, 0]))
+
+
+@pytest.mark.parametrize("mode", AutoresetMode)
+@pytest.mark.parametrize("error", [RuntimeError, KeyboardInterrupt])
+def test_no_step_follows_an_exception_of_the_reward(
+    mode: AutoresetMode, error: type[BaseException]
+) -> None:
+    count = 0
+
+    def reward(infos: Any) -> Any:
+        nonlocal count
+        count += 1
+        if count == 3:  # the last step of the episode
+            raise error
+        return goodputs(infos)
+
+    envs = AccessVectorEnv(2, COLLIDING, reward=reward, autoreset_mode=mode)
+    first, _ = envs.reset(seed=1)
+    for _ in range(2):
+        envs.step(np.array([0, 1]))
+    with pytest.raises(error):
+        envs.step(np.array([0, 1]))
+    with pytest.raises(lh.UserError, match=r"no episode is running; call reset\(\)"):
+        envs.step(np.array([0, 1]))
+    assert envs.reset(seed=1)[0].tobytes() == first.tobytes()
+    _, rewards, *_ = envs.step(np.array([0, 1]))
+    assert not np.isnan(rewards).any()
+
+
+def test_intervals_that_are_rounded_divide_an_episode() -> None:
+    """Three intervals of 1/3 s, rounded to nanoseconds, are 1 ns shorter than 1 s."""
+    scenario = COLLIDING | {"duration": "1.5 s", "warmup": "0.5 s"}
+    alone = AccessEnv(scenario, interval_s=1 / 3, reward=goodput)
+    together = AccessVectorEnv(2, scenario, interval_s=1 / 3, reward=goodputs)
+    alone.reset(seed=1)
+    together.reset(seed=1)
+    for last in (False, False, True):
+        _, reward, _, truncated, _ = alone.step(np.int64(3))
+        _, rewards, _, truncations, _ = together.step(np.array([3, 3]))
+        assert (truncated, truncations.tolist()) == (last, [last, last])
+        assert reward == rewards[0] > 0
+    with pytest.raises(lh.UserError, match="no episode is running"):
+        alone.step(np.int64(3))
+
+
+def test_the_shortest_interval_is_simulated() -> None:
+    alone = AccessEnv(COLLIDING, interval_s="1 us")
+    together = AccessVectorEnv(1, COLLIDING, interval_s="1 us")
+    alone.reset(seed=1)
+    together.reset(seed=1)
+    *_, info = alone.step(np.int64(3))
+    *_, infos = together.step(np.array([3]))
+    assert info["time_s"] == infos["time_s"][0] == 1e-6
+
+
+def test_a_refused_reset_changes_no_seed() -> None:
+    envs, expected = (AccessVectorEnv(2, COLLIDING) for _ in range(2))
+    envs.reset(seed=1)
+    expected.reset(seed=1)
+    for seed in ([99, -1], [99, 1.5], [99]):
+        with pytest.raises(lh.UserError, match=r"^seed"):
+            envs.reset(seed=seed)
+    assert envs.reset()[0].tobytes() == expected.reset()[0].tobytes()
+
+
+def test_the_random_numbers_of_the_environment_are_seeded() -> None:
+    first, second = (AccessVectorEnv(2, COLLIDING) for _ in range(2))
+    first.reset(seed=1)
+    second.reset(seed=np.int64(1))
+    assert first.np_random.random() == second.np_random.random()
+    assert first.np_random_seed == 1
+
+
+def test_options_that_are_no_dictionary_are_refused() -> None:
+    options: Any = "reset_mask"
+    with pytest.raises(lh.UserError, match=r"^options='reset_mask': expected a dictionary, such"):
+        AccessVectorEnv(2, COLLIDING).reset(options=options)
 
 
 def test_ctrl_c_ends_a_step_and_reset_begins_again() -> None:

@@ -3,6 +3,7 @@
 import os
 import pickle
 import signal
+import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -170,7 +171,33 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"seeds": [1, -1]}, r"scenario 1: seeds\[1\]=-1: expected a whole number from 0 to"),
     ({"seeds": [True]}, r"scenario 0: seeds\[0\]=True: expected a whole number"),
     ({"seeds": [2.5]}, r"scenario 0: seeds\[0\]=2.5: expected a whole number"),
-    ({"seeds": 3}, "seeds=3: expected a list of seeds"),
+    ({"seeds": 3}, r"^seeds=3: expected a list, such as range\(1, 1001\)"),
+    ({"seeds": b"12"}, "^seeds=b'12': expected a list"),
+    ({"seeds": {1: 2}}, "^seeds={1: 2}: expected a list"),
+    ({"scenarios": [QUICK, 3]}, "^scenario 1: 3: is no scenario; expected a file name, text, a"),
+    ({"scenarios": 5}, "^5: is no scenario"),
+    ({"scenarios": b"abc"}, "^b'abc': is no scenario"),
+    ({"quantities": 3}, r'^quantities=3: expected a list, such as \["cells.goodput_bps"\]'),
+    ({"quantities": [["cells.jain"]]}, r"^quantities: \['cells.jain'\]: expected text"),
+    (
+        {"settings": {"cell.ap_queue": np.array([[10, 20]])}},
+        r"^scenario 0: settings cell.ap_queue=\[10, 20\]: `cell.ap_queue`: ",
+    ),
+    (
+        {"settings": {"cell.ap_queue": (each for each in [10, 20])}},
+        "^settings cell.ap_queue: `cell.ap_queue`: <generator .*: expected a number, text, a",
+    ),
+    ({"settings": {"cell.ap_queue": {10}}}, "^settings cell.ap_queue: `cell.ap_queue`: .10.: exp"),
+    ({"settings": {"cell.ap_queue": [10, 1j]}}, "^scenario 1: settings cell.ap_queue: .* 1j: exp"),
+    ({"settings": [{"seed": 3}, {"seed": 1j}]}, "^scenario 1: settings seed: `seed`: 1j: expected"),
+    (
+        {"settings": pd.DataFrame([[3, 7]], columns=["cell.ap.cwmin"] * 2)},
+        "^settings: the data frame has several columns cell.ap.cwmin; expected each key path once",
+    ),
+    ({"tails": "no"}, "^tails='no': expected True or False"),
+    ({"progress": 3}, "^progress=3: expected a function, or None"),
+    ({"replications": "2"}, "^replications='2': expected a whole number from 1"),
+    ({"jobs": True}, "^jobs=True: must be a whole number of threads"),
     (
         {"seeds": [1], "settings": {"seed": 3}},
         "^`seed`: set by both `seeds` and `settings`; expected only one of them",
@@ -259,6 +286,33 @@ def test_ctrl_c_finishes_running_scenarios_and_keeps_them() -> None:
     assert finished["stations.goodput_bps"][1].tobytes() == goodputs.tobytes()
     again = pickle.loads(pickle.dumps(caught.value))
     assert str(again) == str(caught.value) == f"{count} of 400 scenarios are finished"
+
+
+def test_results_with_the_same_numbers_are_equal() -> None:
+    def run(**options: Any) -> lh.ArrayResult:
+        given = {"quantities": ["cells.jain", "flows.rtt_s", "flows.one_way_delay_s"]} | options
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RuntimeWarning)  # TCP flows have no one-way delay
+            return lh.simulate_many(QUICK, seeds=[1, 2], **given)
+
+    first, same = run(), run()
+    assert np.isnan(first["flows.one_way_delay_s"]).any()
+    assert first == same == pickle.loads(pickle.dumps(first))
+    assert first != run(quantities="cells.jain")
+    assert first != run(replications=2)
+    assert first != dict(first)
+    for change in (np.nan, -same["cells.jain"][0]):
+        changed = pickle.loads(pickle.dumps(first))
+        changed["cells.jain"].flags.writeable = True
+        changed["cells.jain"][0] = change
+        assert changed != first
+    with pytest.raises(TypeError, match="unhashable"):
+        hash(first)
+
+
+def test_a_zero_dimensional_array_is_a_number() -> None:
+    many = lh.simulate_many(QUICK, quantities="cells.jain", settings={"cell.ap_queue": np.array(9)})
+    assert many == lh.simulate_many(QUICK, quantities="cells.jain", settings={"cell.ap_queue": 9})
 
 
 def test_a_second_ctrl_c_ends_running_scenarios() -> None:

@@ -2,15 +2,17 @@
 
 import json
 from collections.abc import Iterator, Mapping
-from copy import deepcopy
 from functools import cached_property
 from math import nan
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
+from lasthop.answers.estimates import Estimate
 from lasthop.answers.heading import Heading
 from lasthop.answers.kinds import kind_named
+from lasthop.answers.once import once
 from lasthop.answers.plots import AnswerPlots, Plots
 from lasthop.answers.record import lacking
+from lasthop.answers.summary import estimates_in, items_in
 from lasthop.answers.tables import data_frame
 from lasthop.references import named
 from lasthop.scenario.from_json import read_as
@@ -62,7 +64,7 @@ class Shown:
         return iter(())
 
 
-class _List(cached_property["pd.DataFrame"]):
+class _List(once["pd.DataFrame"]):
     """Cached property that returns one list of the result, such as ``flows``, as a data frame. The
     property has the name of the list.
     """
@@ -109,9 +111,17 @@ class Answer(Shown):
         origin: str = "",
         why: str = "",
     ) -> None:
-        self.summary = summary
+        self.contents = summary
+        """Values of the summary, for the code of lasthop, which must not change them."""
         self._scenario = scenario
         self._lacking = origin, why
+
+    @once
+    def summary(self) -> dict[str, Any]:
+        """Result object of ``--json`` as a dictionary. You can change this dictionary; tables,
+        files, pictures and comparisons are made from the result itself.
+        """
+        return self.to_dict()
 
     @property
     def scenario(self) -> Scenario:
@@ -132,10 +142,10 @@ class Answer(Shown):
         """Whether the result has a `scenario`; a result loaded from only a summary has none."""
         return self._scenario is not None
 
-    @cached_property
+    @once
     def heading(self) -> Heading:
         """Scenario and runs of the result, which are read from its summary."""
-        return read_as(Heading, self.summary)
+        return read_as(Heading, self.contents)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Answer) or type(self) is not type(other):
@@ -149,7 +159,7 @@ class Answer(Shown):
         return self._like(self.__dict__)
 
     def __deepcopy__(self: A, memo: dict[int, Any]) -> A:
-        return self._like(self._essence() | {"summary": deepcopy(self.summary, memo)})
+        return self._like(self._essence())
 
     def __getstate__(self) -> dict[str, Any]:
         return self._essence()
@@ -164,8 +174,8 @@ class Answer(Shown):
         return made
 
     def _essence(self) -> dict[str, Any]:
-        """Return the attributes to pickle. Cached data frames are left out, because they can be
-        computed again.
+        """Return the attributes to pickle. Cached values, such as data frames, are left out,
+        because they can be computed again.
         """
         kind = type(self)
         return {
@@ -178,7 +188,7 @@ class Answer(Shown):
         """Return the summary as JSON text. The texts of equal summaries are equal, even if the
         summaries contain NaN.
         """
-        return json.dumps(self.summary, sort_keys=True)
+        return json.dumps(self.to_dict(), sort_keys=True)
 
     def _compared(self) -> tuple[str, ...]:
         """Return the texts that are compared for equality: two results are equal if these texts
@@ -209,7 +219,15 @@ class Answer(Shown):
         """Return the rows of a table as dictionaries, without pandas. Estimates have two columns,
         as in `table`.
         """
-        return [flat_row(item, self.intervals) for item in self.summary.get(name, [])]
+        return [flat_row(item, self.intervals) for item in items_in(self.contents, name)]
+
+    def estimates(self, list_name: str, quantity: str) -> dict[str, Estimate]:
+        """Return mean and half width of a quantity by item name, such as ``("flows", "rtt_s")``.
+        Items without the quantity are left out.
+
+        This method needs neither pandas nor the memory of a whole list.
+        """
+        return estimates_in(self.contents, list_name, quantity)
 
     @property
     def plot(self) -> AnswerPlots:
@@ -227,7 +245,7 @@ class Answer(Shown):
 
     def to_json(self) -> str:
         """Return the text that the command line prints with ``--json``, byte for byte."""
-        return json.dumps(self.summary, indent=2, ensure_ascii=False) + "\n"
+        return json.dumps(self.contents, indent=2, ensure_ascii=False) + "\n"
 
 
 def flat_row(item: Mapping[str, Any], intervals: bool = True) -> dict[str, Any]:

@@ -156,7 +156,7 @@ def call_facts(summary: Mapping[str, Any], scenario: "Scenario | None") -> CallF
         return CallFacts()
     if not any(is_paced(flow) for flow in scenario.typed.flows):
         return CallFacts()
-    return _read(json.loads(_core.explain(scenario.to_json(), json.dumps(summary))))
+    return _read(json.loads(_core.explain(scenario.to_json(), json.dumps(dict(summary)))))
 
 
 def is_paced(flow: object) -> bool:

@@ -1,7 +1,8 @@
 """Interface between commands and the shell: exit codes, error lines, broken pipes.
 
 Exit codes are 0 on success, 1 after a defect of lasthop, 2 after an error that the user can
-correct, 130 after Ctrl-C, and 141 if the program that reads standard output has ended.
+correct, 130 after Ctrl-C, and 141 if the program that reads standard output has ended. Messages
+that cannot be written to standard error do not change the exit code.
 """
 
 import os
@@ -14,6 +15,7 @@ from errno import EINVAL
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from lasthop.cli.listing import command_given
+from lasthop.cli.messages import discard, losing_messages
 from lasthop.cli.quiet import be_quiet, is_quiet
 from lasthop.cli.screen import echo, print_every_character
 from lasthop.errors import ScenarioError, UserError
@@ -79,15 +81,16 @@ def print_either(as_json: bool, json: Callable[[], str], tables: Callable[[], No
 def run_command(run: Run, args: list[str]) -> int:
     """Run a command by `run`, and return its exit code; an error is printed in one line."""
     starts = exits_quietly()  # Quiet exit at Ctrl-C, until a command begins (`app.Command`).
-    try:
+    with losing_messages():
         try:
-            return _run(run, args)
-        finally:
-            if starts:
-                exit_quietly()
-    except KeyboardInterrupt:
-        print_error("interrupted")
-        return INTERRUPTED
+            try:
+                return _run(run, args)
+            finally:
+                if starts:
+                    exit_quietly()
+        except KeyboardInterrupt:
+            print_error("interrupted")
+            return INTERRUPTED
 
 
 def _run(run: Run, args: list[str]) -> int:
@@ -258,12 +261,35 @@ def usage_error(error: Any, command: Sequence[str]) -> tuple[str, str]:
         return lower_first(message), "write -- before the command of a program"
     if unknown and unknown[1] in MEASURING and list(command[:1]) == ["import"]:
         return lower_first(message), MEASURED_HINT.format(unknown[1])
+    if message.endswith("does not take a value"):
+        return lower_first(message), f"write {unknown_option} without a value"
+    if picture := wrong_picture(message):
+        message = picture
     if owners := commands_with(unknown_option):
         return lower_first(message), f"option of {owners}"
     if message.startswith("Missing argument 'FILE'") and " ".join(command) in WITH_SCENARIO:
         return lower_first(message), "run `lasthop init` to write a first scenario file"
     path = " ".join(["lasthop", *command]) if context is None else context.command_path
     return lower_first(message), f"run `{path} --help` for the accepted arguments and options"
+
+
+def wrong_picture(message: str) -> str | None:
+    """Return the error of a picture's name that typer read as an unexpected argument; None if there
+    is no such name.
+
+    The name after ``--plot`` is optional, so that a name without the suffix of a picture is read as
+    the next argument.
+    """
+    from lasthop.answers.pictures import wrong_name
+    from lasthop.cli.command_line import given_after
+
+    unexpected = re.search(r"unexpected extra argument\(s\) \((.*)\)$", message)
+    name = given_after("--plot")
+    if unexpected is None or name is None:
+        return None
+    is_extra = name == unexpected[1] or name in unexpected[1].split()
+    is_other = name.startswith("-") or os.path.exists(name)
+    return f"--plot {wrong_name(name)}" if is_extra or not is_other else None
 
 
 def commands_with(option: str) -> str:
@@ -327,7 +353,4 @@ def flush_output() -> None:
 
 def discard_output() -> None:
     """Redirect standard output to /dev/null, so that the interpreter can flush it at its end."""
-    try:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    except (OSError, ValueError):
-        return
+    discard(sys.stdout)

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-__all__ = ["command_line", "remember"]
+__all__ = ["command_line", "given_after", "remember"]
 
 _given: list[str] = []
 
@@ -17,3 +17,10 @@ def command_line() -> str:
     from shlex import join
 
     return join(["lasthop", *_given])
+
+
+def given_after(option: str) -> str | None:
+    """Return the argument after an option of the running command; None if there is none."""
+    from itertools import pairwise
+
+    return next((value for name, value in pairwise(_given) if name == option), None)

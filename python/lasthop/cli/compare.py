@@ -203,7 +203,7 @@ def print_comparison(comparison: Comparison, options: Mapping[str, object]) -> N
     if comparison.measured is not None:
         typer.echo("".join(f"measured: {line}\n" for line in comparison.measured.matched))
     if comparison.prediction is not None:
-        for line in stability_lines(comparison.prediction.summary, with_time=True):
+        for line in stability_lines(comparison.prediction.contents, with_time=True):
             typer.echo(line)
     print_footer(comparison.scenario, comparison.simulation)
 

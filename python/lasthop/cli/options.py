@@ -71,11 +71,11 @@ def thread_count(text: str) -> int:
 
 def whole_number(text: str, least: int, most: int, what: str) -> int:
     """Return the whole number from an option; `what` describes the number in errors."""
-    digits = text.lstrip("0") or "0"
-    plain = text.isascii() and text.isdecimal() and len(digits) <= len(str(most))
-    if not plain or not least <= int(digits) <= most:
+    # As in scenario files, a number has no leading zeros.
+    plain = re.fullmatch(r"0|[1-9][0-9]*", text) and len(text) <= len(str(most))
+    if not plain or not least <= int(text) <= most:
         raise bad_parameter(f'"{text}": expected {what} from {least} to {most}')
-    return int(digits)
+    return int(text)
 
 
 def number_of(default: int, least: int, most: int, text: str) -> Any:
@@ -194,7 +194,7 @@ def read_scenario(
     given = [(option, path, value) for option, path, value in options if value is not None]
     every = pairs(settings or [], "--set", "PATH=VALUE", "cell.ap.cwmin=15")
     every += [(path, value) for _, path, value in given]
-    with blaming({path: f"{option} {value}" for option, path, value in given}):
+    with blaming({path: as_given(option, value) for option, path, value in given}):
         try:
             scenario = Scenario(file if file in ("", "-") else Path(file), every)
         except ScenarioError as error:
@@ -206,6 +206,13 @@ def read_scenario(
     for line in kept_disciplines(scenario):
         note(f"note: {line}", err=True)
     return scenario
+
+
+def as_given(option: str, value: str) -> str:
+    """Return an option with its value for a message. An empty value is quoted, and a value that
+    begins or ends with a space.
+    """
+    return f"{option} {value}" if value and value == value.strip() else f'{option} "{value}"'
 
 
 def pairs(given: list[str], option: str, form: str, example: str) -> list[tuple[str, str]]:
@@ -234,6 +241,10 @@ def writable(directory: Path, option: str = "--out") -> Path:
     import os
     from tempfile import TemporaryDirectory
 
+    check_reachable(directory, option)
+    if directory.is_symlink() and not directory.exists():
+        missing = f"is a link to {directory.readlink()}, which does not exist"
+        raise UserError(f"{option} {directory}: {missing}: expected a directory")
     nearest = next(path for path in (directory, *directory.absolute().parents) if path.exists())
     if not nearest.is_dir():
         raise UserError(f"{option} {directory}: {nearest} is a file: expected a directory")
@@ -249,8 +260,20 @@ def writable(directory: Path, option: str = "--out") -> Path:
     return directory
 
 
+def check_reachable(path: Path, option: str) -> None:
+    """Refuse a path that no file can have, such as a name that is too long."""
+    try:
+        path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    except OSError as error:
+        reason = f"{error.strerror}: expected another name"
+        raise UserError(f"{option} {path}: {reason}") from None
+
+
 def writable_file(path: Path, option: str, scenario: str = "") -> Path:
     """Return the path; raise an error if it is not writable, or if it is the scenario's file."""
+    check_reachable(path, option)
     if path.is_file() and Path(scenario).is_file() and path.samefile(scenario):
         raise UserError(
             f"{option} {path}: is the scenario, which would be overwritten: expected another name"

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from lasthop.answers.overwrite import refuse_foreign
-from lasthop.answers.pictures import PICTURES, is_picture
+from lasthop.answers.pictures import PICTURES, is_picture, wrong_name
 from lasthop.answers.saving import write_atomically
 from lasthop.cli.boundary import note
 from lasthop.cli.command_line import command_line
@@ -37,7 +37,7 @@ def asked_picture(text: object) -> str:
     """Check the value of --plot: the file name of a picture, or empty for the default name."""
     name = str(text)
     if name and not is_picture(Path(name)):
-        raise bad_parameter(f'"{name}": expected a name that ends in {", ".join(PICTURES)}')
+        raise bad_parameter(wrong_name(name))
     return name
 
 

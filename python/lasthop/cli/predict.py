@@ -80,7 +80,7 @@ def predict(
             typer.echo(line)
         typer.echo()
         print_answer(prediction, delays)
-        for line in stability_lines(prediction.summary, with_time=True):
+        for line in stability_lines(prediction.contents, with_time=True):
             typer.echo(line)
     save_picture(lambda: prediction.plot(), picture, as_json=as_json)
     print_warnings(prediction)
@@ -98,7 +98,7 @@ class Solution(Table):
 
 def solution_lines(prediction: Prediction) -> Iterator[str]:
     """Yield lines about the solver and the whole cell, in addition to the tables."""
-    solution = read_as(Solution, prediction.summary)
+    solution = read_as(Solution, prediction.contents)
     if solution.solver is not None:
         yield f"solver {solution.solver}, {solution.states} states"
     if solution.kkt_residual is not None:
@@ -136,4 +136,4 @@ def has_shares(scenario: Scenario) -> bool:
         prediction = ask(scenario, model="hotspot", options={"beta": 1.0})
     except UserError:
         return False
-    return any("goodput_share" in station for station in prediction.summary["stations"])
+    return any("goodput_share" in station for station in prediction.contents["stations"])

@@ -82,8 +82,8 @@ def simulate(
         refuse_foreign(out, RESULT_FILES)
     elif series is not None and plot is None:
         raise UserError(
-            f"--series {series}: no option saves or draws the time series: expected --out DIR or "
-            "--plot as well"
+            f"{options.as_given('--series', series)}: no option saves or draws the time series: "
+            "expected --out DIR or --plot as well"
         )
     shown = None if air is None else stretch(air, scenario)
     if air is not None and series is not None:
@@ -165,7 +165,7 @@ def stretch(text: str, scenario: Scenario) -> tuple[float, float]:
     """Return the interval of simulated time from --air. [s]"""
     from lasthop.scenario.values import read_range, sizes
 
-    option = f"--air {text}"
+    option = options.as_given("--air", text)
     refuse_without_cell(option, scenario)
     result = read_range(text, "--air")
     if result is None or result.step is not None or result.count is not None:

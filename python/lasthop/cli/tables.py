@@ -43,7 +43,7 @@ def print_answer(answer: "Answer", delays: Delays | None = None) -> None:
     delays : Delays, optional
         Delays of the result, if they have already been computed.
     """
-    summary = answer.summary
+    summary = answer.contents
     tables = list((Delays.of(answer) if delays is None else delays).tables())
     for table in tables:
         print_table(table.heads, table.rows, table.names, FEW_ROWS)

@@ -12,6 +12,7 @@ from lasthop.answers.answer import Answer, Shown
 from lasthop.answers.pictures import PICTURES
 from lasthop.answers.quantities import LISTS
 from lasthop.answers.tables import data_frame
+from lasthop.arguments import callback
 from lasthop.display.columns import shown_with_nodes
 from lasthop.errors import (
     ConvergenceError,
@@ -231,7 +232,7 @@ class Comparison(Shown):
     @cached_property
     def shown_with_nodes(self) -> set[tuple[str, str]]:
         """List and name of the items whose values repeat those of their station or access point."""
-        return shown_with_nodes(self.simulation.summary, self.scenario.typed)
+        return shown_with_nodes(self.simulation.contents, self.scenario.typed)
 
     def repeats_a_node(self, row: Row) -> bool:
         """Return whether a row repeats values of its station or access point.
@@ -308,8 +309,8 @@ class Comparison(Shown):
         return json.dumps(self.to_dict(), indent=2, ensure_ascii=False) + "\n"
 
     def _rows(self) -> Iterator[Row]:
-        predicted = {} if self.prediction is None else self.prediction.summary
-        both = "stations" in self.simulation.summary and any(
+        predicted = {} if self.prediction is None else self.prediction.contents
+        both = "stations" in self.simulation.contents and any(
             not flow.station for flow in self.scenario.typed.flows
         )
         always: dict[str, tuple[str, ...]] = {
@@ -329,8 +330,8 @@ class Comparison(Shown):
                 yield from self._oscillation_rows()
                 continue
             theirs = items_by_name(predicted.get(list_name, ()))
-            ours = items_by_name(self.simulation.summary.get(list_name, ()))
-            real = {} if self.emulation is None else self.emulation.summary
+            ours = items_by_name(self.simulation.contents.get(list_name, ()))
+            real = {} if self.emulation is None else self.emulation.contents
             reals = items_by_name(real.get(list_name, ()))
             result = {} if self.measured is None else self.measured.items(list_name)
             shown = shown_quantities(
@@ -460,6 +461,7 @@ def compare(
     >>> bool(shares.loc["sender", "predicted"] > shares.loc["reader", "predicted"])
     True
     """
+    callback("progress", progress)
     thread_count(jobs)
     checked = replaced(scenario, settings, replications=replications, seed=seed)
     others = measurements(checked, measured)

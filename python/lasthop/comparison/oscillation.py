@@ -106,7 +106,7 @@ def sampled(scenario: Scenario, prediction: Prediction | None) -> Scenario:
         return scenario
     duration = known.duration_s
     interval = duration / COARSEST
-    queues = stabilities(prediction.summary) if prediction else []
+    queues = stabilities(prediction.contents) if prediction else []
     period = queues[0].period_s if queues else None
     if period is not None:
         interval = min(interval, period.mean / PER_PERIOD)
@@ -127,10 +127,10 @@ def oscillations_of(
     known = scenario.typed
     if isinstance(known, CellScenario):
         return []
-    summary = {} if prediction is None else prediction.summary
+    summary = {} if prediction is None else prediction.contents
     items = {queue.name: queue for queue in stabilities(summary)}
     routers = {link.name for link in known.routers}
-    uses = estimates_of(simulation.summary["links"], "utilisation")
+    uses = estimates_of(simulation.contents["links"], "utilisation")
     used = {name: use.mean for name, use in uses.items() if name in routers}
     busy = [name for name, use in used.items() if use >= BUSY or name in items]
     busy.sort(key=lambda name: (name not in items, -used[name]))
@@ -170,7 +170,7 @@ def with_fluid(
 def rtts_of(scenario: Typed, simulation: Result, queue: str) -> list[float]:
     """Return the distinct round-trip times of TCP flows through a queue, including queueing. [s]"""
     through = {flow.name for flow in scenario.flows if queue in flow.forward}
-    rtts = estimates_of(simulation.summary["flows"], "rtt_s")
+    rtts = estimates_of(simulation.contents["flows"], "rtt_s")
     measured = sorted(rtt.mean for name, rtt in rtts.items() if name in through)
     results: list[float] = []
     for rtt in measured:

@@ -68,7 +68,7 @@ NAMES_OF_SETTINGS = "rows: CWmin of AP / stations, then their TXOP limits [packe
 
 def answer_page(answer: "Answer") -> Page:
     """Return the page of a simulation, prediction or emulation."""
-    summary, heading, delays = answer.summary, answer.heading, Delays.of(answer)
+    summary, heading, delays = answer.contents, answer.heading, Delays.of(answer)
     return Page(
         heading.scenario,
         about(heading),
@@ -114,7 +114,7 @@ def picture_of(answer: "Answer") -> "Callable[[], Figure] | None":
     """Return the function that draws the result's small picture: a conflict graph, or goodputs or
     shares as bars.
     """
-    summary = answer.summary
+    summary = answer.contents
     if answer.has_scenario and isinstance(answer.scenario.typed, CsmaScenario):
         return answer.plot.conflicts
     items = summary.get("stations") or summary.get("classes") or summary.get("flows") or ()
@@ -135,7 +135,7 @@ def comparison_page(comparison: "Comparison") -> Page:
         [] if comparison.refusal is None else [f"no prediction: the scenario {comparison.refusal}"]
     )
     if model is not None:
-        notes += stability_lines(model.summary)
+        notes += stability_lines(model.contents)
     heads = ["quantity", "of", "predicted", "simulated", "difference"]
     others = {"emulated": comparison.emulation, "measured": comparison.measured}
     asked = [name for name, answer in others.items() if answer is not None]

@@ -145,7 +145,7 @@ class Delays:
     @classmethod
     def of(cls, answer: "Answer") -> "Delays":
         """Return the delays of a result."""
-        return cls.of_summary(answer.summary, answer.scenario if answer.has_scenario else None)
+        return cls.of_summary(answer.contents, answer.scenario if answer.has_scenario else None)
 
     @classmethod
     def of_summary(cls, summary: Mapping[str, Any], scenario: "Scenario | None") -> "Delays":

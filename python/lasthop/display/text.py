@@ -177,7 +177,7 @@ def _numbers(answer: "Answer") -> Iterator[str]:
     """Yield lines on calls, goodput and fairness, extreme shares, stability, and the busiest
     link.
     """
-    summary = answer.summary
+    summary = answer.contents
     yield from Delays.of(answer).headlines()
     if total := _whole(summary):
         yield total

@@ -77,7 +77,7 @@ class Emulation(Answer):
             )
         if self.is_cut:
             results.append(
-                f"the program was ended at the deadline, after {self.summary['duration_s']:g} s"
+                f"the program was ended at the deadline, after {self.contents['duration_s']:g} s"
             )
         results += [f"a program has failed: {each}" for each in self.failed_programs]
         if self.not_saved:
@@ -93,7 +93,7 @@ class Emulation(Answer):
             )
         if self.with_excess:
             results.append(excess_warning(self.with_excess))
-        if self.is_simulated_time and not self.summary.get("repeatable"):
+        if self.is_simulated_time and not self.contents.get("repeatable"):
             results.append(
                 "another run can give other numbers: on this machine, two tests of the kernel in "
                 "simulated time differed"
@@ -103,14 +103,14 @@ class Emulation(Answer):
     @property
     def is_simulated_time(self) -> bool:
         """Whether the emulation ran in simulated time."""
-        return bool(self.summary.get("time") == SIMULATED)
+        return bool(self.contents.get("time") == SIMULATED)
 
     @property
     def clock(self) -> str:
         """Description of the clock of the emulation, such as ``real time``."""
         if not self.is_simulated_time:
             return "real time"
-        return f"simulated time, Linux {self.summary['kernel']}"
+        return f"simulated time, Linux {self.contents['kernel']}"
 
     @property
     def lateness_p99_s(self) -> float | None:
@@ -134,7 +134,7 @@ class Emulation(Answer):
 
     def total(self, quantity: str) -> float | None:
         """Return a quantity of the whole run, or None if it is unknown."""
-        run = self.summary["totals"][0].get(quantity)
+        run = self.contents["totals"][0].get(quantity)
         return None if run is None else float(run["mean"])
 
 

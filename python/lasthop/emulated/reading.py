@@ -13,5 +13,5 @@ __all__ = ["read_emulation"]
 def read_emulation(file: Path, text: str, tree: Mapping[str, Any]) -> Emulation:
     """Return the emulation in a file. A saved emulation contains only a summary."""
     answer = Emulation(summary_of(file, tree), None, origin=str(file), why=SUMMARY_ONLY)
-    answer.intervals = answer.summary["replications"] > 1
+    answer.intervals = answer.contents["replications"] > 1
     return answer

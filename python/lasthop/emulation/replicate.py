@@ -105,13 +105,13 @@ def together(runs: Sequence[Emulation]) -> Emulation:
     first = runs[0]
     if len(runs) == 1:
         return first
-    summaries = [run.summary for run in runs]
+    summaries = [run.contents for run in runs]
     lengths_s = [float(summary["duration_s"]) for summary in summaries]
-    summary = dict(first.summary) | {"replications": len(runs), "duration_s": fmean(lengths_s)}
+    summary = dict(first.contents) | {"replications": len(runs), "duration_s": fmean(lengths_s)}
     if "repeatable" in summary:
         summary["repeatable"] = all(each["repeatable"] for each in summaries)
     left_out: set[Key] = set()
-    for name, items in first.summary.items():
+    for name, items in first.contents.items():
         if isinstance(items, list):
             lists = [keyed(each.get(name, [])) for each in summaries]
             shared = common(lists)

@@ -91,7 +91,7 @@ def emulate_in_simulated_time(
         raise answer
     emulation: Emulation = answer
     emulation.not_saved = tuple(ended.problems)
-    emulation.summary = {**emulation.summary, "time": SIMULATED, "repeatable": repeatable}
+    emulation.contents = {**emulation.contents, "time": SIMULATED, "repeatable": repeatable}
     if emulation.captured is not None and request.pcapng is not None:
         emulation.captured = replace(emulation.captured, path=request.pcapng)
     return emulation

@@ -39,7 +39,7 @@ def line_use(scenario: Scenario, answer: Answer, facts: Facts) -> Iterator[str]:
         Facts of the result.
     """
     typed = scenario.typed
-    links = {link.name: link for link in summary_items(answer.summary, "links")}
+    links = {link.name: link for link in summary_items(answer.contents, "links")}
     if not isinstance(typed, CellScenario) or typed.wire.rate_bps is None:
         return
     from lasthop.explanation.objectives import always_demands
@@ -72,7 +72,7 @@ def traffic_of(answer: Answer, direction: str) -> str:
     """Return a verb phrase on the traffic of a line, with its goodput if known."""
     goodputs = [
         flow.estimate("goodput_bps")
-        for flow in summary_items(answer.summary, "flows")
+        for flow in summary_items(answer.contents, "flows")
         if flow.direction == direction
     ]
     rates_bps = [goodput.mean for goodput in goodputs if goodput is not None]

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from lasthop.answers.kinds import kind_named
+from lasthop.arguments import callback
 from lasthop.explanation.candidates import Candidate, causes_of, command, remedies_of
 from lasthop.explanation.facts import facts, read_facts
 from lasthop.explanation.objectives import Objective, objective_for
@@ -123,7 +124,7 @@ class Explanation:
         search = Search(
             self.scenario,
             self.objective,
-            events=self.result.summary["totals"][0]["events"]["mean"],
+            events=self.result.contents["totals"][0]["events"]["mean"],
             replications=replications,
             jobs=jobs,
             progress=watched,
@@ -265,6 +266,7 @@ def explain(
     >>> e.objective.name
     'throughput'
     """
+    callback("progress", progress)
     explanation = examine(
         replaced(scenario, settings, seed=seed),
         objective=objective,

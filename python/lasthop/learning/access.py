@@ -2,13 +2,14 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, overload
 
 import gymnasium
 import numpy as np
 from numpy.typing import NDArray
 
 from lasthop.answers import names
+from lasthop.arguments import listed_values, short
 from lasthop.errors import UserError
 from lasthop.numeric import whole_number
 from lasthop.scenario.from_json import read_as
@@ -22,6 +23,15 @@ WINDOWS = (0, 1, 3, 7, 15, 31, 63, 127, 255, 511, 1023)
 """Default choices of CWmin. [slots]"""
 
 LARGEST_SEED = 2**31 - 1
+
+SHORTEST_S = 1e-6
+"""Shortest time between two actions. An episode is over if less than this time remains. For
+example, three steps of 1/3 s, rounded to nanoseconds, end 1 ns before the end of one second. [s]
+"""
+
+HALF_NS = 0.5e-9
+"""Half of the engine's unit of time, as a margin for rounding. [s]"""
+
 LARGEST_RATE = 1e5
 """Upper bound of goodputs in the observation space. [Mbit/s]"""
 LARGEST_QUEUE = 1e6
@@ -81,7 +91,7 @@ def seed_of(argument: str, seed: object) -> int:
     """
     number = whole_number(seed)
     if number is None or number < 0:
-        raise UserError(f"{argument}={seed!r}: expected a whole number from 0")
+        raise UserError(f"{argument}={short(seed)}: expected a whole number from 0")
     return number
 
 
@@ -117,12 +127,13 @@ class Task:
         if not typed.stations:
             raise UserError(f"{who}: the scenario has no cell; expected stations")
         self.interval_s = seconds_of(interval_s, "interval_s={!r}")
-        if not 0 < self.interval_s <= typed.duration_s - typed.warmup_s:
+        measured_s = typed.duration_s - typed.warmup_s
+        if not SHORTEST_S <= self.interval_s <= measured_s:
             raise UserError(
-                f"interval_s={self.interval_s:g}: expected a time up to "
-                f"{typed.duration_s - typed.warmup_s:g} s, which are measured"
+                f"interval_s={interval_s!r}: expected a time from {SHORTEST_S:g} s to "
+                f"{measured_s:g} s, the time from `warmup` to `duration`"
             )
-        self.path, self.choices = path, tuple(choices)
+        self.path, self.choices = path, tuple(listed_values("choices", choices, "[7, 15, 31]"))
         if not self.choices:
             raise UserError("choices: must have at least one value")
         with Session(self.scenario) as session:
@@ -143,11 +154,21 @@ class Task:
         high = np.array(most, np.float32)
         return gymnasium.spaces.Box(np.zeros_like(high), high)
 
-    def no_such_action(self, action: object) -> UserError:
-        """Return the error for an action that is not the index of a choice."""
+    @overload
+    def is_over(self, now_s: float) -> bool: ...
+    @overload
+    def is_over(self, now_s: NDArray[np.float64]) -> NDArray[np.bool_]: ...
+    def is_over(self, now_s: Any) -> Any:
+        """Return whether an episode is over at this time, or at each time of an array. [s]"""
+        return self.scenario.checked.length_s - now_s < SHORTEST_S - HALF_NS
+
+    def no_such_action(self, action: object, name: str = "action") -> UserError:
+        """Return the error for an action that is not the index of a choice; `name` is the name of
+        the action in the message.
+        """
         choices = ", ".join(map(str, self.choices))
         return UserError(
-            f"action {action}: expected a whole number from 0 to {len(self.choices) - 1}, "
+            f"{name}={short(action)}: expected a whole number from 0 to {len(self.choices) - 1}, "
             f"which stand for {self.path} = {choices}"
         )
 
@@ -173,7 +194,8 @@ class AccessEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
     choices : sequence
         Values among which an action selects.
     interval_s : float or str
-        Simulated time between two actions [s], or text with its unit.
+        Simulated time between two actions [s], or text with its unit; at least 1 us. An
+        episode is over if less than 1 us remains.
     reward : callable
         Function from a reading to a reward.
 
@@ -254,12 +276,12 @@ class AccessEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
         if not self.action_space.contains(action):
             raise self.task.no_such_action(action)
         session = self.session
-        if session is None or session.now_s >= session.duration_s:
+        if session is None or self.task.is_over(session.now_s):
             raise UserError("AccessEnv: no episode is running; call reset() to begin one")
         session.set(self.path, self.choices[int(action)])
         session.step(self.interval_s)
         observation, info = self._observe(session)
-        truncated = session.now_s >= session.duration_s
+        truncated = self.task.is_over(session.now_s)
         return observation, float(self.reward(info["reading"])), False, truncated, info
 
     def close(self) -> None:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from lasthop import _core
 from lasthop.answers import names
+from lasthop.arguments import listed_values, short
 from lasthop.errors import UserError
 from lasthop.learning.access import LARGEST_SEED, WINDOWS, Task, seed_of
 from lasthop.numeric import whole_number
@@ -25,6 +26,12 @@ Numbers: TypeAlias = NDArray[np.float64]
 
 VectorReward = Callable[[Mapping[str, Any]], Numbers]
 """Function that computes the rewards, shape (num_envs,), from the infos of a step."""
+
+MAX_ENVS = 1_000_000
+"""Largest number of sub-environments."""
+
+ENV_BYTES = 100e3
+"""Memory of a sub-environment with a cell of four connections. [bytes]"""
 
 REWARDED = ("cells.goodput_bps", "cells.jain")
 """Quantities that the rewards of this module need."""
@@ -69,7 +76,7 @@ class AccessVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], Any]):
     ``reset(options={"reset_mask": MASK})`` must begin the next episode. The mode is in
     ``metadata["autoreset_mode"]``.
 
-    After Ctrl-C, call `reset` before the next step.
+    After Ctrl-C, or after an exception of `reward`, call `reset` before the next step.
 
     Parameters
     ----------
@@ -126,8 +133,11 @@ class AccessVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], Any]):
         jobs: int | None = None,
     ) -> None:
         count = whole_number(num_envs)
-        if count is None or count < 1:
-            raise UserError(f"num_envs={num_envs!r}: must be a whole number from 1")
+        if count is None or not 1 <= count <= MAX_ENVS:
+            raise UserError(
+                f"num_envs={short(num_envs)}: expected a whole number from 1 to {MAX_ENVS}; each "
+                f"sub-environment needs {ENV_BYTES / 1e3:g} kB of memory or more"
+            )
         self.mode = mode_of(autoreset_mode)
         self.metadata = {**type(self).metadata, "autoreset_mode": self.mode}
         self.task = Task(scenario, path, choices, interval_s, "AccessVectorEnv")
@@ -138,15 +148,17 @@ class AccessVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], Any]):
         self.single_observation_space = self.task.observation_space()
         self.action_space = batch_space(self.single_action_space, count)
         self.observation_space = batch_space(self.single_observation_space, count)
-        shown = list(dict.fromkeys([*REWARDED, *quantities]))
+        example = '["cells.jain"]'
+        requested = listed_values("quantities", quantities, example)
+        columns = [column_of(quantity) for quantity in (*REWARDED, *requested)]
+        shown = list(dict.fromkeys(f"{own}.{name}" for own, name, _ in columns))
         typed = self.scenario.typed
-        self.duration_s = self.scenario.checked.length_s
         self._core = _core.Sessions(
             self.scenario.checked,
             count,
             thread_count(jobs),
             path=path,
-            choices=[as_setting(choice) for choice in self.choices],
+            choices=[as_setting(choice, path) for choice in self.choices],
             begin_s=typed.warmup_s,
             interval_s=self.interval_s,
             columns=[*OBSERVED, *(column_of(quantity) for quantity in shown)],
@@ -222,6 +234,16 @@ class AccessVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], Any]):
                 f"AccessVectorEnv: the episode is over in sub-environments {which}",
                 'call reset(options={"reset_mask": ended}) to begin the next',
             )
+        try:
+            return self._step(indices)
+        except BaseException:
+            self._begun[:] = False  # the step may be incomplete
+            raise
+
+    def _step(
+        self, indices: NDArray[np.int64]
+    ) -> tuple[NDArray[np.float32], Numbers, NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]:
+        """Apply checked indices, see `step`."""
         resets = self._ended.copy()
         values = self._advance(indices, resets)
         everywhere = np.ones(self.num_envs, np.bool_)
@@ -233,7 +255,7 @@ class AccessVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], Any]):
                 f"reward: returned an array of shape {rewards.shape}; expected ({self.num_envs},)"
             )
         rewards[resets] = 0.0
-        truncations = (values[:, 0] >= self.duration_s) & ~resets
+        truncations = self.task.is_over(values[:, 0]) & ~resets
         self._ended = truncations.copy()
         if self.mode is AutoresetMode.SAME_STEP and truncations.any():
             infos = self._begin_again(truncations, infos)
@@ -270,6 +292,10 @@ class AccessVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], Any]):
         return places
 
     def _mask(self, options: Mapping[str, Any] | None) -> NDArray[np.bool_]:
+        if options is not None and not isinstance(options, Mapping):
+            raise UserError(
+                f'options={short(options)}: expected a dictionary, such as {{"{MASK}": mask}}'
+            )
         if options is None or MASK not in options:
             return np.ones(self.num_envs, np.bool_)
         mask = np.asarray(options[MASK])
@@ -283,6 +309,9 @@ class AccessVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], Any]):
     def _seed(self, seed: int | Sequence[int | None] | None, mask: NDArray[np.bool_]) -> None:
         """Reseed the random numbers from which the seeds of episodes are drawn."""
         seeds = self._seeds(seed)
+        if (own := whole_number(seed)) is not None:
+            # The random numbers of this object itself, as in other environments.
+            self._np_random, self._np_random_seed = seeding.np_random(own)
         if not self._draws:
             self._draws = [seeding.np_random(own)[0] for own in seeds]
             return
@@ -304,16 +333,27 @@ class AccessVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], Any]):
             raise UserError(f"seed: {len(seeds)} seeds; expected {self.num_envs}")
         return seeds
 
-    def _indices(self, actions: NDArray[np.int64]) -> NDArray[np.int64]:
-        given = np.asarray(actions)
+    def _indices(self, actions: Any) -> NDArray[np.int64]:
+        try:
+            given: NDArray[Any] = np.asarray(actions)
+        except ValueError:  # rows of different lengths
+            given = np.empty(0)
         if given.shape != (self.num_envs,):
-            raise UserError(f"actions: shape {given.shape}; expected ({self.num_envs},)")
-        if not np.issubdtype(given.dtype, np.integer):
-            raise self.task.no_such_action(given[0])
-        invalid = (given < 0) | (given >= len(self.choices))
-        if invalid.any():
-            raise self.task.no_such_action(given[invalid][0])
-        return given
+            raise UserError(
+                f"actions={short(actions)}: expected an array of shape ({self.num_envs},)"
+            )
+        if np.issubdtype(given.dtype, np.integer):
+            invalid = (given < 0) | (given >= len(self.choices))
+            if not invalid.any():
+                return given
+        every = list(actions) if isinstance(actions, list | tuple) else given.tolist()
+        valid = range(len(self.choices))
+        wrong = [k for k, each in enumerate(every) if whole_number(each) not in valid]
+        if wrong:
+            # In an array of floats every value is refused: name one that is no index, such as NaN.
+            number = next((k for k in wrong if every[k] not in valid), wrong[0])
+            raise self.task.no_such_action(every[number], f"actions[{number}]")
+        return np.array([whole_number(each) for each in every], np.int64)
 
     def _advance(self, indices: NDArray[np.int64], resets: NDArray[np.bool_]) -> Numbers:
         """Reset the sub-environments of a mask. Advance the others by one step, if their index is

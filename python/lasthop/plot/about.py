@@ -56,15 +56,15 @@ def _parts(answers: tuple["Answer", ...]) -> Iterator[str]:
         yield changes_text(changed)
     for each in answers:
         if each.heading.kind == "prediction":
-            yield f"model {each.summary['model']}"
+            yield f"model {each.contents['model']}"
             yield from (f"{name} {value}" for name, value in options(each).items())
 
 
 def options(prediction: "Answer | Prediction") -> dict[str, str]:
     """Return the options of a prediction's model that differ from their defaults."""
-    given = prediction.summary.get("options") or {}
+    given = prediction.contents.get("options") or {}
     if prediction.heading.model not in MODELS:
         return {}
-    package = import_module(f"lasthop.models.{prediction.summary['model']}")
+    package = import_module(f"lasthop.models.{prediction.contents['model']}")
     usual = package.Options().to_dict() if hasattr(package, "Options") else {}
     return {name: str(value) for name, value in given.items() if value != usual.get(name)}

@@ -152,7 +152,7 @@ def draw_goodputs(
     """Draw goodputs. If `first` contains all stations, also draw a line for equal goodputs."""
     title(axes, "Goodput")
     sides.draw(axes, users, "goodput_bps", 1e-6, numbers)
-    cells = sides.first.summary.get("cells", ())
+    cells = sides.first.contents.get("cells", ())
     if first and len(cells) == 1 and len(users) == len(first):
         total = Estimate.read(cells[0].get("goodput_bps"))
         if total is not None:
@@ -167,7 +167,7 @@ def ways(rows: Sequence[tuple[Sharer, Row]]) -> str:
 
 def asking(answer: "Answer") -> set[str]:
     """Return the stations with flows other than sensor reports; all stations if there are none."""
-    every = set(names_in(answer.summary, "stations"))
+    every = set(names_in(answer.contents, "stations"))
     if not answer.has_scenario:
         return every
     bulk = (flow for flow in answer.scenario.typed.flows if not isinstance(flow, SensorFlow))
@@ -217,7 +217,7 @@ def hidden_of(answer: "Answer") -> set[tuple[str, str]]:
     """Return the list and the name of each item whose values equal those of its station or access
     point.
     """
-    return shown_with_nodes(answer.summary, answer.scenario.typed if answer.has_scenario else None)
+    return shown_with_nodes(answer.contents, answer.scenario.typed if answer.has_scenario else None)
 
 
 def sharing_classes(sides: SideBySide) -> list[Row]:

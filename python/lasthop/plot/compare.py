@@ -31,7 +31,7 @@ def comparison_figure(comparison: "Comparison", place: Place | None = None) -> F
         measured=comparison.measured,
     )
     name, note = comparison.scenario.typed.name, message_of(comparison)
-    if "stations" not in comparison.simulation.summary:
+    if "stations" not in comparison.simulation.contents:
         return network_figure(others, name, place, oscillation=comparison.oscillation, note=note)
     return cell_figure(others, name, place, note=note)
 

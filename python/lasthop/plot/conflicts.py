@@ -182,14 +182,14 @@ class FlowRate(Table):
 
 def uses(answer: "Answer") -> list[LinkUse]:
     """Return the air times of all links in a result."""
-    return [read_as(LinkUse, item) for item in answer.summary["links"]]
+    return [read_as(LinkUse, item) for item in answer.contents["links"]]
 
 
 def throughputs(answer: "Answer") -> dict[str, float]:
     """Return the total goodput of the flows over each link. A link is left out if the goodput of
     one of its flows is unknown. [bit/s]
     """
-    rates = (read_as(FlowRate, item) for item in answer.summary["flows"])
+    rates = (read_as(FlowRate, item) for item in answer.contents["flows"])
     goodput = {flow.name: flow.goodput_bps for flow in rates}
     over: dict[str, float] = {}
     unknown = set()

@@ -147,7 +147,7 @@ def _places(items: Sequence[Mapping[str, Any]], list_name: str) -> list[Place]:
 
 def _in_rows(answer: "Answer", places: Sequence[Place]) -> list[Members]:
     """Group items into rows: a row contains items with the same direction and table of stations."""
-    stations = names_in(answer.summary, "stations")
+    stations = names_in(answer.contents, "stations")
     groups = groups_of(answer, stations)
     rows: dict[tuple[str, str], list[Place]] = {}
     for host, rest, name in places:

@@ -21,6 +21,6 @@ def overview_figure(answer: "Answer", place: Place | None = None) -> Figure:
         figure = conflict_figure([(f"{how}{OF_LINKS}", answer)], place)
         headline(figure, name, others.about())
         return figure
-    if "stations" in answer.summary:
+    if "stations" in answer.contents:
         return cell_figure(others, name, place, shares=False)
     return network_figure(others, name, place)

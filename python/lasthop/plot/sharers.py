@@ -69,7 +69,7 @@ def sharers(
         Table of each station; by default from the scenario of the first result.
     """
     first = answers[0]
-    names = names_in(first.summary, "stations")
+    names = names_in(first.contents, "stations")
     groups = groups_of(first, names) if groups is None else groups
     torn = {groups[name] for name in names if name in apart}
     torn &= {groups[name] for name in names if name not in apart}
@@ -143,7 +143,7 @@ def ways_of(answer: "Answer") -> dict[str, list[str]]:
 
 def flows_of_stations(answer: "Answer") -> Iterator[SummaryItem]:
     """Yield the flows of stations."""
-    for flow in summary_items(answer.summary, "flows"):
+    for flow in summary_items(answer.contents, "flows"):
         if flow.station and flow.direction in ARROWS:
             yield flow
 
@@ -156,7 +156,7 @@ def flows_of(answer: "Answer", station: str, way: str) -> list[SummaryItem]:
 
 def knows_ways(answer: "Answer", name: str) -> bool:
     """Return whether goodput and share are known for every flow of a station."""
-    stations = {item.name: item for item in summary_items(answer.summary, "stations")}
+    stations = {item.name: item for item in summary_items(answer.contents, "stations")}
     own = [flow for flow in flows_of_stations(answer) if flow.station == name]
     quantities = [each for each in OF_WAYS if name in stations and each in stations[name]]
     return all(quantity in flow for quantity in quantities for flow in own)
@@ -170,7 +170,7 @@ def item_of(answer: "Answer", row: Sharer) -> dict[str, Any]:
     if row.way:
         parts = [flows_of(answer, name, row.way) for name in row.members]
         return {"name": row.label} | together(parts, samples.get("flows", {}), OF_WAYS)
-    stations = {item.name: item for item in summary_items(answer.summary, "stations")}
+    stations = {item.name: item for item in summary_items(answer.contents, "stations")}
     parts = [[stations[name]] for name in row.members if name in stations]
     known = [
         key for key, value in (parts[0][0].values if parts else {}).items() if is_estimate(value)

@@ -131,7 +131,7 @@ class SideBySide:
         name = STYLES[kind].name
         if kind in ("prediction", "measurement"):
             return name
-        runs = self.answers[kind].summary.get("replications") or 1
+        runs = self.answers[kind].contents.get("replications") or 1
         once = "once" if kind == "emulation" else "one run"
         return f"{name}, 95 %" if runs > 1 else f"{name}, {once}"
 
@@ -140,7 +140,7 @@ class SideBySide:
         results.
         """
         results: dict[str, Mapping[str, Item]] = {
-            kind: {item.name: item.values for item in summary_items(answer.summary, list_name)}
+            kind: {item.name: item.values for item in summary_items(answer.contents, list_name)}
             for kind, answer in self.answers.items()
         }
         measured = self._measured(list_name)
@@ -159,7 +159,7 @@ class SideBySide:
         """
         by_kind: list[dict[str, Item]] = [{} for _ in groups]
         for kind, answer in self.answers.items():
-            items = {item.name: item for item in summary_items(answer.summary, list_name)}
+            items = {item.name: item for item in summary_items(answer.contents, list_name)}
             samples = samples_of(answer).get(list_name, {})
             for (label, names), row in zip(groups, by_kind, strict=True):
                 row[kind] = _mean_of(label, names, items, samples)

@@ -40,7 +40,7 @@ def queue_figure(answer: "Answer", ax: "Axes | None" = None) -> Figure:
     Without a cell, draw the mean queue of each link.
     """
     others = SideBySide.of(answer)
-    if "stations" in answer.summary:
+    if "stations" in answer.contents:
         rows, quantity = nodes_of(others), "queue_packets"
         meaning = meaning_of_groups([row for row, _ in others.station_rows(by_way=False)])
     else:
@@ -53,7 +53,7 @@ def of_sharers(
 ) -> Figure:
     """Draw a quantity with a row for each station or table of stations."""
     others = SideBySide.of(answer)
-    if not answer.summary.get("stations"):
+    if not answer.contents.get("stations"):
         every = (others.rows(name) for name in ("classes", "flows"))
         return bars_figure(others, next(filter(None, every), []), quantity, scale, label, ax)
     stations = others.station_rows()

@@ -279,7 +279,7 @@ class Bare:
     sample_tree: Mapping[str, Any] = {}
 
     def __init__(self, summary: Mapping[str, Any]) -> None:
-        self.summary = summary
+        self.contents = summary
 
 
 def table_of(name: str, tables: Mapping[str, str]) -> str:

@@ -17,12 +17,12 @@ class Prediction(Answer):
     @property
     def model(self) -> str:
         """Name of the model that computed the prediction."""
-        return str(self.summary["model"])
+        return str(self.contents["model"])
 
     @property
     def warnings(self) -> list[str]:
         """Assumptions that the scenario nearly breaks; check them before you trust the result."""
-        return [str(warning) for warning in self.summary.get("warnings", ())]
+        return [str(warning) for warning in self.contents.get("warnings", ())]
 
 
 def read_prediction(file: Path, text: str, tree: Mapping[str, Any]) -> Prediction:

@@ -291,18 +291,18 @@ def runs_of(answer: Reported) -> Iterator[Run]:
     """Yield the results that the views of a report can show."""
     for single, prediction in answer.single_answers():
         run = _run(single)
-        yield run if prediction is None else replace(run, prediction=prediction.summary)
+        yield run if prediction is None else replace(run, prediction=prediction.to_dict())
 
 
 def _run(answer: Answer) -> Run:
     scenario = answer.scenario.to_dict()
     kind = answer.heading.kind
     if not isinstance(answer, Result):
-        return Run(kind, scenario, answer.summary)
+        return Run(kind, scenario, answer.to_dict())
     return Run(
         kind,
         scenario,
-        answer.summary,
+        answer.to_dict(),
         series=answer.series_tree or None,
         distributions=answer.distribution_list,
     )

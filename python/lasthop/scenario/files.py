@@ -96,6 +96,9 @@ def not_there(path: Path, or_input: bool) -> UnreadableError:
     """Return the error for a path that does not exist, with a hint: a download, or a similar
     name.
     """
+    if path.is_symlink():
+        missing = f"is a link to {path.readlink()}, which does not exist"
+        return UnreadableError(str(path), missing, nearest_file(path))
     if (match := re.fullmatch(ADDRESS, path.as_posix())) is None:
         return UnreadableError(str(path), NO_FILE, nearest_file(path))
     kind, rest = match[1].lower(), match[2]
@@ -125,7 +128,7 @@ def nearest_file(path: Path) -> str | None:
     from difflib import get_close_matches
 
     try:
-        names = [file.name for file in path.parent.iterdir()]
+        names = [file.name for file in path.parent.iterdir() if file.exists()]
     except OSError:
         return None
     near = get_close_matches(path.name, names, n=1, cutoff=0.75)

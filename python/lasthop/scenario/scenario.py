@@ -6,7 +6,7 @@ all defaults, or reports all errors of the text in one list.
 
 import json
 from codecs import BOM_UTF8
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from os import PathLike
@@ -14,11 +14,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from lasthop import _core
-from lasthop.errors import Problem, ScenarioError
+from lasthop.arguments import short
+from lasthop.errors import Problem, ScenarioError, UserError
 from lasthop.references import named
 from lasthop.scenario.rows import LongList, View
 from lasthop.scenario.source import (
     DICTIONARY,
+    SETTING,
     File,
     Setting,
     as_json,
@@ -36,15 +38,13 @@ __all__ = [
     "File",
     "Scenario",
     "ScenarioLike",
+    "as_pairs",
     "as_setting",
     "blaming",
     "check",
     "companion",
     "schema",
 ]
-
-SETTING = "settings "
-"""Text before a setting in the `source` of a problem; the command line replaces it by ``--set``."""
 
 OF_ENGINE = "--set "
 """Text that the engine writes before a setting in the `source` of a problem."""
@@ -86,8 +86,8 @@ class Scenario(Mapping[str, Any]):
         source: "ScenarioLike",
         settings: Mapping[str, object] | Sequence[tuple[str, object]] = (),
     ) -> None:
-        pairs = settings.items() if isinstance(settings, Mapping) else settings
-        added = tuple((path, as_setting(value)) for path, value in pairs)
+        with blaming({}):
+            added = tuple((path, as_setting(value, path)) for path, value in as_pairs(settings))
         if isinstance(source, Scenario) and not added:
             self._checked, self._json = source._checked, source._json
             self._read, self._typed = source._read, source._typed
@@ -269,6 +269,27 @@ class Scenario(Mapping[str, Any]):
         """Return the normalised scenario as a new tree of dictionaries and lists."""
         tree: dict[str, Any] = json.loads(self._json or self._checked.to_json())
         return tree
+
+
+def as_pairs(
+    settings: Mapping[str, object] | Sequence[tuple[str, object]],
+) -> list[tuple[str, object]]:
+    """Return the argument `settings` as pairs of key path and value.
+
+    Raises
+    ------
+    UserError
+        If it is neither a mapping nor a list of pairs.
+    """
+    given: Any = settings.items() if isinstance(settings, Mapping) else settings
+    pairs = list(given) if isinstance(given, Iterable) and not isinstance(given, str) else [given]
+    for pair in pairs:
+        if not isinstance(pair, list | tuple) or len(pair) != 2 or not isinstance(pair[0], str):
+            raise UserError(
+                f"settings={short(settings)}: expected a mapping of key paths, or pairs",
+                'write {"cell.ap.cwmin": 15}',
+            )
+    return [(path, value) for path, value in pairs]
 
 
 ScenarioLike: TypeAlias = Scenario | str | PathLike[str] | Mapping[str, Any]

@@ -12,12 +12,14 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from lasthop import _core
+from lasthop.arguments import short
 from lasthop.errors import Problem, ScenarioError
 from lasthop.scenario.files import UnreadableError, in_utf8, opened
 
 __all__ = [
     "DICTIONARY",
     "FILES_SHUT",
+    "SETTING",
     "File",
     "Setting",
     "as_json",
@@ -41,6 +43,12 @@ scenario names is read.
 DICTIONARY = "<dict>"
 """Name that messages use for a scenario that is a mapping."""
 
+SETTING = "settings "
+"""Text before a setting in the `source` of a problem; the command line replaces it by ``--set``."""
+
+MAX_DEPTH = 100
+"""Maximum number of nested mappings and lists in a mapping or a setting."""
+
 BARE = r"[A-Za-z0-9_-]+"
 """Pattern of keys that TOML accepts without quotes."""
 
@@ -51,11 +59,19 @@ if the file was read. Otherwise the content is None.
 """
 
 
-def as_setting(value: object) -> str:
+def as_setting(value: object, path: str = "") -> str:
     """Return a value as text for a setting: text is unchanged, another value becomes one line of
     TOML.
+
+    Raises
+    ------
+    ScenarioError
+        If TOML has no such value; the message names the key path.
     """
-    return value if isinstance(value, str) else _inline(_writable(value))
+    if isinstance(value, str):
+        return value
+    setting = f"{SETTING}{path}" if path else ""
+    return _inline(_writable(value, [path] if path else [], setting))
 
 
 def _inline(tree: Any) -> str:
@@ -95,19 +111,49 @@ def as_json(tree: object) -> str:
     return json.dumps(_writable(tree))
 
 
-def numpy_scalars() -> Any:
-    """Return the base class of NumPy's numbers; an empty tuple if NumPy is not imported."""
-    return getattr(sys.modules.get("numpy"), "generic", ())
+def numpy_arrays() -> Any:
+    """Return the classes of NumPy's numbers and arrays; an empty tuple if NumPy is not imported."""
+    numpy = sys.modules.get("numpy")
+    return () if numpy is None else (numpy.generic, numpy.ndarray)
 
 
-def _writable(tree: Any) -> Any:
+def _writable(tree: Any, keys: Sequence[str] = (), setting: str = "") -> Any:
+    """Return a value in the types of JSON.
+
+    Parameters
+    ----------
+    tree : object
+        Value of a scenario or of a setting.
+    keys : sequence of str
+        Keys that lead to the value, for messages.
+    setting : str
+        Name of the setting in messages; empty for a value of a mapping.
+
+    Raises
+    ------
+    ScenarioError
+        If JSON has no such value.
+    """
+    if len(keys) > MAX_DEPTH:
+        raise _no_value(keys[:1], setting, f"has more than {MAX_DEPTH} levels, or contains itself")
     if isinstance(tree, Mapping):
-        return {key: _writable(value) for key, value in tree.items()}
+        return {str(key): _writable(each, [*keys, str(key)], setting) for key, each in tree.items()}
     if isinstance(tree, list | tuple):
-        return [_writable(value) for value in tree]
-    if isinstance(tree, numpy_scalars()):
-        tree = tree.item()
-    return str(tree) if isinstance(tree, float) and not isfinite(tree) else tree
+        return [_writable(each, [*keys, str(k)], setting) for k, each in enumerate(tree)]
+    if isinstance(tree, numpy_arrays()):
+        return _writable(tree.tolist(), keys, setting)
+    if isinstance(tree, float) and not isfinite(tree):
+        return str(tree)
+    if tree is not None and not isinstance(tree, str | int | float):
+        shown = f"{short(tree)}: expected a number, text, a boolean, a list or a mapping"
+        raise _no_value(keys, setting, shown)
+    return tree
+
+
+def _no_value(keys: Sequence[str], setting: str, message: str) -> ScenarioError:
+    path = ".".join(keys)
+    source = setting or DICTIONARY
+    return ScenarioError([Problem(source, None, path, message, None, path if setting else None)])
 
 
 def looks_like_json(content: bytes) -> bool:
@@ -135,6 +181,10 @@ def contents(source: str | PathLike[str] | Mapping[str, Any]) -> tuple[bytes, st
             return in_utf8(sys.stdin.buffer.read(MAX_BYTES)), "<stdin>"
         if not source.strip():
             raise ScenarioError([Problem(f'"{source}"', None, "", "the name is empty", None)])
+    other: object = source
+    if not isinstance(other, str | PathLike):
+        message = "is no scenario; expected a file name, text, a mapping or a Scenario"
+        raise ScenarioError([Problem(short(other), None, "", message, None)])
     path = Path(source)
     if not str(path).strip():
         raise ScenarioError([Problem(f'"{path}"', None, "", "the name is empty", None)])

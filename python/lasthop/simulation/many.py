@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypedDict
 
 from lasthop import _core
 from lasthop.answers.quantities import check_name, registry
+from lasthop.arguments import callback, flag, listed_values, short
 from lasthop.errors import ScenarioError, Stopped, UserError
 from lasthop.extras import need
 from lasthop.numeric import whole_number
@@ -74,6 +75,9 @@ class ArrayResult(Mapping[str, "NDArray[np.float64]"]):
     is (scenarios, items), and `names` returns the names of the items. Arrays of ``cells``, ``aps``
     and ``totals`` have the shape (scenarios,). Units are those of the quantities. A value is NaN if
     the scenario is not finished, if it has no such item, or if the item has no value.
+
+    Two results are equal if their names and all their numbers are the same to the last bit; NaN
+    equals NaN.
     """
 
     def __init__(
@@ -99,6 +103,18 @@ class ArrayResult(Mapping[str, "NDArray[np.float64]"]):
     def __repr__(self) -> str:
         shapes = ", ".join(f"{name} {array.shape}" for name, array in self.items())
         return f"ArrayResult({finished_text(self)}: {shapes})"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, ArrayResult):
+            return NotImplemented
+        return (
+            self._names == other._names
+            and is_same(self.is_finished, other.is_finished)
+            and all(is_same(array, other[quantity]) for quantity, array in self.items())
+        )
+
+    # The arrays can be changed, so a result has no hash.
+    __hash__ = None  # type: ignore[assignment]
 
     def names(self, quantity: str) -> tuple[str, ...]:
         """Return the names of the items of a requested quantity, one per column of its array.
@@ -126,6 +142,18 @@ class SimulateManyInterrupted(KeyboardInterrupt):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.finished,)
+
+
+def is_same(array: "NDArray[Any]", other: "NDArray[Any]") -> bool:
+    """Return whether two arrays are the same to the last bit. NaN equals NaN."""
+    import numpy as np
+
+    if array.shape != other.shape or array.dtype != other.dtype:
+        return False
+    missing = np.isnan(array)
+    if not np.array_equal(missing, np.isnan(other)):
+        return False
+    return bool(array[~missing].tobytes() == other[~missing].tobytes())
 
 
 def finished_text(result: ArrayResult) -> str:
@@ -216,6 +244,8 @@ def simulate_many(
     """
     need("simulate_many")
     threads = thread_count(jobs)
+    callback("progress", progress)
+    tails = flag("tails", tails)
     requested = checked_quantities(quantities)
     inputs = Inputs(scenarios, settings, seeds, replications)
     pairs = [list_and_name(quantity) for quantity in requested]
@@ -244,12 +274,13 @@ def checked_quantities(quantities: str | Sequence[str]) -> list[str]:
     UserError
         If there is none, if there is no such quantity, or if the list is missing.
     """
-    requested = [quantities] if isinstance(quantities, str) else list(dict.fromkeys(quantities))
-    if not requested:
+    listed: list[str] = [quantities] if isinstance(quantities, str) else []
+    listed = listed or listed_values("quantities", quantities, '["cells.goodput_bps"]')
+    if not listed:
         raise UserError("quantities: must have at least one quantity, such as cells.goodput_bps")
-    for quantity in requested:
+    for quantity in listed:
         list_and_name(quantity)
-    return requested
+    return list(dict.fromkeys(listed))
 
 
 def list_and_name(quantity: str) -> tuple[str, str]:
@@ -261,7 +292,7 @@ def list_and_name(quantity: str) -> tuple[str, str]:
         If there is no such quantity, or if the list is missing.
     """
     if not isinstance(quantity, str):
-        raise UserError(f"quantities: {quantity!r}: expected text, such as cells.goodput_bps")
+        raise UserError(f"quantities: {short(quantity)}: expected text, such as cells.goodput_bps")
     check_name(quantity)
     list_name, _, name = quantity.rpartition(".")
     if not list_name:
@@ -283,11 +314,13 @@ class Inputs:
         replications: int | None,
     ) -> None:
         sources: list[ScenarioLike]
-        many = not isinstance(scenarios, str | PathLike | Mapping | Scenario)
-        if isinstance(scenarios, str | PathLike | Mapping | Scenario):
-            sources = [scenarios]
-        else:
-            sources = list(scenarios)
+        # Bytes are no scenario, and no list either: the check of the scenario refuses them.
+        many = isinstance(scenarios, Iterable) and not isinstance(
+            scenarios, str | bytes | PathLike | Mapping | Scenario
+        )
+        sources = list(scenarios) if many else [scenarios]  # type: ignore[arg-type, list-item]
+        if replications is not None and whole_number(replications) is None:
+            raise UserError(f"replications={short(replications)}: expected a whole number from 1")
         self.lengths: dict[str, int] = {"scenarios": len(sources)} if many else {}
         self.rows = self._rows(settings)
         self.seeds = self._seeds(seeds)
@@ -310,6 +343,12 @@ class Inputs:
 
     def _rows(self, settings: Any) -> list[list[Setting]]:
         if hasattr(settings, "to_dict") and hasattr(settings, "columns"):
+            names = [str(name) for name in settings.columns]
+            if (name := next((own for own in names if names.count(own) > 1), None)) is not None:
+                raise UserError(
+                    f"settings: the data frame has several columns {name}; expected each key path "
+                    "once"
+                )
             settings = {str(name): list(settings[name]) for name in settings.columns}
         if isinstance(settings, Mapping):
             fixed: dict[str, str] = {}
@@ -317,9 +356,9 @@ class Inputs:
             for key, value in settings.items():
                 values, path = values_of(value), str(key)
                 if isinstance(values, list):
-                    lists[path] = [as_setting(each) for each in values]
+                    lists[path] = [text_of(each, path, k) for k, each in enumerate(values)]
                 else:
-                    fixed[path] = as_setting(values)
+                    fixed[path] = text_of(values, path)
             paths = [str(path) for path in settings]
             self.lengths |= {f"settings {path}": len(values) for path, values in lists.items()}
             count = max(map(len, lists.values()), default=1 if paths else 0)
@@ -331,21 +370,22 @@ class Inputs:
         rows = list(settings) if isinstance(settings, Iterable) else [settings]
         if isinstance(settings, str) or not all(isinstance(row, Mapping) for row in rows):
             raise UserError(
-                f"settings={settings!r}: expected a mapping of key paths, a list of mappings, or a "
-                "data frame",
+                f"settings={short(settings)}: expected a mapping of key paths, a list of mappings, "
+                "or a data frame",
                 'write {"cell.ap.cwmin": [7, 15]} or [{"cell.ap.cwmin": 7}, {"cell.ap.cwmin": 15}]',
             )
         if rows or settings != ():
             self.lengths["settings"] = len(rows)
-        return [[(str(path), as_setting(value)) for path, value in row.items()] for row in rows]
+        return [
+            [(str(path), text_of(value, str(path), number)) for path, value in row.items()]
+            for number, row in enumerate(rows)
+        ]
 
     def _seeds(self, seeds: Iterable[int] | None) -> list[int]:
         if seeds is None:
             return []
-        listed: object = seeds
-        if not isinstance(listed, Iterable) or isinstance(listed, str):
-            raise UserError(f"seeds={seeds!r}: expected a list of seeds, such as range(1, 1001)")
-        checked = [seed_of(number, seed) for number, seed in enumerate(seeds)]
+        listed = listed_values("seeds", seeds, "range(1, 1001)")
+        checked = [seed_of(number, seed) for number, seed in enumerate(listed)]
         self.lengths["seeds"] = len(checked)
         if any(path == "seed" for path, _ in self._every()):
             raise UserError("`seed`: set by both `seeds` and `settings`; expected only one of them")
@@ -379,6 +419,12 @@ def values_of(value: object) -> object:
         return list(value)
     shape = getattr(value, "shape", ())
     return list(value) if shape and isinstance(value, Iterable) else value
+
+
+def text_of(value: object, path: str, number: int | None = None) -> str:
+    """Return a value of a setting as text; errors name the scenario with this number."""
+    with prefix_errors(number):
+        return as_setting(value, path)
 
 
 def seed_of(number: int, seed: object) -> int:

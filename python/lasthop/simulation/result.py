@@ -4,7 +4,7 @@ pictures.
 
 import json
 from collections.abc import Mapping
-from functools import cached_property, partial
+from functools import partial
 from itertools import pairwise
 from math import inf
 from os import PathLike
@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Any
 from lasthop import _core
 from lasthop.answers.answer import Answer
 from lasthop.answers.fairness import mixed_demands
+from lasthop.answers.once import once
 from lasthop.answers.plots import ResultPlots
 from lasthop.answers.quantities import LISTS
 from lasthop.answers.record import Output, StoredOutput, record_text
-from lasthop.answers.summary import Summary
+from lasthop.answers.summary import ArrayContents
 from lasthop.answers.tables import data_frame
 from lasthop.errors import UserError, nearest
 from lasthop.progress.steps import step
@@ -81,11 +82,17 @@ class Result(Answer):
     kind = "simulation"
 
     def __init__(self, output: Output, scenario: Scenario | None, **lacks: str) -> None:
-        super().__init__(summary_of(output), scenario, **lacks)
+        super().__init__(contents_of(output), scenario, **lacks)
         self._output = output
 
     def __getstate__(self) -> dict[str, Any]:
-        return self._essence() | {"_output": self._kept()}
+        state = self._essence() | {"_output": self._kept()}
+        del state["contents"]
+        return state
+
+    def __setstate__(self, state: Mapping[str, Any]) -> None:
+        self.__dict__.update(state)
+        self.contents = contents_of(self._output)
 
     def _kept(self) -> Output:
         """Return all output data in a form that can be pickled, without the engine's object."""
@@ -98,7 +105,8 @@ class Result(Answer):
     def _compared(self) -> tuple[str, ...]:
         if self._scenario is None:
             return (self._as_text(),)
-        return self._as_text(), json.dumps(self.sample_tree, sort_keys=True)
+        samples = json.loads(self._output.samples_json)  # the cached tree may have been changed
+        return self._as_text(), json.dumps(samples, sort_keys=True)
 
     @property
     def replications(self) -> int:
@@ -110,7 +118,7 @@ class Result(Answer):
         """Seed from which all random streams are derived."""
         return self.heading.seed
 
-    @cached_property
+    @once
     def warnings(self) -> list[str]:
         """Warnings to check before you trust the result.
 
@@ -121,21 +129,21 @@ class Result(Answer):
         typed = self.scenario.typed
         return [
             *warnings_for(typed),
-            *phase_effects(typed, self.summary),
+            *phase_effects(typed, self.contents),
             *self._mixed_demands(),
-            *unsteady_runs(typed, self.summary, self._output.halves_json),
+            *unsteady_runs(typed, self.contents, self._output.halves_json),
         ]
 
-    @cached_property
+    @once
     def notes(self) -> list[str]:
         """Notes about TCP flows that are limited by their receive windows most of the time."""
-        return window_notes(self.scenario.typed, self.summary)
+        return window_notes(self.scenario.typed, self.contents)
 
     def _mixed_demands(self) -> list[str]:
         """Return warnings about stations whose demand is met in only some replications."""
         if self.replications < 2:
             return []
-        stations = self.summary.get("stations", ())
+        stations = self.contents.get("stations", ())
         if all(station.get("fairness_level") is not None for station in stations):
             return []
         return mixed_demands(self.sample_tree.get("stations", {}))
@@ -145,7 +153,7 @@ class Result(Answer):
         """Whether the run was stopped before all replications finished."""
         return self._output.interrupted
 
-    @cached_property
+    @once
     def samples(self) -> "pd.DataFrame":
         """Values of each replication: list, name, quantity, replication, value."""
         return data_frame(self._sample_columns)
@@ -166,7 +174,7 @@ class Result(Answer):
                     columns["value"] += values
         return columns
 
-    @cached_property
+    @once
     def sample_tree(self) -> Mapping[str, Mapping[str, Mapping[str, list[float | None]]]]:
         """Values of each replication as nested dictionaries: list, name, quantity."""
         tree: dict[str, dict[str, dict[str, list[float | None]]]]
@@ -179,7 +187,7 @@ class Result(Answer):
         """
         return self.sample_tree.get(list_name, {}).get(item, {}).get(quantity)
 
-    @cached_property
+    @once
     def series(self) -> "pd.DataFrame":
         """Time series of the first replication: time_s, list, name, quantity, value.
 
@@ -234,11 +242,11 @@ class Result(Answer):
         """
         return self._series_tree
 
-    @cached_property
+    @once
     def _series_tree(self) -> dict[str, Any]:
         return json.loads(self._output.series_json) or {}
 
-    @cached_property
+    @once
     def _series(self) -> Series:
         return read_as(Series, self._series_tree)
 
@@ -261,7 +269,7 @@ class Result(Answer):
         ]
         return data_frame(rows, columns)
 
-    @cached_property
+    @once
     def distribution_list(self) -> list[dict[str, Any]]:
         """Histograms as dictionaries with list, name, quantity, edges_s and counts."""
         every: list[dict[str, Any]] = json.loads(self._output.distributions_json)
@@ -276,6 +284,14 @@ class Result(Answer):
     def to_json(self) -> str:
         """Return the text that ``lasthop simulate --json`` prints, byte for byte."""
         return self._output.summary_json
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the result as a new tree of dictionaries and lists, with the contents of
+        `to_json`.
+        """
+        if isinstance(self.contents, ArrayContents):
+            return self.contents.tree()
+        return super().to_dict()
 
     def save(self, directory: str | PathLike[str]) -> list[Path]:
         """Write ``result.json``, ``record.json`` and every table, as CSV and Parquet.
@@ -306,7 +322,7 @@ class Result(Answer):
         if place.exists() and not place.is_dir():
             raise UserError(f"{place}: is a file: expected a directory for a result")
         refuse_foreign(place, RESULT_FILES)
-        about = {key: str(self.summary[key]) for key in ("scenario", "seed", "version")}
+        about = {key: str(self.contents[key]) for key in ("scenario", "seed", "version")}
         writers: dict[str, Writer] = {
             RESULT_FILE: text_writer(self.to_json()),
             RECORD_FILE: text_writer(self.record),
@@ -336,7 +352,7 @@ class Result(Answer):
     @property
     def record(self) -> str:
         """Contents of the file ``record.json``: scenario, samples and series."""
-        return record_text(self._output, self.scenario, self.summary)
+        return record_text(self._output, self.scenario, self.contents)
 
     @property
     def frame_count(self) -> int:
@@ -416,9 +432,9 @@ class Result(Answer):
         write_atomically(Path(path), write)
 
 
-def summary_of(output: Output) -> Mapping[str, Any]:
+def contents_of(output: Output) -> Mapping[str, Any]:
     """Return the summary of an output. The engine's own output is read on access."""
     if isinstance(output, _core.SimulationOutput):
-        return Summary(output)
-    summary: dict[str, Any] = json.loads(output.summary_json)
-    return summary
+        return ArrayContents(output)
+    contents: dict[str, Any] = json.loads(output.summary_json)
+    return contents

@@ -7,6 +7,7 @@ from types import TracebackType
 from typing import Any, NamedTuple
 
 from lasthop import _core
+from lasthop.arguments import flag
 from lasthop.errors import UserError, nearest
 from lasthop.numeric import whole_number
 from lasthop.scenario.scenario import ScenarioLike, as_setting, blaming
@@ -133,7 +134,7 @@ class Session:
         )
         self.changes: list[Change] = []
         self._last: dict[str, Any] | None = None
-        self._core = _core.Session(self.scenario.checked, number, tails)
+        self._core = _core.Session(self.scenario.checked, number, flag("tails", tails))
 
     def __enter__(self) -> "Session":
         return self
@@ -283,7 +284,7 @@ class Session:
         UserError
             If the setting cannot change during a simulation.
         """
-        text = as_setting(value)
+        text = as_setting(value, path)
         with blaming({path: f"set({path!r}, {value!r})"}):
             changed = self._core.set(path, text)
         if not changed:

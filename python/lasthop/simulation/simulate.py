@@ -6,10 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias, TypedDict
 
 from lasthop import _core
+from lasthop.arguments import callback, flag
 from lasthop.errors import Stopped, UserError
 from lasthop.numeric import whole_number
 from lasthop.progress.cost_limits import MAX_MEMORY_BYTES, Deadline
-from lasthop.scenario.scenario import Scenario, ScenarioLike, blaming
+from lasthop.scenario.scenario import Scenario, ScenarioLike, as_pairs, blaming
 from lasthop.simulation.result import Result
 from lasthop.simulation.series_memory import need_room
 
@@ -120,6 +121,8 @@ def simulate(
     ['goodput_bps', 'goodput_bps_ci95']
     """
     threads = thread_count(jobs)
+    callback("progress", progress)
+    tails = flag("tails", tails)
     checked = replaced(
         scenario, settings, replications=replications, seed=seed, series=series, frames=frames
     )
@@ -173,7 +176,7 @@ def replaced(
         "record.frames": ("frames", frames),
     }
     given = {path: argument for path, argument in given.items() if argument[1] is not None}
-    pairs = list(settings.items() if isinstance(settings, Mapping) else settings)
+    pairs = as_pairs(settings)
     pairs += [(path, value) for path, (_, value) in given.items()]
     with blaming({path: f"{name}={value!r}" for path, (name, value) in given.items()}):
         return Scenario(scenario, pairs)

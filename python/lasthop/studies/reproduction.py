@@ -16,6 +16,7 @@ from typing import Any
 from lasthop._core import VERSION
 from lasthop.answers.overwrite import refuse_foreign
 from lasthop.answers.saving import text_writer, write_atomically
+from lasthop.arguments import callback
 from lasthop.batch import ProgressCallback, Workers
 from lasthop.errors import UserError
 from lasthop.progress.steps import counting
@@ -316,5 +317,6 @@ def reproduce(
     >>> [(each.claim.id, each.verdict.value) for each in found.results]
     [('acsma-16', 'reproduced')]
     """
+    callback("progress", progress)
     asked = [names] if isinstance(names, str) else names
     return task(asked, quick=quick).run(Path(directory), progress, jobs, executor)

@@ -128,7 +128,7 @@ class _Reader:
         except (ModelError, ConvergenceError, TooCostlyError) as error:
             return Run(samples, remarks=(str(error),), series=series, scenario=scenario)
         remarks = tuple(prediction.warnings)
-        return Run(samples, _means(prediction.summary), remarks, series, scenario)
+        return Run(samples, _means(prediction.contents), remarks, series, scenario)
 
     def _tree(self, key: str, what: str) -> Any:
         """Return a part of a point's stored results, or an empty mapping if the part is not stored.

@@ -127,19 +127,21 @@ def side_by_side(values: Mapping[str, list[str]], named: str) -> Grid:
 
 def values_by_path(over: Mapping[str, object], named: str) -> dict[str, list[str]]:
     """Return the values by key path, as texts for settings."""
-    results = {str(path): texts(values, f"{named} {path}") for path, values in over.items()}
+    results = {
+        str(path): texts(values, f"{named} {path}", str(path)) for path, values in over.items()
+    }
     if not results:
         raise UserError(f"{named}: no path is given", 'write {"cell.ap.cwmin": [7, 15, 31]}')
     return results
 
 
-def texts(values: object, what: str) -> list[str]:
+def texts(values: object, what: str, path: str) -> list[str]:
     """Return the values of a sequence, or of a text such as ``20..100:20``, as texts."""
     if isinstance(values, str):
         return values_of(values, what, EXAMPLE)
     if not isinstance(values, Iterable) or isinstance(values, Mapping):
         raise UserError(f"{what}: {values!r} is not a list of values", 'write {"PATH": [...]}')
-    results = [as_setting(value) for value in values]
+    results = [as_setting(value, path) for value in values]
     if not results:
         raise UserError(f"{what}: no values")
     return results
@@ -164,7 +166,11 @@ def table(over: object, named: str) -> Grid:
     for index, row in enumerate(rows, start=1):
         if list(map(str, row)) != paths:
             raise UserError(f"{named}: point {index}: expected the paths {', '.join(paths)}")
-    return of_rows(paths, [[as_setting(value) for value in row.values()] for row in rows], named)
+    return of_rows(
+        paths,
+        [[as_setting(value, str(path)) for path, value in row.items()] for row in rows],
+        named,
+    )
 
 
 def from_csv(path: Path, named: str) -> Grid:

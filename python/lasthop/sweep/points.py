@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from operator import eq
 from pathlib import Path
 from typing import Any, overload
 
+from lasthop.answers.once import once
 from lasthop.batch import Parts
 from lasthop.batch.sizes import MAX_TASKS
 from lasthop.scenario.scenario import Scenario
@@ -29,17 +29,17 @@ class Point:
     _base: Scenario = field(repr=False)
     _parts: Parts = field(repr=False)
 
-    @cached_property
+    @once
     def scenario(self) -> Scenario:
         """Scenario with the settings of the point."""
         return Scenario(self._base, self.settings)
 
-    @cached_property
+    @once
     def summary(self) -> Mapping[str, Any]:
         """Summary of the point's result as a tree, as for `lasthop.simulate`."""
-        return self._parts.tree(self.key, "summary")
+        return self._stored()
 
-    @cached_property
+    @once
     def series(self) -> Mapping[str, Any]:
         """Time series of the point's first replication, if the scenario records time series."""
         return self._parts.tree(self.key, "series")
@@ -50,11 +50,15 @@ class Point:
         return (
             self.key == other.key
             and self.settings == other.settings
-            and self.summary == other.summary
+            and self._stored() == other._stored()
         )
 
     def __hash__(self) -> int:
         return hash(self.key)
+
+    def _stored(self) -> dict[str, Any]:
+        """Return the summary as a new tree."""
+        return self._parts.tree(self.key, "summary")
 
     def __reduce__(self) -> tuple[Any, ...]:
         parts = self._parts.of_keys([self.key])

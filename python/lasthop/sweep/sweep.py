@@ -13,6 +13,7 @@ from lasthop.answers.answer import Shown
 from lasthop.answers.overwrite import refuse_foreign
 from lasthop.answers.plots import SweepPlots
 from lasthop.answers.saving import PROGRESS, TABLE_FILES, staged
+from lasthop.arguments import callback
 from lasthop.batch import Batch, BatchInterrupted, BatchStopped, Parts, ProgressCallback, tasks_over
 from lasthop.batch.executors import Workers
 from lasthop.errors import Stopped, UserError
@@ -292,6 +293,7 @@ def sweep(
     >>> bool(jain[3] > jain[31])
     True
     """
+    callback("progress", progress)
     if jobs is not None and executor is not None:
         raise UserError(
             "jobs: an executor has its own number of workers; expected only one of the two"

@@ -173,6 +173,6 @@ def means_of(result: Result, list_name: str, quantity: str) -> Mapping[str, floa
     """
     return {
         item["name"]: item[quantity]["mean"]
-        for item in result.summary.get(list_name, [])
+        for item in result.contents.get(list_name, [])
         if item.get(quantity) is not None and item[quantity]["mean"] is not None
     }

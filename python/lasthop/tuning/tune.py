@@ -6,6 +6,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from lasthop.arguments import callback
 from lasthop.batch import Workers
 from lasthop.batch.simulations import Simulations
 from lasthop.errors import Stopped, UserError
@@ -139,6 +140,7 @@ def tune(
     >>> "cell.ap.cwmin" in found.settings
     True
     """
+    callback("progress", progress)
     if objective not in OBJECTIVES:
         raise UserError(f'objective="{objective}": expected one of {", ".join(OBJECTIVES)}')
     cost = real_number(give_up)

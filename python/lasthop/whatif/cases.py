@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from lasthop.errors import UserError
+from lasthop.errors import ScenarioError, UserError
 from lasthop.scenario.files import UnreadableError, opened
 from lasthop.scenario.scenario import Scenario, as_setting, blaming
 from lasthop.scenario.values import parts, twice
@@ -113,7 +113,9 @@ def cases_of(cases: Cases) -> list[Case]:
     for name, settings in cases.items():
         pairs = settings.items() if isinstance(settings, Mapping) else settings
         try:
-            texts = tuple((str(path), as_setting(value)) for path, value in pairs)
+            texts = tuple((str(path), as_setting(value, str(path))) for path, value in pairs)
+        except ScenarioError:
+            raise
         except (TypeError, ValueError):
             raise UserError(
                 f"case {name!r}: {settings!r} has no settings by path",
@@ -173,7 +175,7 @@ def setting_of(value: Any, where: str) -> str:
     """Return a value of TOML as the text of a setting."""
     try:
         return as_setting(value)
-    except TypeError:  # the value is a date, which JSON does not support
+    except ScenarioError:  # the value is a date, which JSON does not support
         raise UserError(f"{where}: {value} is not the value of a setting") from None
 
 

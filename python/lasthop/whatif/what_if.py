@@ -14,6 +14,7 @@ from lasthop.answers.overwrite import refuse_foreign
 from lasthop.answers.quantities import check_name
 from lasthop.answers.saving import COLUMNS_FILE, text_writer, write_all, write_atomically
 from lasthop.answers.tables import Table, columns_of, data_frame, table_writers
+from lasthop.arguments import callback
 from lasthop.batch import ProgressCallback
 from lasthop.batch.paired import (
     CONFIDENCE,
@@ -332,6 +333,7 @@ def what_if(
     >>> asked.differences[["case", "verdict"]].values.tolist()
     [['small windows', 'better']]
     """
+    callback("progress", progress)
     thread_count(jobs)
     for name in show:
         check_name(name)
@@ -374,7 +376,7 @@ def comparison_of(
     """
     results = {AS_IT_IS: runs.base, **runs.cases}
     calls = {
-        name: tuple(call_facts(result.summary, result.scenario).calls)
+        name: tuple(call_facts(result.contents, result.scenario).calls)
         for name, result in results.items()
     }
     by_case = over_common_stations(

@@ -87,6 +87,23 @@ def test_a_missing_file_hints_at_the_nearest(lasthop: Lasthop, small: Path) -> N
     assert done.stderr.splitlines()[1] == f"hint: did you mean {small}?"
 
 
+def test_a_link_to_nothing_is_reported_as_a_link(lasthop: Lasthop, tmp_path: Path) -> None:
+    link = tmp_path / "linked.toml"
+    link.symlink_to("absent.toml")
+    done = lasthop("check", link)
+    assert_refused(done.stderr, done.returncode, f"{link}: is a link to absent.toml, which does")
+    assert len(done.stderr.splitlines()) == 1
+    done = lasthop("check", tmp_path / "linkd.toml")
+    assert "did you mean" not in done.stderr
+
+
+def test_a_link_to_nothing_is_no_directory(lasthop: Lasthop, small: Path) -> None:
+    link = small.parent / "linked"
+    link.symlink_to("absent")
+    done = lasthop("simulate", small, "--out", link)
+    assert_refused(done.stderr, done.returncode, f"--out {link}: is a link to absent, which does")
+
+
 def test_a_missing_scenario_hints_at_init(lasthop: Lasthop, tmp_path: Path) -> None:
     done = lasthop("check", tmp_path / "home.toml")
     hint = f"hint: run `lasthop init {tmp_path / 'home.toml'}` to write a first scenario"
@@ -198,6 +215,50 @@ USAGE = {
     "no value": (["simulate", "FILE", "--seed"], "--seed", "--help"),
     "extra argument": (["check", "FILE", "more"], "more", "--help"),
     "zero threads": (["simulate", "FILE", "--jobs", "0"], '--jobs "0"', "--help"),
+    "threads with a leading zero": (["simulate", "FILE", "--jobs", "01"], '--jobs "01"', "--help"),
+    "seed with a leading zero": (["simulate", "FILE", "--seed", "007"], "--seed 007: `seed`", None),
+    "empty seed": (["simulate", "FILE", "--seed", ""], '--seed "": `seed`: "" is not', None),
+    "empty interval": (
+        ["simulate", "FILE", "--air", ""],
+        '--air "": expected FROM..TO',
+        "--air 1s",
+    ),
+    "value of a flag": (
+        ["simulate", "FILE", "--tails=1"],
+        "option '--tails' does not take a value",
+        "hint: write --tails without a value",
+    ),
+    "picture of another kind": (
+        ["simulate", "FILE", "--plot", "p.xyz"],
+        '--plot "p.xyz": expected a name that ends in .png, .pdf, .svg',
+        "--help",
+    ),
+    "picture of another kind before the file": (
+        ["simulate", "--plot", "p.xyz", "FILE"],
+        '--plot "p.xyz": expected a name that ends in .png, .pdf, .svg',
+        "--help",
+    ),
+    "empty picture": (
+        ["simulate", "FILE", "--plot", ""],
+        '--plot "": expected a name that ends in .png, .pdf, .svg',
+        "--help",
+    ),
+    "picture on standard output": (
+        ["simulate", "FILE", "--plot", "-"],
+        '--plot "-": expected a name that ends in .png, .pdf, .svg',
+        "--help",
+    ),
+    "extra argument of a picture": (["simulate", "--plot", "FILE", "more"], "(more)", "--help"),
+    "long name of a directory": (
+        ["simulate", "FILE", "--out", 300 * "a"],
+        f"--out {300 * 'a'}: File name too long",
+        None,
+    ),
+    "long name of a picture": (
+        ["simulate", "FILE", "--plot", f"{300 * 'a'}.png"],
+        f"--plot {300 * 'a'}.png: File name too long",
+        None,
+    ),
     "words for a number": (["simulate", "FILE", "--seed", "x"], "`seed`", None),
     "negative replications": (["simulate", "FILE", "--replications", "-1"], "`replications`", None),
     "setting without value": (["check", "FILE", "--set", "seed"], "PATH=VALUE", "--set cell.ap"),

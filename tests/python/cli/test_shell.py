@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+import lasthop as lh
+
 from ..conftest import SMALL
 
 LASTHOP = [sys.executable, "-c", "import sys, lasthop.cli; sys.exit(lasthop.cli.main())"]
@@ -40,6 +42,42 @@ def test_a_full_disk_is_one_line(small: Path, unbuffered: str) -> None:
     *warnings, error = done.stderr.splitlines()
     assert error == b"error: standard output: No space left on device"
     assert all(line.startswith(b"warning: ") for line in warnings)
+
+
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+@pytest.mark.parametrize("errors", ["full disk", "closed pipe"])
+def test_the_exit_code_does_not_depend_on_messages(
+    small: Path, errors: str, unbuffered: str
+) -> None:
+    if errors == "full disk":
+        stderr = os.open("/dev/full", os.O_WRONLY)
+    else:
+        reading, stderr = os.pipe()
+        os.close(reading)
+    small.write_text(SMALL.replace('warmup = "1 s"', 'warmup = "0.1 ms"'))  # causes a warning
+    try:
+        refused, warned = (
+            subprocess.run(
+                [*LASTHOP, "simulate", str(file), "--json"],
+                stdout=subprocess.PIPE,
+                stderr=stderr,
+                check=False,
+                env=os.environ | {"PYTHONUNBUFFERED": unbuffered},
+            )
+            for file in (small.with_name("absent.toml"), small)
+        )
+    finally:
+        os.close(stderr)
+    assert (refused.returncode, refused.stdout) == (2, b"")
+    assert warned.returncode == 0
+    assert json.loads(warned.stdout) == json.loads(result_of(small))
+
+
+def result_of(file: Path) -> str:
+    """Return the result of a file that causes a warning."""
+    result = lh.simulate(file)
+    assert result.warnings
+    return result.to_json()
 
 
 def in_shell(small: Path, command: str) -> subprocess.CompletedProcess[str]:
