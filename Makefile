@@ -9,7 +9,7 @@ SHELL := /bin/bash
 .PHONY: python-lint python-types python-tests kernel determinism validation site check-stages test-stages
 .PHONY: page-checks browser packages test-links
 # Parts of test-long.
-PARTS := laws rust python validation kernel tcp
+PARTS := laws rust python validation kernel tcp packages
 .PHONY: $(PARTS:%=long-%) long-due
 
 VENV := .venv
@@ -60,7 +60,7 @@ help:
 	@echo "make demo       compare a hot-spot's prediction with its simulation: a table and a picture"
 	@echo "make test       everything CI runs: make check, documentation, kernel, validation (about 9 minutes)"
 	@echo "make check      format, lints, types, unit tests (about 3 minutes once built)"
-	@echo "make test-long  what takes longer, in parts: make test-long PART=laws, rust, python, validation, kernel, tcp"
+	@echo "make test-long  what takes longer, in parts: make test-long PART=laws, rust, python, validation, kernel, tcp, packages"
 	@echo "make long-due   parts of make test-long whose files have changed since they last passed"
 	@echo "make test-linux the gateway and the emulator in the kernel, without a clock (root)"
 	@echo "make soak       a gateway for an hour (SOAK_S=3600), with all that happens: nothing grows or stays broken (root)"
@@ -68,7 +68,7 @@ help:
 	@echo "make bench      cost and goodput beside ns-2 and ns-3 (installs them) and htsim (LASTHOP_HTSIM=FOLDER); ONLY=growth or large a part"
 	@echo "make docs       the documentation site, in site/"
 	@echo "make docs-pages writes the generated pages and the outputs shown in README and guides"
-	@echo "make wheel      packages for pip in dist/: sdist, wheels for x86_64 and aarch64; tried on clean machines (rustup, root)"
+	@echo "make wheel      packages for pip in dist/: sdist, wheels for Linux, macOS and Windows; tried on clean machines (rustup, root)"
 	@echo "make deb        packages for Debian in dist/, for a gateway; tried on a clean machine (rustup, root)"
 	@echo "make deny       licences and sources of all crates, by cargo-deny (cargo install --locked cargo-deny)"
 	@echo "make build      the virtual environment with lasthop in it; make clean removes everything built"
@@ -124,9 +124,11 @@ wheel: build
 	@$(STAGE) "build sdist and wheels" packaging/wheels $(if $(RELEASE),--release)
 	@$(STAGE) "try x86_64" packaging/try-wheel
 	@$(STAGE) "try aarch64" packaging/try-aarch64
+	@$(STAGE) "try Windows" packaging/try-windows
+	@$(STAGE) "try the browser's engine" packaging/same-results browser
 
 deb: build
-	@$(STAGE) "build sdist and wheels" packaging/wheels $(if $(RELEASE),--release)
+	@$(STAGE) "build sdist and wheels" packaging/wheels $(if $(RELEASE),--release) linux-x86_64 linux-aarch64
 	@$(STAGE) "build and try the .deb" packaging/deb
 
 # Needs cargo-deny, which CI does not install.
@@ -267,6 +269,13 @@ long-tcp: build
 	@$(LONG) begin tcp
 	@$(STAGE) $@ $(BIN)/python bench/kernel_tcp.py --long-part --budget-minutes 15
 	@$(LONG) passed tcp
+
+# Checks the crates that macOS and Windows use, and builds and tries the wheels for all systems.
+long-packages: build
+	@$(LONG) begin packages
+	@$(STAGE) "check for other systems" packaging/check-targets
+	@$(MAKE) --no-print-directory wheel
+	@$(LONG) passed packages
 
 bench: build
 	$(BIN)/python bench/run.py $(if $(ONLY),--only $(ONLY))

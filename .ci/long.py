@@ -58,6 +58,7 @@ COVERS = {
         "python/lasthop/linux",
         "bench",
     ),
+    "packages": (*PYTHON, "packaging", "workbench", "examples", "README.md", "LICENSE-MIT"),
 }
 """Files and folders that each part covers, as git patterns."""
 

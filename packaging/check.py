@@ -4,9 +4,11 @@ import re
 import subprocess
 import sys
 import tarfile
+import tempfile
 import zipfile
 from pathlib import Path
 
+import links
 import project
 
 LARGEST_WHEEL = 5_000_000
@@ -16,11 +18,14 @@ A wheel without the workbench's page has 3.9 MB. The page has 0.95 MB, most of w
 for browsers. `tests/workbench/test_engine.py` limits the parts of the page.
 """
 
-WHEEL = re.compile(r"lasthop-[\d.]+-cp311-abi3-manylinux_2_28_(x86_64|aarch64)\.whl")
+PLATFORM = re.compile(
+    r"lasthop-[\d.]+-cp311-abi3-"
+    r"(?P<platform>manylinux_2_28_(x86_64|aarch64)|macosx_10_12_x86_64|macosx_11_0_arm64|win_amd64)"
+    r"\.whl"
+)
 
 IN_WHEEL = (
     "lasthop/__init__.py",
-    "lasthop/_core.abi3.so",
     "lasthop/py.typed",
     "lasthop/cli/completion/share/lasthop.bash",
     "lasthop/enforce/congestion/share/compound.o",
@@ -77,29 +82,42 @@ def main(folder: Path) -> int:
 def problems_of_wheel(wheel: Path) -> list[str]:
     """Return the problems of a wheel, one per line."""
     wrong = []
-    named = WHEEL.fullmatch(wheel.name)
+    named = PLATFORM.fullmatch(wheel.name)
+    platform = named["platform"] if named else ""
     if named is None:
-        wrong.append(f"{wheel.name}: not named as an abi3 wheel for manylinux_2_28")
+        wrong.append(f"{wheel.name}: not named as an abi3 wheel for a supported platform")
+    extension = "lasthop/_core.pyd" if platform.startswith("win") else "lasthop/_core.abi3.so"
     if wheel.stat().st_size > LARGEST_WHEEL:
         wrong.append(f"{wheel.name}: {wheel.stat().st_size} bytes, more than {LARGEST_WHEEL}")
     with zipfile.ZipFile(wheel) as archive:
         names = [re.sub(r"^lasthop-[\d.]+\.data/", "lasthop.data/", n) for n in archive.namelist()]
-        wrong += missing(wheel, IN_WHEEL, names)
+        wrong += missing(wheel, (*IN_WHEEL, extension), names)
         if f"{PAGE}index.html" in archive.namelist():
             wrong += missing(wheel, named_by_page(archive), archive.namelist())
-        core = archive.read("lasthop/_core.abi3.so")
+        core = archive.read(extension)
         metadata = next(n for n in names if n.endswith(".dist-info/METADATA"))
         wrong += problems_of_metadata(wheel, archive.read(metadata))
     for path in (str(Path.cwd()), str(Path.home() / ".cargo")):
         if path.encode() in core:
             wrong.append(f"{wheel.name}: names {path}, a path of the machine that built it")
-    shown = subprocess.run(["auditwheel", "show", wheel], capture_output=True, text=True)
-    printed = " ".join(shown.stdout.split())
-    print(f"{wheel.name}: {printed or shown.stderr}")
-    tag = re.search(r'consistent with the following platform tag: "manylinux_2_(\d+)_', printed)
-    if tag is None or int(tag[1]) > 28:
-        wrong.append(f"{wheel.name}: auditwheel does not find it fit for manylinux_2_28")
-    return wrong
+    return wrong + [f"{wheel.name}: {problem}" for problem in system_problems(wheel, platform, core)]
+
+
+def system_problems(wheel: Path, platform: str, core: bytes) -> list[str]:
+    """Return the reasons why a system of the wheel's platform would not load its extension."""
+    if platform.startswith("manylinux"):
+        shown = subprocess.run(["auditwheel", "show", wheel], capture_output=True, text=True)
+        printed = " ".join(shown.stdout.split())
+        print(f"{wheel.name}: {printed or shown.stderr}")
+        tag = re.search(r'consistent with the following platform tag: "manylinux_2_(\d+)_', printed)
+        fits = tag is not None and int(tag[1]) <= 28
+        return [] if fits else ["auditwheel does not find it fit for manylinux_2_28"]
+    with tempfile.TemporaryDirectory() as folder:
+        library = Path(folder) / "core"
+        library.write_bytes(core)
+        if version := re.match(r"macosx_(\d+)_(\d+)_", platform):
+            return links.problems_for_macos(library, (int(version[1]), int(version[2])))
+        return links.problems_for_windows(library)
 
 
 def problems_of_metadata(package: Path, metadata: bytes) -> list[str]:

@@ -1,0 +1,97 @@
+"""Check what an extension module for macOS or Windows needs from the system: libraries, the oldest
+version of macOS, and on macOS the signature without which processors of Apple do not run it.
+
+`auditwheel` checks the wheels for Linux. `delocate` and `delvewheel` check the others only on their
+own systems, so their checks are repeated here with the parsers that they use.
+"""
+
+import hashlib
+import re
+import struct
+from pathlib import Path
+
+import pefile
+from macholib.mach_o import LC_BUILD_VERSION, LC_CODE_SIGNATURE, LC_VERSION_MIN_MACOSX
+from macholib.MachO import MachO, MachOHeader
+
+MACOS_LIBRARIES = re.compile(r"/usr/lib/lib(System\.B|charset\.1|iconv\.2)\.dylib")
+"""Libraries that every macOS has. The extension finds Python's functions in the process."""
+
+WINDOWS_LIBRARIES = re.compile(
+    r"python3|kernel32|ntdll|advapi32|bcryptprimitives|userenv|ws2_32|msvcrt|ucrtbase"
+    r"|api-ms-win-(core|crt)-[a-z0-9-]+"
+)
+"""Names, without `.dll`, of the libraries that Windows 10 and every installation of Python have."""
+
+EMBEDDED_SIGNATURE, CODE_DIRECTORY, SHA256 = 0xFADE0CC0, 0xFADE0C02, 2
+"""Numbers in a code signature (`cs_blobs.h` of XNU)."""
+
+
+def problems_for_macos(library: Path, oldest: tuple[int, int]) -> list[str]:
+    """Return the reasons why a macOS of the version `oldest` would not load a library."""
+    wrong = []
+    for header in MachO(str(library)).headers:
+        commands = {command.cmd: detail for command, detail, _ in header.commands}
+        for _, _, name in header.walkRelocatables():
+            if not MACOS_LIBRARIES.fullmatch(name):
+                wrong.append(f"needs {name}, which not every macOS has")
+        version = commands.get(LC_BUILD_VERSION) or commands.get(LC_VERSION_MIN_MACOSX)
+        if version is None:
+            wrong.append("does not name its oldest macOS")
+        else:
+            packed = version.minos if LC_BUILD_VERSION in commands else version.version
+            needed = (packed >> 16, packed >> 8 & 0xFF)
+            if needed > oldest:
+                wrong.append(f"needs macOS {needed[0]}.{needed[1]}")
+        signature = commands.get(LC_CODE_SIGNATURE)
+        if signature is not None:
+            content = library.read_bytes()[header.offset :]
+            wrong += problems_of_signature(content, signature.dataoff)
+        elif is_arm(header):
+            wrong.append("has no signature")
+    return wrong
+
+
+def is_arm(header: MachOHeader) -> bool:
+    """Return whether a part of a Mach-O file is for arm64."""
+    return bool(header.header.cputype & 0xFF == 12)
+
+
+def problems_of_signature(content: bytes, begin: int) -> list[str]:
+    """Compare the hashes in a code signature with the pages of the file. All numbers in a signature
+    are big endian.
+    """
+    magic, _, count = struct.unpack_from(">III", content, begin)
+    if magic != EMBEDDED_SIGNATURE:
+        return ["has an unknown kind of signature"]
+    for index in range(count):
+        _, offset = struct.unpack_from(">II", content, begin + 12 + 8 * index)
+        at = begin + offset
+        fields = struct.unpack_from(">9I4B", content, at)
+        magic, _, _, _, hash_offset, _, _, pages, signed_bytes = fields[:9]
+        if magic != CODE_DIRECTORY:
+            continue
+        hash_bytes, kind, _, page_log2 = fields[9:]
+        if kind != SHA256:
+            return ["has a signature without SHA-256"]
+        page_bytes = 1 << page_log2
+        for page in range(pages):
+            end = min((page + 1) * page_bytes, signed_bytes)
+            actual = hashlib.sha256(content[page * page_bytes : end]).digest()
+            stored = at + hash_offset + page * hash_bytes
+            if content[stored : stored + hash_bytes] != actual:
+                return ["has a signature for another content"]
+        return []
+    return ["has a signature without hashes"]
+
+
+def problems_for_windows(library: Path) -> list[str]:
+    """Return the libraries that a DLL needs and that not every Windows has."""
+    with pefile.PE(str(library), fast_load=True) as image:
+        image.parse_data_directories([pefile.DIRECTORY_ENTRY["IMAGE_DIRECTORY_ENTRY_IMPORT"]])
+        needed = [entry.dll.decode().lower() for entry in image.DIRECTORY_ENTRY_IMPORT]
+    return [
+        f"needs {name}, which not every Windows has"
+        for name in needed
+        if not WINDOWS_LIBRARIES.fullmatch(name.removesuffix(".dll"))
+    ]
