@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 from lasthop.answers.heading import Heading
 from lasthop.answers.kinds import kind_named
 from lasthop.answers.plots import AnswerPlots, Plots
+from lasthop.answers.quantities import check_list
 from lasthop.answers.record import lacking
 from lasthop.extras import need
 from lasthop.references import named
@@ -201,7 +202,14 @@ class Answer(Shown):
     def table(self, name: str) -> "pd.DataFrame":
         """Return a list of the result as a data frame, which is empty if the result lacks the
         list.
+
+        Raises
+        ------
+        UserError
+            If no result has a list of this name.
         """
+        if name not in self.summary:
+            check_list(name)
         need("a data frame", "pandas")
         import pandas as pd
 

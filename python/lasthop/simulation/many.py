@@ -14,6 +14,8 @@ from lasthop.extras import need
 from lasthop.scenario.scenario import Scenario, ScenarioLike, as_setting
 from lasthop.scenario.source import FILE_KEY, Setting
 from lasthop.simulation.simulate import replaced, threads_asked
+from lasthop.warnings.many import short_warmups
+from lasthop.warnings.stationarity import ROUND_TRIPS
 
 if TYPE_CHECKING:
     import numpy as np
@@ -64,6 +66,9 @@ class ManyResult(Mapping[str, "NDArray[np.float64]"]):
         self._names = dict(names)
         self.finished = finished
         """Whether each scenario is finished, shape (scenarios,)."""
+        self.warnings: list[str] = []
+        """Warnings to check before you trust the result: warm-ups that are too short, each with the
+        number of scenarios."""
 
     def __getitem__(self, quantity: str) -> "NDArray[np.float64]":
         return self._arrays[quantity]
@@ -76,7 +81,8 @@ class ManyResult(Mapping[str, "NDArray[np.float64]"]):
 
     def __repr__(self) -> str:
         shapes = ", ".join(f"{name} {array.shape}" for name, array in self.items())
-        return f"ManyResult({finished_text(self)}: {shapes})"
+        warned = f"; see warnings: {len(self.warnings)}" if self.warnings else ""
+        return f"ManyResult({finished_text(self)}: {shapes}{warned})"
 
     def names(self, quantity: str) -> tuple[str, ...]:
         """Return the names of the items of a requested quantity, one per column of its array.
@@ -155,6 +161,7 @@ def simulate_many(
     ManyResult
         One array per quantity, of shape (scenarios, items), or (scenarios,) for quantities of
         ``cells``, ``aps`` and ``totals``. A `RuntimeWarning` names quantities without any value.
+        `ManyResult.warnings` has warnings about the simulations.
 
     Raises
     ------
@@ -197,6 +204,7 @@ def simulate_many(
             Scenario(Scenario.of(base), row)
     state = core.run(threads, progress)
     result = arrays_of(core, asked)
+    result.warnings = short_warmups(core.short_warmups(ROUND_TRIPS))
     if not result.finished.all():
         if state == "interrupted":
             raise ManyInterrupted(result)
@@ -389,6 +397,7 @@ def warn_of_missing(result: ManyResult, tails: bool) -> None:
 
     missing = [name for name, array in result.items() if np.isnan(array).all()]
     if missing:
-        also = "" if tails else "; some quantities need tails=True"
+        needs = not tails and any(registry()[name.rpartition(".")[2]].needs_tails for name in missing)
+        also = "; some quantities need tails=True" if needs else ""
         message = f"no scenario has a value of {', '.join(missing)}{also}"
         warnings.warn(message, RuntimeWarning, stacklevel=3)
