@@ -6,9 +6,10 @@
     .venv/bin/python bench/large.py --page            the tables in bench/README.md
 
 For each case, CPU time and peak memory are measured, and the memory is compared with a computed
-bound. Each case runs in two new processes: the engine's example `summary`, and a Python process
-that calls `lh.simulate` and reads the warnings. The peak memory is the kernel's high-water mark. A
-run of a third of the length shows whether memory grows with time.
+bound. Each case runs in three new processes: the engine's example `summary`, a Python process that
+calls `lh.simulate` and reads the warnings, and the command `lasthop simulate`, which also prints
+tables and an explanation. The peak memory is the kernel's high-water mark. A run of a third of the
+length shows whether memory grows with time.
 """
 
 import argparse
@@ -20,7 +21,7 @@ from math import log
 from pathlib import Path
 
 import hot_spots
-from large_bound import Network, engine_bytes, python_bytes
+from large_bound import Network, command_bytes, engine_bytes, python_bytes
 from measure import BenchError, process, require_release_build
 
 HERE = Path(__file__).parent
@@ -95,7 +96,7 @@ class Usage:
 @dataclass(frozen=True)
 class Entry:
     """CPU time and peak memory of a case, and the computed bound of its memory. `by` is the process
-    that ran the case: ``engine`` (its example program) or ``Python``.
+    that ran the case: ``engine`` (its example program), ``Python`` or ``command``.
     """
 
     name: str
@@ -153,17 +154,32 @@ def by_python(case: Case, duration_s: float) -> Usage:
     """Run a Python process that calls `lh.simulate` and reads the warnings, and return its
     resources.
     """
-    settings = {"duration": f"{duration_s:g} s"}
-    settings["warmup"] = f"{min(case.warmup_s, duration_s / 2):g} s"
-    if case.network.unit:
-        settings[case.network.unit] = str(case.network.size)
-    words = [str(case.network.file), json.dumps(settings)]
+    words = [str(case.network.file), json.dumps(settings_of(case, duration_s))]
     ended = process([sys.executable, str(HERE / "large_inside.py"), *words])
     return Usage(**json.loads(ended.output))
 
 
+def by_command(case: Case, duration_s: float) -> Usage:
+    """Run `lasthop simulate`, and return its resources. The number of packets is not printed."""
+    idle = process([sys.executable, "-c", ""])
+    settings = settings_of(case, duration_s) | {"replications": "1"}
+    words = [word for path, value in settings.items() for word in ("--set", f"{path}={value}")]
+    command = [sys.executable, "-m", "lasthop", "simulate", str(case.network.file), *words]
+    ended = process([*command, "--jobs", "1"])
+    return Usage(ended.cpu_s, ended.peak_rss_mb - idle.peak_rss_mb, 0)
+
+
+def settings_of(case: Case, duration_s: float) -> dict[str, str]:
+    """Return the settings of a case with this duration."""
+    settings = {"duration": f"{duration_s:g} s"}
+    settings["warmup"] = f"{min(case.warmup_s, duration_s / 2):g} s"
+    if case.network.unit:
+        settings[case.network.unit] = str(case.network.size)
+    return settings
+
+
 def measured(case: Case, part: float) -> list[Entry]:
-    """Measure a case with the engine's example and from Python. The bounds are printed before the
+    """Measure a case with the engine's example, from Python and by the command. The bounds are printed before the
     runs.
     """
     duration_s = part * case.duration_s
@@ -171,11 +187,12 @@ def measured(case: Case, part: float) -> list[Entry]:
     bounds_mb = {
         "engine": engine_bytes(case.network, measured_s) / 2**20,
         "Python": python_bytes(case.network, measured_s) / 2**20,
+        "command": command_bytes(case.network, measured_s) / 2**20,
     }
     shown = ", ".join(f"{by} {mb:,.0f} MB" for by, mb in bounds_mb.items())
     print(f"{case.name}: bounds {shown}", flush=True)
     entries = []
-    for by, run in (("engine", by_engine), ("Python", by_python)):
+    for by, run in (("engine", by_engine), ("Python", by_python), ("command", by_command)):
         third, full = run(case, duration_s / 3), run(case, duration_s)
         entry = Entry(
             case.name,

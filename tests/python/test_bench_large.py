@@ -15,6 +15,7 @@ from large_bound import (
     PACKET,
     QUANTITY,
     Network,
+    command_bytes,
     engine_bytes,
     heap,
     python_bytes,
@@ -64,6 +65,15 @@ def test_a_run_stays_below_its_bound_from_python() -> None:
     most_mb = python_bytes(network, 0.2) / 2**20
     taken = large.by_python(case, 0.3)
     assert taken.packets > 0
+    assert most_mb / 4 < taken.peak_mb < most_mb
+
+
+def test_the_command_stays_below_its_bound() -> None:
+    """Its tables and its explanation need more memory than a run from Python."""
+    network = Network(large.CASES / "campus.toml", "dumbbell.flows", 2_000)
+    case = large.Case("small", "", network, 0.3, 0.1)
+    most_mb = command_bytes(network, 0.2) / 2**20
+    taken = large.by_command(case, 0.3)
     assert most_mb / 4 < taken.peak_mb < most_mb
 
 
