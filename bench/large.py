@@ -179,8 +179,8 @@ def settings_of(case: Case, duration_s: float) -> dict[str, str]:
 
 
 def measured(case: Case, part: float) -> list[Entry]:
-    """Measure a case with the engine's example, from Python and by the command. The bounds are printed before the
-    runs.
+    """Measure a case with the engine's example, from Python and by the command. The bounds are
+    printed before the runs.
     """
     duration_s = part * case.duration_s
     measured_s = duration_s - case.warmup_s

@@ -1,7 +1,8 @@
 """Requests for lists and time series that a result does not have."""
 
-import lasthop as lh
 import pytest
+
+import lasthop as lh
 from lasthop.answers.quantities import LISTS
 
 CELL = {
@@ -18,7 +19,7 @@ def result() -> lh.Result:
 
 
 def test_an_unknown_list_is_refused_with_similar_names(result):
-    with pytest.raises(lh.UserError, match='^no list "flow"; the nearest are flows') as caught:
+    with pytest.raises(lh.UserError, match=r'^no list "flow"; the nearest are flows') as caught:
         result.table("flow")
     assert caught.value.hint == f"the lists are {', '.join(LISTS)}"
 

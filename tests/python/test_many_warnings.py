@@ -1,7 +1,8 @@
 """Warnings of `simulate_many`, and reasons for missing values."""
 
-import lasthop as lh
 import pytest
+
+import lasthop as lh
 
 HOTSPOT = {
     "duration": "4 s",

@@ -397,7 +397,9 @@ def warn_of_missing(result: ManyResult, tails: bool) -> None:
 
     missing = [name for name, array in result.items() if np.isnan(array).all()]
     if missing:
-        needs = not tails and any(registry()[name.rpartition(".")[2]].needs_tails for name in missing)
+        needs = not tails and any(
+            registry()[name.rpartition(".")[2]].needs_tails for name in missing
+        )
         also = "; some quantities need tails=True" if needs else ""
         message = f"no scenario has a value of {', '.join(missing)}{also}"
         warnings.warn(message, RuntimeWarning, stacklevel=3)
