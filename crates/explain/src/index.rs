@@ -14,7 +14,7 @@ impl<'a, T> Index<'a, T> {
     pub fn new(items: &'a [T], name: impl Fn(&'a T) -> &'a Text<'a>) -> Index<'a, T> {
         let mut sorted: Vec<(&Text<'_>, &T)> =
             items.iter().map(|item| (name(item), item)).collect();
-        sorted.sort_by(|(a, _), (b, _)| (***a).cmp(&***b));
+        sorted.sort_by_key(|&(name, _)| &**name);
         Index { sorted }
     }
 

@@ -5,7 +5,8 @@ use serde_json::{Value, json};
 
 fn explain(scenario: &Value, answer: &Value) -> Value {
     let (scenario, answer) = (scenario.to_string(), answer.to_string());
-    lasthop_explain::explain(&scenario, &answer, &mut || Ok::<_, NotJson>(())).unwrap()
+    lasthop_explain::explain(&scenario, &answer, &mut || Ok::<_, NotJson>(()))
+        .expect("two JSON documents")
 }
 
 fn value(mean: f64, ci95: f64) -> Value {
