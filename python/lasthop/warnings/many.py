@@ -18,7 +18,7 @@ def short_warmups(short: Iterable[tuple[float, int, float]]) -> list[str]:
     """
     return [
         f"`warmup` = {warmup_s:g} s is shorter than {ROUND_TRIPS:g} round trips, of up to "
-        f"{rtt_s:.2g} s, in {scenarios} scenario{'' if scenarios == 1 else 's'}: means may be of the start; "
-        f"{enough_s(rtt_s):g} s is long enough"
+        f"{rtt_s:.2g} s, in {scenarios} scenario{'' if scenarios == 1 else 's'}: means "
+        f"may be of the start; {enough_s(rtt_s):g} s is long enough"
         for warmup_s, scenarios, rtt_s in short
     ]
