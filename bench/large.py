@@ -6,9 +6,10 @@
     .venv/bin/python bench/large.py --page            the tables in bench/README.md
 
 For each case, CPU time and peak memory are measured, and the memory is compared with a computed
-bound. Each case runs in two kinds of new processes: the engine's example `summary`, and a Python
-process that calls `lh.simulate` and reads the warnings. The peak memory is the kernel's high-water
-mark. A separate run of a third of the duration shows whether memory grows with simulated time.
+bound. Each case runs in three kinds of new processes: the engine's example `summary`, a Python
+process that calls `lh.simulate` and reads the warnings, and the command `lasthop simulate`, which
+also prints tables and an explanation. The peak memory is the kernel's high-water mark. A separate
+run of a third of the duration shows whether memory grows with simulated time.
 """
 
 import argparse
@@ -20,7 +21,7 @@ from math import log
 from pathlib import Path
 
 import hot_spots
-from large_bound import Network, engine_bytes, python_bytes
+from large_bound import Network, command_bytes, engine_bytes, python_bytes
 from measure import BenchError, process, require_release_build
 
 HERE = Path(__file__).parent
@@ -178,29 +179,45 @@ def run_python(case: Case, duration_s: float) -> Usage:
     """Run a Python process that calls `lh.simulate` and reads the warnings, and return its
     resources.
     """
-    settings = {"duration": f"{duration_s:g} s"}
-    settings["warmup"] = f"{min(case.warmup_s, duration_s / 2):g} s"
-    if case.network.unit:
-        settings[case.network.unit] = str(case.network.size)
-    words = [str(case.network.file), json.dumps(settings)]
+    words = [str(case.network.file), json.dumps(settings_of(case, duration_s))]
     ended = process([sys.executable, str(HERE / "large_inside.py"), *words])
     return Usage(**json.loads(ended.output))
 
 
+def run_command(case: Case, duration_s: float) -> Usage:
+    """Run `lasthop simulate`, and return its resources. The number of packets is not printed."""
+    idle = process([sys.executable, "-c", ""])
+    settings = settings_of(case, duration_s) | {"replications": "1"}
+    words = [word for path, value in settings.items() for word in ("--set", f"{path}={value}")]
+    command = [sys.executable, "-m", "lasthop", "simulate", str(case.network.file), *words]
+    ended = process([*command, "--jobs", "1"])
+    return Usage(ended.cpu_s, ended.peak_rss_mb - idle.peak_rss_mb, 0)
+
+
+def settings_of(case: Case, duration_s: float) -> dict[str, str]:
+    """Return the settings of a case with this duration."""
+    settings = {"duration": f"{duration_s:g} s"}
+    settings["warmup"] = f"{min(case.warmup_s, duration_s / 2):g} s"
+    if case.network.unit:
+        settings[case.network.unit] = str(case.network.size)
+    return settings
+
+
 def measure(case: Case, fraction: float) -> list[CaseResult]:
-    """Measure a fraction of a case's duration, with the engine's example and from Python. The
-    bounds are printed before the runs.
+    """Measure a fraction of a case's duration, with the engine's example, from Python and by the
+    command. The bounds are printed before the runs.
     """
     duration_s = fraction * case.duration_s
     measured_s = duration_s - case.warmup_s
     bounds_mib = {
         "engine": engine_bytes(case.network, measured_s) / MIB,
         "Python": python_bytes(case.network, measured_s) / MIB,
+        "command": command_bytes(case.network, measured_s) / MIB,
     }
     shown = ", ".join(f"{name} {mib:,.0f} MiB" for name, mib in bounds_mib.items())
     print(f"{case.name}: bounds {shown}", flush=True)
     results = []
-    for name, run in (("engine", run_engine), ("Python", run_python)):
+    for name, run in (("engine", run_engine), ("Python", run_python), ("command", run_command)):
         third, full = run(case, duration_s / 3), run(case, duration_s)
         result = CaseResult(
             case.name,

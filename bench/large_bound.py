@@ -121,6 +121,28 @@ TYPED_LINK = 2 * 104 + 72 + 24
 copied while it grows, a name and a number. [bytes]
 """
 
+DICTIONARIES = 352 + 2 * 56, 184 + 2 * 24 + 104
+"""Size in Python of an item of the result with its labels, and of a value with its interval. The
+tables of the command are made from these dictionaries. [bytes]
+"""
+
+GROWN = 3
+"""A list that grows has up to twice its size, and its content is copied from half of this. [-]"""
+
+EXPLAINED_FLOW = GROWN * 400 + 176
+"""Size of a flow in the explanation: its settings, and the facts about it. [bytes]"""
+
+EXPLAINED_STEP = GROWN * 24 + 2 * 16
+"""Size of a link in the path of a flow in the explanation: a text, and a place in the facts.
+[bytes]
+"""
+
+EXPLAINED_LINK = GROWN * 256 + 2 * 16
+"""Size of a link or a station in the explanation, and of its place in an index. [bytes]"""
+
+EXPLAINED_VALUE = GROWN * 56
+"""Size of a value of the result in the explanation. [bytes]"""
+
 
 @dataclass(frozen=True)
 class Shape:
@@ -131,6 +153,7 @@ class Shape:
     items: float
     quantities: float
     text: float
+    scenario_text: float
     flows: float
     links: float
     queues: float
@@ -185,6 +208,7 @@ def shape(scenario: lh.Scenario) -> Shape:
         items=len(items),
         quantities=sum(isinstance(value, dict) for item in items for value in item.values()),
         text=len(result.to_json()),
+        scenario_text=len(scenario.to_json()),
         flows=len(flows),
         links=len(links),
         queues=len(queues),
@@ -232,4 +256,24 @@ def python_bytes(network: Network, measured_s: float) -> float:
         + has.steps * TYPED_STEP
         + has.stations * TYPED_STATION
         + has.links * TYPED_LINK
+    )
+
+
+def command_bytes(network: Network, measured_s: float) -> float:
+    """Return the upper bound of the memory of `lasthop simulate`, which prints tables and an
+    explanation, without the memory of the Python interpreter. [bytes]
+
+    The explanation reads the scenario and the result as text. While it is made, a text is copied
+    twice.
+    """
+    has = network.shape
+    item, value = DICTIONARIES
+    return (
+        python_bytes(network, measured_s)
+        + 3 * (has.scenario_text + has.text)
+        + has.items * item
+        + has.quantities * (value + EXPLAINED_VALUE)
+        + has.flows * EXPLAINED_FLOW
+        + has.steps * EXPLAINED_STEP
+        + (has.links + has.stations) * EXPLAINED_LINK
     )

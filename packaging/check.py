@@ -100,7 +100,9 @@ def problems_of_wheel(wheel: Path) -> list[str]:
     for path in (str(Path.cwd()), str(Path.home() / ".cargo")):
         if path.encode() in core:
             wrong.append(f"{wheel.name}: names {path}, a path of the machine that built it")
-    return wrong + [f"{wheel.name}: {problem}" for problem in system_problems(wheel, platform, core)]
+    return wrong + [
+        f"{wheel.name}: {problem}" for problem in system_problems(wheel, platform, core)
+    ]
 
 
 def system_problems(wheel: Path, platform: str, core: bytes) -> list[str]:

@@ -34,7 +34,9 @@ def write(folder: Path) -> None:
     for name in NAMES:
         lines = by_name[name].splitlines()
         if unknown := [line for line in lines if re.match(r"--- (?!set )", line)]:
-            sys.exit(f"error: {SCENARIOS.name}: {name}: {unknown[0]!r}: only `set` is supported here")
+            sys.exit(
+                f"error: {SCENARIOS.name}: {name}: {unknown[0]!r}: only `set` is supported here"
+            )
         settings = [line.removeprefix("--- set ") for line in lines if line.startswith("--- ")]
         text = [line for line in lines if not line.startswith("--- ")]
         for suffix, content in (("toml", text), ("settings", settings)):

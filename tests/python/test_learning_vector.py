@@ -363,3 +363,9 @@ def test_ctrl_c_ends_a_step_and_reset_begins_again() -> None:
     again, _ = envs.reset(seed=1)
     assert again.tobytes() == first.tobytes()
     envs.close()
+
+
+@pytest.mark.parametrize("text", ["SAME_STEP", "AutoresetMode.SAME_STEP", "SameStep"])
+def test_a_mode_may_be_text(text: str) -> None:
+    envs = AccessVectorEnv(1, COLLIDING, autoreset_mode=text)
+    assert envs.metadata["autoreset_mode"] is AutoresetMode.SAME_STEP

@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::facts::{Facts, list, mean, text};
+use crate::answer::Item;
+use crate::facts::Facts;
 
 /// Returns the station for which the share of the used air time, minus the share of the goodput, is
 /// largest.
@@ -10,11 +11,11 @@ use crate::facts::{Facts, list, mean, text};
 /// The value is null if the result has no cell that reports the air time of at least two stations.
 /// It is also null if the difference of the two shares is at most 0.1.
 pub fn air(facts: &Facts<'_>) -> Value {
-    let stations: Vec<(&Value, f64, f64)> = list(facts.answer, "stations")
-        .iter()
+    let items = facts.answer.stations.iter();
+    let stations: Vec<(&Item<'_>, f64, f64)> = items
         .filter_map(|item| {
-            let airtime = mean(item, "airtime_fraction")?;
-            let share = mean(item, "goodput_share").unwrap_or(0.0);
+            let airtime = item.mean("airtime_fraction")?;
+            let share = item.mean("goodput_share").unwrap_or(0.0);
             Some((item, airtime, share))
         })
         .collect();
@@ -28,7 +29,7 @@ pub fn air(facts: &Facts<'_>) -> Value {
         .max_by(|(_, a, s), (_, b, t)| excess(*a, *s).total_cmp(&excess(*b, *t)));
     match most_excess {
         Some((item, airtime, share)) if excess(*airtime, *share) > 0.1 => json!({
-            "station": text(item, "name"),
+            "station": *item.name,
             "airtime_fraction": airtime,
             "goodput_share": share,
         }),

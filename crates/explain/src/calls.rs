@@ -1,9 +1,12 @@
 //! Verdicts on calls: stations and hosts with paced datagrams in both directions.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Value, json};
 
-use crate::delays::waits;
-use crate::facts::{Facts, Flow, Kind, ci95, mean};
+use crate::delays::Waits;
+use crate::facts::{Facts, Flow, Kind};
+use crate::index::Groups;
 
 /// Maximum 99th percentile of the one-way delay of a good call. ITU-T G.114 recommends this limit
 /// for the delay from mouth to ear. [s]
@@ -24,25 +27,25 @@ pub struct Direction<'f, 'a> {
 
 /// Returns the directions of all calls, in the order of the scenario file.
 pub fn directions<'f, 'a>(facts: &'f Facts<'a>) -> Vec<Direction<'f, 'a>> {
-    let mut directions: Vec<Direction<'f, 'a>> = Vec::new();
-    for flow in &facts.flows {
+    let mut directions: Groups<(&str, &str), Direction<'f, 'a>> = Groups::new();
+    for flow in facts.flows() {
         let Some((owner, direction)) = call_and_direction(flow) else {
             continue;
         };
-        let known = directions
-            .iter_mut()
-            .find(|each| each.name == owner && each.direction == direction);
-        match known {
-            Some(each) => each.flows.push(flow),
-            None => directions.push(Direction {
-                name: owner,
-                direction,
-                flows: vec![flow],
-            }),
-        }
+        let new = || Direction {
+            name: owner,
+            direction,
+            flows: Vec::new(),
+        };
+        let group = directions.group((owner, direction), new);
+        group.flows.push(flow);
     }
-    let names: Vec<&str> = directions.iter().map(|each| each.name).collect();
-    directions.retain(|each| names.iter().filter(|name| **name == each.name).count() == 2);
+    let mut directions = directions.into_values();
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for each in &directions {
+        *counts.entry(each.name).or_default() += 1;
+    }
+    directions.retain(|each| counts[each.name] == 2);
     directions
 }
 
@@ -62,17 +65,18 @@ fn call_and_direction<'a>(flow: &Flow<'a>) -> Option<(&'a str, &'static str)> {
 
 /// Returns the calls of the result, with one item per direction of a call.
 pub fn calls(facts: &Facts<'_>) -> Vec<Value> {
+    let waits = Waits::read(facts);
     directions(facts)
         .iter()
-        .filter_map(|each| call(facts, each))
+        .filter_map(|each| call(&waits, each))
         .collect()
 }
 
-fn call(facts: &Facts<'_>, call: &Direction<'_, '_>) -> Option<Value> {
+fn call(waits: &Waits<'_>, call: &Direction<'_, '_>) -> Option<Value> {
     let worst = |quantity: &str| {
         let measured = call.flows.iter().filter_map(|flow| {
-            let value = mean(flow.answer, quantity)?;
-            Some((value, ci95(flow.answer, quantity)))
+            let item = flow.answer?;
+            Some((item.mean(quantity)?, item.ci95(quantity)))
         });
         measured.max_by(|(a, _), (b, _)| a.total_cmp(b))
     };
@@ -90,7 +94,7 @@ fn call(facts: &Facts<'_>, call: &Direction<'_, '_>) -> Option<Value> {
         "loss": estimate(loss),
         "verdict": verdict(delay, loss),
     });
-    if let Some((queue, share)) = longest_wait(facts, &flows) {
+    if let Some((queue, share)) = longest_wait(waits, &flows) {
         item["waits_at"] = queue.into();
         item["wait_share"] = share.into();
     }
@@ -126,22 +130,16 @@ fn verdict(delay: Option<(f64, f64)>, loss: Option<(f64, f64)>) -> &'static str 
 
 /// Returns the queue in which the packets of these flows wait longest, and the wait in this queue
 /// as a fraction of the wait in all queues.
-fn longest_wait<'a>(facts: &Facts<'a>, flows: &[&str]) -> Option<(&'a str, f64)> {
+fn longest_wait<'a>(waits: &Waits<'a>, flows: &[&str]) -> Option<(&'a str, f64)> {
+    let of_call = waits.of_flows(flows);
     let (mut longest, mut longest_s, mut total_s) = ("", 0.0, 0.0);
-    for (flow, queue, wait_s) in waits(facts) {
-        if !flows.contains(&flow) {
-            continue;
-        }
+    for (queue, wait_s) in &of_call {
         total_s += wait_s;
-        if wait_s > longest_s {
-            (longest, longest_s) = (queue, wait_s);
+        if *wait_s > longest_s {
+            (longest, longest_s) = (*queue, *wait_s);
         }
     }
-    let mut sum_s = 0.0;
-    for (flow, queue, wait_s) in waits(facts) {
-        if queue == longest && flows.contains(&flow) {
-            sum_s += wait_s;
-        }
-    }
+    let in_longest = of_call.iter().filter(|(queue, _)| *queue == longest);
+    let sum_s = in_longest.fold(0.0, |sum_s, (_, wait_s)| sum_s + wait_s);
     (total_s > 0.0).then(|| (longest, sum_s / total_s))
 }

@@ -1,16 +1,39 @@
 //! Components of the delay: how long the packets of each datagram flow wait in each queue.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Value, json};
 
-use crate::facts::{Facts, list, mean, text};
+use crate::facts::Facts;
 
-/// Returns the name of the flow, the name of the queue and the mean wait [s] for each item of the
-/// result list `waits`.
-pub fn waits<'a>(facts: &Facts<'a>) -> impl Iterator<Item = (&'a str, &'a str, f64)> {
-    list(facts.answer, "waits").iter().filter_map(|item| {
-        let wait_s = mean(item, "wait_s")?;
-        Some((text(item, "flow"), text(item, "queue"), wait_s))
-    })
+/// The waits of a result, by flow.
+pub struct Waits<'a> {
+    /// Position in the result, name of the queue and mean wait [s] for each wait of a flow.
+    by_flow: BTreeMap<&'a str, Vec<(usize, &'a str, f64)>>,
+}
+
+impl<'a> Waits<'a> {
+    /// Reads the result list `waits`.
+    pub fn read(facts: &Facts<'a>) -> Waits<'a> {
+        let mut by_flow: BTreeMap<&str, Vec<_>> = BTreeMap::new();
+        for (at, item) in facts.answer.waits.iter().enumerate() {
+            if let Some(wait_s) = item.mean("wait_s") {
+                let waits = by_flow.entry(&item.flow).or_default();
+                waits.push((at, &*item.queue, wait_s));
+            }
+        }
+        Waits { by_flow }
+    }
+
+    /// Returns the name of the queue and the mean wait [s] for each wait of these flows, in the
+    /// order of the result.
+    pub fn of_flows(&self, flows: &[&str]) -> Vec<(&'a str, f64)> {
+        let waits = flows.iter().filter_map(|flow| self.by_flow.get(flow));
+        let mut waits: Vec<_> = waits.flatten().copied().collect();
+        waits.sort_by_key(|(at, ..)| *at);
+        let waits = waits.into_iter();
+        waits.map(|(_, queue, wait_s)| (queue, wait_s)).collect()
+    }
 }
 
 /// Returns the delay of each datagram flow, with its components in descending order.
@@ -18,16 +41,14 @@ pub fn waits<'a>(facts: &Facts<'a>) -> impl Iterator<Item = (&'a str, &'a str, f
 /// The component without a queue name is the part of the one-way delay outside queues, such as
 /// propagation.
 pub fn delays(facts: &Facts<'_>) -> Vec<Value> {
+    let waits = Waits::read(facts);
     let mut delays = Vec::new();
-    for flow in &facts.flows {
-        let Some(total_s) = mean(flow.answer, "one_way_delay_s") else {
+    for flow in facts.flows() {
+        let Some(total_s) = flow.mean("one_way_delay_s") else {
             continue;
         };
-        let mut parts: Vec<(&str, f64)> = Vec::new();
-        for (_, queue, wait_s) in waits(facts).filter(|(name, ..)| *name == flow.name) {
-            let at = parts.partition_point(|(_, other_s)| *other_s >= wait_s);
-            parts.insert(at, (queue, wait_s));
-        }
+        let mut parts = waits.of_flows(&[flow.name]);
+        parts.sort_by(|(_, a), (_, b)| b.total_cmp(a));
         if parts.is_empty() || total_s <= 0.0 {
             continue;
         }

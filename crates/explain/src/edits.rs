@@ -2,7 +2,9 @@
 
 use serde_json::Value;
 
-use crate::facts::{Facts, Flow, list, named, text};
+use crate::facts::{Facts, Flow};
+use crate::index::distinct;
+use crate::scenario::Tcp;
 
 /// Key path and value of one setting, as in `--set KEY=VALUE`.
 pub type Setting = (String, String);
@@ -10,17 +12,6 @@ pub type Setting = (String, String);
 /// Returns the setting `key` = `value`.
 pub fn set(key: impl Into<String>, value: impl ToString) -> Setting {
     (key.into(), value.to_string())
-}
-
-/// Returns the distinct items, in the order of their first occurrence.
-pub fn distinct<T: PartialEq>(items: impl IntoIterator<Item = T>) -> Vec<T> {
-    let mut distinct = Vec::new();
-    for item in items {
-        if !distinct.contains(&item) {
-            distinct.push(item);
-        }
-    }
-    distinct
 }
 
 /// Returns a rate [bit/s] as text with a unit.
@@ -42,21 +33,6 @@ pub enum Topology {
     ParkingLot,
     /// Tables `link`, one per link. Also the value without a wired network.
     Links,
-}
-
-/// Returns the table that describes the wired network.
-pub fn topology(facts: &Facts<'_>) -> Topology {
-    let links = list(facts.scenario, "links");
-    let between = |name: &str, ends: (&str, &str)| {
-        named(links, name).is_some_and(|link| (text(link, "from"), text(link, "to")) == ends)
-    };
-    if between("bottleneck", ("left", "right")) {
-        Topology::Dumbbell
-    } else if between("bottleneck-1", ("r0", "r1")) {
-        Topology::ParkingLot
-    } else {
-        Topology::Links
-    }
 }
 
 /// Returns the scenario key of the queue that results call `queue`, or `None` if the queue has no
@@ -93,12 +69,12 @@ pub fn queue_place(key: &str, queue: &str) -> String {
 ///
 /// Properties that can differ between the two directions of a link have one key per direction.
 pub fn link_key(facts: &Facts<'_>, link: &str, property: &str) -> Option<String> {
-    named(list(facts.scenario, "links"), link)?;
+    facts.link(link)?;
     let (name, is_back) = match link.strip_suffix("/back") {
         Some(name) => (name, true),
         None => (link, false),
     };
-    match (topology(facts), property) {
+    match (facts.topology, property) {
         (Topology::Links, "rate" | "queue") if is_back => {
             Some(format!("link.{name}.back_{property}"))
         }
@@ -113,15 +89,15 @@ pub fn link_key(facts: &Facts<'_>, link: &str, property: &str) -> Option<String>
 
 /// Returns the rate of a wired link, or `None` if the rate is unlimited or follows a trace. [bit/s]
 pub fn link_rate_bps(facts: &Facts<'_>, link: &str) -> Option<f64> {
-    let wire = &facts.scenario["wire"];
+    let wire = &facts.scenario.wire;
     match link {
         "wire/down" => wire["rate_bps"].as_f64(),
         "wire/up" => match &wire["back_rate_bps"] {
             Value::Null => wire["rate_bps"].as_f64(),
             back => back.as_f64(),
         },
-        "vsb" => facts.scenario["vsb"]["rate_bps"].as_f64(),
-        _ => named(list(facts.scenario, "links"), link)?["rate_bps"].as_f64(),
+        "vsb" => facts.scenario.vsb["rate_bps"].as_f64(),
+        _ => facts.link(link)?.rate_bps.as_f64(),
     }
 }
 
@@ -133,7 +109,7 @@ pub fn faster(facts: &Facts<'_>, link: &str, factor: f64) -> Option<Vec<Setting>
         "wire/up" => vec![set("wire.back_rate", new)],
         "wire/down" => {
             let mut settings = vec![set("wire.rate", new)];
-            if facts.scenario["wire"]["back_rate_bps"].is_null() {
+            if facts.scenario.wire["back_rate_bps"].is_null() {
                 let back = link_rate_bps(facts, "wire/up")?;
                 settings.push(set("wire.back_rate", rate(back)));
             }
@@ -142,7 +118,7 @@ pub fn faster(facts: &Facts<'_>, link: &str, factor: f64) -> Option<Vec<Setting>
         _ => {
             let mut settings = vec![set(link_key(facts, link, "rate")?, new)];
             let back = format!("{link}/back");
-            if topology(facts) == Topology::Links && !link.ends_with("/back") {
+            if facts.topology == Topology::Links && !link.ends_with("/back") {
                 let key = link_key(facts, &back, "rate")?;
                 settings.push(set(key, rate(link_rate_bps(facts, &back)?)));
             }
@@ -162,14 +138,10 @@ pub fn tcp_settings(
     key: &str,
     value: &str,
 ) -> Vec<Setting> {
-    let field = match key {
-        "window" => "window_packets",
-        "initial_window" => "initial_cwnd_packets",
-        "mss" => "mss_bytes",
-        other => other,
-    };
     let all = facts.tcp_flows();
-    let is_equal = all.iter().all(|flow| flow.tcp[field] == all[0].tcp[field]);
+    let mut values = all.iter().map(|flow| tcp_value(flow.tcp, key));
+    let first = values.next();
+    let is_equal = values.all(|value| Some(value) == first);
     if is_equal && all.len() == flows.len() {
         return vec![set(format!("tcp.{key}"), value)];
     }
@@ -183,10 +155,25 @@ pub fn tcp_settings(
     }))
 }
 
+/// Returns the value of a key of the table `tcp`.
+fn tcp_value(tcp: Option<&Tcp<'_>>, key: &str) -> Value {
+    let Some(tcp) = tcp else {
+        return Value::Null;
+    };
+    match key {
+        "congestion" => (*tcp.congestion).into(),
+        "sack" => tcp.sack.clone(),
+        "window" => tcp.window_packets.clone(),
+        "initial_window" => tcp.initial_cwnd_packets.clone(),
+        "mss" => tcp.mss_bytes.clone(),
+        _ => unreachable!("no rule changes this key: {key}"),
+    }
+}
+
 /// Returns whether a class of flows is defined by the table of a topology and has no table of its
 /// own.
 pub fn is_implicit(facts: &Facts<'_>, class: &str) -> bool {
-    match topology(facts) {
+    match facts.topology {
         Topology::Dumbbell => class == "flow",
         Topology::ParkingLot => class == "through" || class.starts_with("cross-"),
         Topology::Links => false,

@@ -1,11 +1,13 @@
 //! The facts of a run: the scenario and the result, joined by name.
 
+use std::cell::OnceCell;
+
 use serde_json::Value;
 
-/// Returns the mean of a quantity in an item of the result.
-pub fn mean(item: &Value, quantity: &str) -> Option<f64> {
-    item[quantity]["mean"].as_f64()
-}
+use crate::answer::{Answer, Item};
+use crate::edits::{Setting, Topology, tcp_settings};
+use crate::index::Index;
+use crate::scenario::{FlowTable, Link, Scenario, Station, Tcp};
 
 /// Returns `value`, rounded to a multiple of 1 / `parts` for use in a text.
 pub fn rounded(value: f64, parts: f64) -> f64 {
@@ -17,24 +19,9 @@ pub fn percent(fraction: f64) -> String {
     format!("{} %", rounded(100.0 * fraction, 1.0))
 }
 
-/// Returns the half width of the 95 % interval of a quantity, or 0 with a single replication.
-pub fn ci95(item: &Value, quantity: &str) -> f64 {
-    item[quantity]["ci95"].as_f64().unwrap_or(0.0)
-}
-
 /// Returns the text at a key, or an empty text if the key is absent.
 pub fn text<'a>(item: &'a Value, key: &str) -> &'a str {
     item[key].as_str().unwrap_or("")
-}
-
-/// Returns the items of the list at a key, or no items if the list is absent.
-pub fn list<'a>(table: &'a Value, key: &str) -> &'a [Value] {
-    table[key].as_array().map_or(&[], Vec::as_slice)
-}
-
-/// Returns the item with this name.
-pub fn named<'a>(items: &'a [Value], name: &str) -> Option<&'a Value> {
-    items.iter().find(|item| text(item, "name") == name)
 }
 
 /// Type of traffic of a flow.
@@ -68,19 +55,34 @@ pub struct Flow<'a> {
     pub kind: Kind,
     /// Access category.
     pub category: &'a str,
-    /// TCP settings, or null if the flow does not use TCP.
-    pub tcp: &'a Value,
+    /// TCP settings, or `None` if the flow does not use TCP.
+    pub tcp: Option<&'a Tcp<'a>>,
     /// Names of the queues on the flow's path, in order.
-    pub path: Vec<String>,
+    pub path: Vec<&'a str>,
     /// Names of the wired links on the path of the flow's ACKs.
-    pub back: Vec<String>,
+    pub back: Vec<&'a str>,
     /// One-way propagation time of the wired part of the flow's path. [s]
     pub propagation_s: f64,
-    /// Item of the flow in the result, or null.
-    pub answer: &'a Value,
+    /// Item of the flow in the result, if there is one.
+    pub answer: Option<&'a Item<'a>>,
 }
 
 impl Flow<'_> {
+    /// Returns the mean of a quantity of the flow.
+    pub fn mean(&self, quantity: &str) -> Option<f64> {
+        self.answer?.mean(quantity)
+    }
+
+    /// Returns the congestion control of the flow, or an empty text without TCP.
+    pub fn congestion(&self) -> &str {
+        self.tcp.map_or("", |tcp| &tcp.congestion)
+    }
+
+    /// Returns whether the flow uses SACK, or `None` if this is unknown.
+    pub fn sack(&self) -> Option<bool> {
+        self.tcp?.sack.as_bool()
+    }
+
     /// Returns whether the flow uses TCP.
     pub fn is_tcp(&self) -> bool {
         matches!(self.kind, Kind::Bulk | Kind::Finite | Kind::Web)
@@ -103,49 +105,76 @@ impl Flow<'_> {
 /// The facts of a run: the scenario and the result, joined by name.
 pub struct Facts<'a> {
     /// Normalised scenario.
-    pub scenario: &'a Value,
+    pub scenario: &'a Scenario<'a>,
     /// Result object.
-    pub answer: &'a Value,
-    /// Flows in the order of the scenario.
-    pub flows: Vec<Flow<'a>>,
+    pub answer: &'a Answer<'a>,
+    /// Table that describes the wired network.
+    pub topology: Topology,
+    flows: Vec<Flow<'a>>,
+    stations: Index<'a, Station<'a>>,
+    links: Index<'a, Link<'a>>,
+    station_items: Index<'a, Item<'a>>,
+    queue_items: Index<'a, Item<'a>>,
+    link_items: Index<'a, Item<'a>>,
+    air_is_full: bool,
+    has_delay_sensitive: bool,
+    cubic: OnceCell<Vec<Setting>>,
 }
 
 impl<'a> Facts<'a> {
     /// Joins a normalised scenario and its result by name.
-    pub fn read(scenario: &'a Value, answer: &'a Value) -> Facts<'a> {
-        let measured = list(answer, "flows");
-        let classes = list(answer, "classes");
+    pub fn read(scenario: &'a Scenario<'a>, answer: &'a Answer<'a>) -> Facts<'a> {
+        let links = Index::new(&scenario.links, |link| &link.name);
         let mut facts = Facts {
             scenario,
             answer,
+            topology: topology(&links),
             flows: Vec::new(),
+            stations: Index::new(&scenario.stations, |station| &station.name),
+            links,
+            station_items: Index::new(&answer.stations, |item| &item.name),
+            queue_items: Index::new(&answer.queues, |item| &item.name),
+            link_items: Index::new(&answer.links, |item| &item.name),
+            air_is_full: false,
+            has_delay_sensitive: false,
+            cubic: OnceCell::new(),
         };
-        facts.flows = list(scenario, "flows")
-            .iter()
-            .map(|flow| {
-                let name = text(flow, "name");
-                let item = named(measured, name).or_else(|| named(classes, text(flow, "class")));
-                Flow {
-                    name,
-                    class: text(flow, "class"),
-                    station: flow["station"].as_str(),
-                    direction: text(flow, "direction"),
-                    kind: kind(flow),
-                    category: text(flow, "category"),
-                    tcp: &flow["tcp"],
-                    path: facts.path(flow),
-                    back: facts.back(flow),
-                    propagation_s: facts.propagation_s(flow),
-                    answer: item.unwrap_or(&Value::Null),
-                }
-            })
-            .collect();
+        facts.air_is_full = facts.limits_senders();
+        let measured = Index::new(&answer.flows, |item| &item.name);
+        let classes = Index::new(&answer.classes, |item| &item.name);
+        let flows = scenario.flows.iter().map(|flow| Flow {
+            name: &flow.name,
+            class: &flow.class,
+            station: flow.station.as_deref(),
+            direction: &flow.direction,
+            kind: kind(flow),
+            category: &flow.category,
+            tcp: flow.tcp.as_ref(),
+            path: facts.path(flow),
+            back: back(flow),
+            propagation_s: facts.propagation_s(flow),
+            answer: measured
+                .named(&flow.name)
+                .or_else(|| classes.named(&flow.class)),
+        });
+        facts.flows = flows.collect();
+        let is_sensitive = |flow: &Flow<'_>| !matches!(flow.kind, Kind::Bulk | Kind::Greedy);
+        facts.has_delay_sensitive = facts.flows.iter().any(is_sensitive);
         facts
+    }
+
+    /// Returns the flows in the order of the scenario.
+    pub fn flows(&self) -> impl Iterator<Item = &Flow<'a>> {
+        #[cfg(test)]
+        let count = |_: &&Flow<'a>| crate::growth::count();
+        #[cfg(not(test))]
+        let count = |_: &&Flow<'a>| {};
+        self.flows.iter().inspect(count)
     }
 
     /// Returns the table `cell` of the scenario, if there is one.
     pub fn cell(&self) -> Option<&'a Value> {
-        let cell = &self.scenario["cell"];
+        let cell = &self.scenario.cell;
         (!cell.is_null()).then_some(cell)
     }
 
@@ -160,23 +189,34 @@ impl<'a> Facts<'a> {
         self.aggregation().is_some()
     }
 
-    /// Returns the item of the cell in the result, or null without a cell.
-    pub fn cell_answer(&self) -> &'a Value {
-        list(self.answer, "cells").first().unwrap_or(&Value::Null)
+    /// Returns the item of the cell in the result, if there is one.
+    pub fn cell_answer(&self) -> Option<&'a Item<'a>> {
+        self.answer.cells.first()
+    }
+
+    /// Returns the mean of a quantity of the cell.
+    pub fn cell_mean(&self, quantity: &str) -> Option<f64> {
+        self.cell_answer()?.mean(quantity)
     }
 
     /// Returns the fraction of time in which the medium is busy. [-]
     pub fn busy_fraction(&self) -> f64 {
-        mean(self.cell_answer(), "busy_fraction").unwrap_or(0.0)
+        self.cell_mean("busy_fraction").unwrap_or(0.0)
     }
 
     /// Returns whether the medium limits its senders. This is the case if the medium is nearly
     /// always busy, or often busy while packets wait for access.
     pub fn air_is_full(&self) -> bool {
-        let ap_waits = list(self.answer, "aps")
-            .iter()
-            .any(|ap| mean(ap, "queue_packets").is_some_and(|packets| packets > 5.0));
-        let stations_wait = mean(self.cell_answer(), "active_stations").unwrap_or(0.0) > 0.9;
+        self.air_is_full
+    }
+
+    fn limits_senders(&self) -> bool {
+        let mut aps = self.answer.aps.iter();
+        let ap_waits = aps.any(|ap| {
+            ap.mean("queue_packets")
+                .is_some_and(|packets| packets > 5.0)
+        });
+        let stations_wait = self.cell_mean("active_stations").unwrap_or(0.0) > 0.9;
         self.busy_fraction() > 0.9 || (self.busy_fraction() > 0.6 && (ap_waits || stations_wait))
     }
 
@@ -188,7 +228,7 @@ impl<'a> Facts<'a> {
 
     /// Returns the flows for which `holds` is true.
     pub fn flows_that<'f>(&'f self, holds: impl Fn(&Flow<'a>) -> bool) -> Vec<&'f Flow<'a>> {
-        self.flows.iter().filter(|flow| holds(flow)).collect()
+        self.flows().filter(|flow| holds(flow)).collect()
     }
 
     /// Returns the flows that use TCP.
@@ -198,40 +238,57 @@ impl<'a> Facts<'a> {
 
     /// Returns whether the scenario has traffic for which delay matters.
     pub fn has_delay_sensitive(&self) -> bool {
-        let is_sensitive = |kind| !matches!(kind, Kind::Bulk | Kind::Greedy);
-        self.flows.iter().any(|flow| is_sensitive(flow.kind))
+        self.has_delay_sensitive
     }
 
     /// Returns the scenario table of a station.
-    pub fn station(&self, name: &str) -> Option<&'a Value> {
-        named(list(self.scenario, "stations"), name)
+    pub fn station(&self, name: &str) -> Option<&'a Station<'a>> {
+        self.stations.named(name)
     }
 
     /// Returns the name of the scenario table that defines a station.
     pub fn group(&self, station: &str) -> &'a str {
-        self.station(station)
-            .map_or("", |table| text(table, "group"))
+        self.station(station).map_or("", |table| &table.group)
+    }
+
+    /// Returns the settings of one direction of a wired link.
+    pub fn link(&self, name: &str) -> Option<&'a Link<'a>> {
+        self.links.named(name)
     }
 
     /// Returns the item of a queue in the result.
-    pub fn queue(&self, name: &str) -> Option<&'a Value> {
-        named(list(self.answer, "queues"), name)
+    pub fn queue_item(&self, name: &str) -> Option<&'a Item<'a>> {
+        self.queue_items.named(name)
     }
 
-    /// Returns the utilisation of a wired link. [-]
-    pub fn utilisation(&self, link: &str) -> Option<f64> {
-        mean(named(list(self.answer, "links"), link)?, "utilisation")
+    /// Returns the item of one direction of a wired link in the result.
+    pub fn link_item(&self, name: &str) -> Option<&'a Item<'a>> {
+        self.link_items.named(name)
+    }
+
+    /// Returns the item of a station in the result.
+    pub fn station_item(&self, name: &str) -> Option<&'a Item<'a>> {
+        self.station_items.named(name)
+    }
+
+    /// Returns the settings that give all TCP flows CUBIC and SACK.
+    pub fn cubic(&self) -> &[Setting] {
+        self.cubic.get_or_init(|| {
+            let all = self.tcp_flows();
+            let mut settings = tcp_settings(self, &all, "congestion", "cubic");
+            settings.extend(tcp_settings(self, &all, "sack", "true"));
+            settings
+        })
     }
 
     /// Returns those queues on the path of a flow that the result contains, in order.
-    fn path(&self, flow: &Value) -> Vec<String> {
-        let links = list(flow, "forward").iter().filter_map(Value::as_str);
-        let links = links.map(str::to_owned);
-        let category = match text(flow, "category") {
+    fn path(&self, flow: &FlowTable<'_>) -> Vec<&'a str> {
+        let links = flow.forward.iter().map(|name| name.to_string());
+        let category = match &*flow.category {
             "" | "best-effort" => String::new(),
             other => format!("/{other}"),
         };
-        let path: Vec<String> = match (flow["station"].as_str(), text(flow, "direction")) {
+        let path: Vec<String> = match (&flow.station, &*flow.direction) {
             (Some(station), "up") => [format!("{station}{category}"), "vsb".into()]
                 .into_iter()
                 .chain(["wire/up".into()])
@@ -242,46 +299,59 @@ impl<'a> Facts<'a> {
                 .collect(),
             _ => links.collect(),
         };
-        path.into_iter()
-            .filter(|name| self.queue(name).is_some())
-            .collect()
+        let items = path.iter().filter_map(|name| self.queue_item(name));
+        items.map(|item| &*item.name).collect()
     }
 
-    /// Returns the wired links on the path of a flow's ACKs.
-    fn back(&self, flow: &Value) -> Vec<String> {
-        let wire = match (flow["station"].is_null(), text(flow, "direction")) {
-            (true, _) => None,
-            (false, "up") => Some("wire/down"),
-            (false, _) => Some("wire/up"),
-        };
-        let links = list(flow, "back").iter().filter_map(Value::as_str);
-        wire.into_iter().chain(links).map(str::to_owned).collect()
-    }
-
-    fn propagation_s(&self, flow: &Value) -> f64 {
-        let links = list(self.scenario, "links");
-        let wired: f64 = list(flow, "forward")
-            .iter()
-            .filter_map(|name| named(links, name.as_str()?)?["delay_s"].as_f64())
+    fn propagation_s(&self, flow: &FlowTable<'_>) -> f64 {
+        let links = flow.forward.iter();
+        let wired: f64 = links
+            .filter_map(|name| self.link(name)?.delay_s.as_f64())
             .sum();
-        match flow["station"].is_null() {
-            true => wired,
-            false => wired + self.scenario["wire"]["delay_s"].as_f64().unwrap_or(0.0),
+        match &flow.station {
+            None => wired,
+            Some(_) => wired + self.scenario.wire["delay_s"].as_f64().unwrap_or(0.0),
         }
     }
 }
 
-fn kind(flow: &Value) -> Kind {
-    if !flow["web"].is_null() {
+/// Returns the table that describes the wired network.
+fn topology(links: &Index<'_, Link<'_>>) -> Topology {
+    let between = |name: &str, ends: (&str, &str)| {
+        let link = links.named(name);
+        link.is_some_and(|link| (&*link.from, &*link.to) == ends)
+    };
+    if between("bottleneck", ("left", "right")) {
+        Topology::Dumbbell
+    } else if between("bottleneck-1", ("r0", "r1")) {
+        Topology::ParkingLot
+    } else {
+        Topology::Links
+    }
+}
+
+/// Returns the wired links on the path of a flow's ACKs.
+fn back<'a>(flow: &'a FlowTable<'a>) -> Vec<&'a str> {
+    let wire = match (&flow.station, &*flow.direction) {
+        (None, _) => None,
+        (Some(_), "up") => Some("wire/down"),
+        (Some(_), _) => Some("wire/up"),
+    };
+    let links = flow.back.iter().map(|name| &**name);
+    wire.into_iter().chain(links).collect()
+}
+
+fn kind(flow: &FlowTable<'_>) -> Kind {
+    if flow.web.is_some() {
         Kind::Web
-    } else if !flow["sensor"].is_null() {
+    } else if flow.sensor.is_some() {
         Kind::Sensor
-    } else if !flow["udp"].is_null() {
-        match flow["udp"]["rate_bps"].as_f64() {
+    } else if let Some(udp) = &flow.udp {
+        match udp.rate_bps.as_f64() {
             Some(rate_bps) if rate_bps > 0.0 => Kind::Paced(rate_bps),
             _ => Kind::Greedy,
         }
-    } else if !flow["tcp"]["segments"].is_null() {
+    } else if flow.tcp.as_ref().is_some_and(|tcp| !tcp.segments.is_null()) {
         Kind::Finite
     } else {
         Kind::Bulk

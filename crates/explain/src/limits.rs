@@ -3,7 +3,8 @@
 
 use serde_json::{Value, json};
 
-use crate::facts::{Facts, Flow, ci95, list, mean, named};
+use crate::facts::{Facts, Flow};
+use crate::index::Groups;
 
 /// Utilisation above which a line or the air is considered full and limits its flows. [-]
 pub const FULL: f64 = 0.9;
@@ -35,7 +36,7 @@ pub fn limit(facts: &Facts<'_>, flow: &Flow<'_>) -> Option<Limit> {
     if !flow.is_tcp() {
         return None;
     }
-    let share = |quantity: &str| mean(flow.answer, quantity);
+    let share = |quantity: &str| flow.mean(quantity);
     if let Some(fraction) = share("app_limited_fraction").filter(|value| *value > MIN_SHARE) {
         return Some(limit_by("application", "", fraction));
     }
@@ -55,8 +56,8 @@ pub fn limit(facts: &Facts<'_>, flow: &Flow<'_>) -> Option<Limit> {
     }
     let cwnd = share("cwnd_limited_fraction").filter(|cwnd| *cwnd > 0.0)?;
     let losses = flow.path.iter().filter_map(|name| {
-        let dropped = mean(facts.queue(name)?, "drop_probability")?;
-        (dropped >= MIN_LOSS).then_some((name, dropped))
+        let dropped = facts.queue_item(name)?.mean("drop_probability")?;
+        (dropped >= MIN_LOSS).then_some((*name, dropped))
     });
     match losses.max_by(|(_, a), (_, b)| a.total_cmp(b)) {
         Some((queue, dropped)) => Some(limit_by("losses", queue, dropped)),
@@ -66,20 +67,21 @@ pub fn limit(facts: &Facts<'_>, flow: &Flow<'_>) -> Option<Limit> {
 
 /// Returns the most utilised of the links that may be full, and its utilisation. A link may be full if the upper end of
 /// the 95 % interval of its utilisation is above [`FULL`].
-fn full<'n>(facts: &Facts<'_>, links: &'n [String]) -> Option<(&'n str, f64)> {
+fn full<'n>(facts: &Facts<'_>, links: &[&'n str]) -> Option<(&'n str, f64)> {
     links
         .iter()
         .filter_map(|link| {
-            let item = named(list(facts.answer, "links"), link)?;
-            let used = mean(item, "utilisation")?;
-            (used + ci95(item, "utilisation") > FULL).then_some((link.as_str(), used))
+            let item = facts.link_item(link)?;
+            let used = item.mean("utilisation")?;
+            (used + item.ci95("utilisation") > FULL).then_some((*link, used))
         })
         .max_by(|(_, a), (_, b)| a.total_cmp(b))
 }
 
 /// Returns whether packets and ACKs of a flow spend at least half of the round-trip time in queues.
 fn waits_in_queues(flow: &Flow<'_>) -> bool {
-    mean(flow.answer, "rtt_s").is_some_and(|rtt_s| rtt_s >= 4.0 * flow.propagation_s)
+    flow.mean("rtt_s")
+        .is_some_and(|rtt_s| rtt_s >= 4.0 * flow.propagation_s)
 }
 
 fn limit_by(by: &'static str, place: &str, fraction: f64) -> Limit {
@@ -94,25 +96,21 @@ fn limit_by(by: &'static str, place: &str, fraction: f64) -> Limit {
 ///
 /// The key `all` is true if there are at least two TCP flows and all of them are in one item.
 pub fn limits(facts: &Facts<'_>) -> Vec<Value> {
-    let mut limits: Vec<(Limit, Vec<&str>)> = Vec::new();
-    for flow in &facts.flows {
+    let mut limits: Groups<(&str, String), (Limit, Vec<&str>)> = Groups::new();
+    for flow in facts.flows() {
         let Some(limit) = limit(facts, flow) else {
             continue;
         };
-        let known = limits
-            .iter_mut()
-            .find(|(each, _)| each.by == limit.by && each.place == limit.place);
-        match known {
-            Some((each, flows)) => {
-                let count = flows.len() as f64;
-                each.fraction = (each.fraction * count + limit.fraction) / (count + 1.0);
-                flows.push(flow.name);
-            }
-            None => limits.push((limit, vec![flow.name])),
-        }
+        let fraction = limit.fraction;
+        let key = (limit.by, limit.place.clone());
+        let (each, flows) = limits.group(key, || (limit, Vec::new()));
+        let count = flows.len() as f64;
+        each.fraction = (each.fraction * count + fraction) / (count + 1.0);
+        flows.push(flow.name);
     }
-    let count = facts.flows.iter().filter(|flow| flow.is_tcp()).count();
+    let count = facts.flows().filter(|flow| flow.is_tcp()).count();
     limits
+        .into_values()
         .into_iter()
         .map(|(limit, flows)| {
             let is_all = flows.len() == count && count > 1;

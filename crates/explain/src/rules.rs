@@ -13,6 +13,8 @@ mod stations;
 mod traffic;
 mod wired;
 
+use std::cmp::Ordering;
+
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -200,16 +202,25 @@ const RULES: &[Rule] = rules! {
 };
 
 /// Returns the causes that may apply to a run, in descending order of weight.
-pub fn causes(facts: &Facts<'_>) -> Vec<Value> {
+///
+/// # Errors
+///
+/// The error of `proceed`, which is called before each rule.
+pub fn causes<E>(
+    facts: &Facts<'_>,
+    proceed: &mut dyn FnMut() -> Result<(), E>,
+) -> Result<Vec<Value>, E> {
     let default = default_objective(facts);
     let mut ranked: Vec<((bool, f64), Value)> = Vec::new();
     for rule in RULES {
+        proceed()?;
         let is_default = rule.objectives.contains(&default);
         let objective = match is_default {
             true => default,
             false => rule.objectives[0],
         };
         for cause in (rule.causes)(facts) {
+            let rank = (is_default, cause.weight);
             let item = json!({
                 "id": rule.id,
                 "title": rule.title,
@@ -220,12 +231,12 @@ pub fn causes(facts: &Facts<'_>) -> Vec<Value> {
                 "edits": cause.edits,
                 "remedies": cause.remedies,
             });
-            let rank = (is_default, cause.weight);
-            let at = ranked.partition_point(|(other, _)| *other >= rank);
-            ranked.insert(at, (rank, item));
+            ranked.push((rank, item));
         }
     }
-    ranked.into_iter().map(|(_, item)| item).collect()
+    // the sort is stable: causes of equal rank stay in the order of the rules
+    ranked.sort_by(|(a, _), (b, _)| b.partial_cmp(a).unwrap_or(Ordering::Equal));
+    Ok(ranked.into_iter().map(|(_, item)| item).collect())
 }
 
 /// Returns the objective of a scenario if the user names none.

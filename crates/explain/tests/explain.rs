@@ -1,7 +1,13 @@
 //! Tests of explanations with small results written by hand.
 
-use lasthop_explain::{explain, rules};
+use lasthop_explain::{NotJson, rules};
 use serde_json::{Value, json};
+
+fn explain(scenario: &Value, answer: &Value) -> Value {
+    let (scenario, answer) = (scenario.to_string(), answer.to_string());
+    lasthop_explain::explain(&scenario, &answer, &mut || Ok::<_, NotJson>(()))
+        .expect("two JSON documents")
+}
 
 fn value(mean: f64, ci95: f64) -> Value {
     json!({ "mean": mean, "ci95": ci95 })

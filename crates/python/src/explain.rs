@@ -1,19 +1,35 @@
 //! Explanations of results, as JSON.
 
+use lasthop_explain::NotJson;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use serde_json::Value;
 
 /// Explains a result: where packets wait, what limits each flow, and the causes that may apply.
 ///
 /// `scenario` is the JSON of a normalised scenario, and `answer` is the result object of `--json`.
+/// Ctrl-C stops the explanation.
 #[pyfunction]
-pub fn explain(scenario: &str, answer: &str) -> PyResult<String> {
-    let [scenario, answer] = [("scenario", scenario), ("answer", answer)].map(|(name, text)| {
-        serde_json::from_str::<Value>(text)
-            .map_err(|error| PyValueError::new_err(format!("{name}: not JSON: {error}")))
+pub fn explain(py: Python<'_>, scenario: &str, answer: &str) -> PyResult<String> {
+    let explanation = lasthop_explain::explain(scenario, answer, &mut || {
+        py.check_signals().map_err(Stopped::Signal)
     });
-    Ok(lasthop_explain::explain(&scenario?, &answer?).to_string())
+    match explanation {
+        Ok(explanation) => Ok(explanation.to_string()),
+        Err(Stopped::Signal(error)) => Err(error),
+        Err(Stopped::NotJson(error)) => Err(PyValueError::new_err(error.to_string())),
+    }
+}
+
+/// Reason for which an explanation stopped.
+enum Stopped {
+    Signal(PyErr),
+    NotJson(NotJson),
+}
+
+impl From<NotJson> for Stopped {
+    fn from(error: NotJson) -> Stopped {
+        Stopped::NotJson(error)
+    }
 }
 
 /// Returns the table of causes, as JSON.

@@ -7,7 +7,7 @@
 //! Threads take the scenarios in order. A thread parses a scenario, runs its replications, keeps one number per item and
 //! requested quantity, and drops everything else. Nothing is done in Python for each scenario.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -16,7 +16,10 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread;
 
 use lasthop_engine::estimate::estimate;
+use lasthop_engine::kernel::time::Span;
 use lasthop_engine::measure::Measures;
+use lasthop_engine::quantities::RTT;
+use lasthop_engine::scenario::Transport;
 use lasthop_engine::{Detail, EngineError, run_replication, scenario};
 use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
 use pyo3::prelude::*;
@@ -59,6 +62,10 @@ struct Row {
     layout: Arc<Layout>,
     /// Values of all items of all requested quantities, in order; NaN for a missing value.
     values: Box<[f64]>,
+    warmup: Span,
+    /// Longest mean round-trip time of a TCP flow that begins during the warm-up and never ends; 0 without such a
+    /// flow. [s]
+    longest_rtt_s: f64,
 }
 
 /// Names of the items of each requested quantity. Most scenarios of a batch have the same names and share them.
@@ -209,6 +216,23 @@ impl Many {
         PyByteArray::new(py, &each)
     }
 
+    /// Returns an item for each warm-up that is shorter than `round_trips` round trips in some finished scenario: the
+    /// warm-up [s], the number of these scenarios, and their longest round-trip time [s].
+    fn short_warmups(&self, round_trips: f64) -> Vec<(f64, usize, f64)> {
+        let mut short: BTreeMap<Span, (usize, f64)> = BTreeMap::new();
+        for row in self.rows.iter().filter_map(OnceLock::get) {
+            if round_trips * row.longest_rtt_s > row.warmup.seconds() {
+                let (count, longest_s) = short.entry(row.warmup).or_default();
+                *count += 1;
+                *longest_s = longest_s.max(row.longest_rtt_s);
+            }
+        }
+        let short = short.into_iter();
+        short
+            .map(|(warmup, (count, longest_s))| (warmup.seconds(), count, longest_s))
+            .collect()
+    }
+
     /// Returns for each requested quantity the names of its items, in the order of their first appearance, and the
     /// values as numbers of 8 bytes: one row of values per scenario, with NaN for a missing value.
     fn columns<'py>(
@@ -275,11 +299,11 @@ impl Many {
         let runs = (0..own.replications)
             .map(|replication| Ok(run_replication(&own, replication, self.detail, look)?.measures));
         let runs: Vec<Measures> = runs.collect::<Result<_, EngineError>>()?;
-        Ok(self.row(&runs))
+        Ok(self.row(&own, &runs))
     }
 
     /// Returns the requested quantities of the replications of a scenario.
-    fn row(&self, runs: &[Measures]) -> Row {
+    fn row(&self, scenario: &scenario::Scenario, runs: &[Measures]) -> Row {
         let (mut names, mut values) = (Vec::new(), Vec::new());
         for (list, quantity) in &self.quantities {
             let at = runs[0].lists.iter().position(|(name, _)| name == list);
@@ -288,15 +312,14 @@ impl Many {
             values.extend(items.iter().enumerate().map(|(index, item)| {
                 let place = item.values.iter().position(|(name, _)| name == quantity);
                 let of = |run: &Measures| run.lists[at?].1[index].values[place?].1;
-                // a quantity has no mean if its value is missing in any replication
-                let each: Option<Vec<f64>> = runs.iter().map(of).collect();
-                each.and_then(|each| estimate(&each))
-                    .map_or(f64::NAN, |own| own.mean)
+                mean(runs.iter().map(of)).unwrap_or(f64::NAN)
             }));
         }
         Row {
             layout: self.shared(Layout(names)),
             values: values.into(),
+            warmup: scenario.warmup,
+            longest_rtt_s: longest_rtt_s(scenario, runs),
         }
     }
 
@@ -439,6 +462,43 @@ impl Watch {
             false => ControlFlow::Break(()),
         })
     }
+}
+
+/// Returns the mean of the values of the replications. There is none if a value is missing in any replication.
+fn mean(values: impl Iterator<Item = Option<f64>>) -> Option<f64> {
+    let each: Option<Vec<f64>> = values.collect();
+    Some(estimate(&each?)?.mean)
+}
+
+/// Returns the longest mean round-trip time of a TCP flow that begins during the warm-up and never ends, or 0. [s]
+fn longest_rtt_s(scenario: &scenario::Scenario, runs: &[Measures]) -> f64 {
+    let lasts = |flow: &&scenario::Flow| match &flow.transport {
+        Transport::Tcp(tcp) => {
+            tcp.segments.is_none() && flow.reports.is_none() && flow.start <= scenario.warmup
+        }
+        _ => false,
+    };
+    let lasting = scenario.flows.iter().filter(lasts);
+    let lasting: HashSet<&str> = lasting.map(|flow| flow.name.as_str()).collect();
+    let lists = runs[0].lists.iter();
+    let Some(at) = lists
+        .map(|(name, _)| name)
+        .position(|name| *name == "flows")
+    else {
+        return 0.0;
+    };
+    let items = runs[0].lists[at].1.iter().enumerate();
+    // users of a CSMA network have a round-trip time only if they use TCP
+    let items =
+        items.filter(|(_, item)| scenario.csma.is_some() || lasting.contains(item.name.as_str()));
+    let rtts_s = items.filter_map(|(index, item)| {
+        let place = item.values.iter().position(|(name, _)| *name == RTT.name)?;
+        mean(
+            runs.iter()
+                .map(|run| run.lists[at].1[index].values[place].1),
+        )
+    });
+    rtts_s.fold(0.0, f64::max)
 }
 
 /// Returns the element at `index` of a list with one element for all scenarios, or with one element for each.

@@ -7,6 +7,7 @@ use lasthop_engine::measure::distributions_json;
 use lasthop_engine::record::frames_json;
 use lasthop_engine::scenario::{Format, Problem, Scenario, parse_bytes, schema};
 use lasthop_engine::{Detail, EngineError, Replication, RunResult};
+use lasthop_explain::{NotJson, explain};
 use serde_json::{Value, json};
 
 use crate::memory::Owned;
@@ -162,11 +163,10 @@ impl Bench {
     pub fn explain(&self, number: u32, values: &[f64]) -> Result<String, String> {
         let answer = self.combine(number, values)?;
         let (scenario, _) = self.over(number)?;
-        let read = |text: &str| {
-            serde_json::from_str::<Value>(text).map_err(|error| failure(&error.to_string()))
-        };
-        let (scenario, answer) = (read(&scenario.to_json_text())?, read(&answer)?);
-        Ok(lasthop_explain::explain(&scenario, &answer).to_string())
+        let scenario = scenario.to_json_text();
+        let explanation = explain(&scenario, &answer, &mut || Ok::<_, NotJson>(()));
+        let explanation = explanation.map_err(|error| failure(&error.to_string()))?;
+        Ok(explanation.to_string())
     }
 
     /// Returns the time series of a finished run, or null.

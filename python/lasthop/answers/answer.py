@@ -11,6 +11,7 @@ from lasthop.answers.heading import Heading
 from lasthop.answers.kinds import kind_named
 from lasthop.answers.once import once
 from lasthop.answers.plots import AnswerPlots, Plots
+from lasthop.answers.quantities import check_list
 from lasthop.answers.record import lacking
 from lasthop.answers.summary import estimates_in, items_in
 from lasthop.answers.tables import data_frame
@@ -211,7 +212,14 @@ class Answer(Shown):
     def table(self, name: str) -> "pd.DataFrame":
         """Return a list of the result as a data frame, which is empty if the result lacks the
         list.
+
+        Raises
+        ------
+        UserError
+            If no result has a list of this name.
         """
+        if name not in self.contents:
+            check_list(name)
         rows = self.rows(name)
         return data_frame(rows).set_index("name") if rows else data_frame(rows)
 

@@ -7,7 +7,7 @@ from lasthop import _core
 from lasthop.errors import UserError, nearest
 from lasthop.scenario.from_json import Table, read_as
 
-__all__ = ["LISTS", "check_name", "registry"]
+__all__ = ["LISTS", "check_list", "check_name", "registry"]
 
 LISTS = (
     "flows",
@@ -33,12 +33,32 @@ class Quantity(Table):
     """Lists of a result that have the quantity."""
     definition: str
 
+    @property
+    def needs_tails(self) -> bool:
+        """Whether results have the quantity only with ``tails=True``."""
+        return "(tails=True)" in self.definition
+
 
 @cache
 def registry() -> dict[str, Quantity]:
     """Return the registry: all quantities by name."""
     quantities = (read_as(Quantity, each) for each in json.loads(_core.quantities()))
     return {quantity.name: quantity for quantity in quantities}
+
+
+def check_list(asked: str) -> None:
+    """Refuse an unknown name of a list of a result.
+
+    Raises
+    ------
+    UserError
+        If there is no such list; the message has the most similar names.
+    """
+    if asked not in LISTS:
+        near = ", ".join(nearest(asked, LISTS))
+        raise UserError(
+            f'no list "{asked}"; the nearest are {near}', f"the lists are {', '.join(LISTS)}"
+        )
 
 
 def check_name(asked: str) -> None:

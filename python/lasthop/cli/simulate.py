@@ -68,7 +68,11 @@ def simulate(
     ),
     max_time: float | None = options.RUN_TIME,
     max_memory: float = options.SERIES_MEMORY,
-    timing: bool = flag("--timing", "Print the run time and the CPU time on standard error."),
+    timing: bool = flag(
+        "--timing",
+        "Print the run time and the CPU time on standard error: of the simulation, and of the "
+        "whole answer with its tables, explanation and files.",
+    ),
     as_json: bool = options.JSON,
 ) -> None:
     """Simulate a scenario packet by packet.
@@ -101,7 +105,7 @@ def simulate(
         refuse_if_foreign(pcapng, CAPTURE)
     if pcapng is not None or shown is not None:
         frames = scenario.typed.record.frames or MAX_FRAMES
-    wall, cpu = time.perf_counter(), time.process_time()
+    clock = Clock()
     with simulating() as progress:
         result = run(
             scenario,
@@ -112,7 +116,7 @@ def simulate(
             max_time_s=max_time,
             max_memory_bytes=max_memory,
         )
-    wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
+    simulation_s = clock.seconds()
     try:
         if out is not None:
             result.save(out)
@@ -130,7 +134,7 @@ def simulate(
     save_picture(drawn(result, series, shown), picture, as_json=as_json)
     save_report(result, reported, anonymise, as_json=as_json)
     if timing:
-        print_timing(result, wall, cpu)
+        print_timing(result, simulation_s, clock.seconds())
     finish(result)
 
 
@@ -229,13 +233,30 @@ def print_runs(result: Result, delays: Delays) -> None:
     echo("\n".join([heading.scenario, *delays.headlines(), runs]))
 
 
-def print_timing(result: Result, wall: float, cpu: float) -> None:
-    """Print real and CPU time on standard error. Results never contain these times."""
+class Clock:
+    """Clock that starts when it is made."""
+
+    def __init__(self) -> None:
+        self.started = time.perf_counter(), time.process_time()
+
+    def seconds(self) -> tuple[float, float]:
+        """Return the real time and the CPU time since the start. [s]"""
+        wall, cpu = self.started
+        return time.perf_counter() - wall, time.process_time() - cpu
+
+
+def print_timing(
+    result: Result, simulation_s: tuple[float, float], answer_s: tuple[float, float]
+) -> None:
+    """Print real time and CPU time of the whole answer, and of the simulation in it, on standard
+    error. Results never contain these times.
+    """
     from lasthop.cli.progress import speed
 
     simulated = result.replications * result.heading.duration_s
+    wall, cpu = simulation_s
     print(
-        f"timing: {wall:.2f} s, {cpu:.2f} s of CPU time, "
-        f"{speed(simulated / wall)} simulated seconds per second",
+        f"timing: {answer_s[0]:.2f} s, {answer_s[1]:.2f} s of CPU time; simulation {wall:.2f} s, "
+        f"{cpu:.2f} s of CPU time, {speed(simulated / wall)} simulated seconds per second",
         file=sys.stderr,
     )

@@ -95,8 +95,10 @@ def facts(scenario: Scenario, answer: Answer) -> dict[str, Any]:
 
     The keys of the result are ``calls``, ``delays``, ``limits``, ``air`` and ``causes``.
     """
-    loads: dict[str, Any] = json.loads(_core.explain(scenario.to_json(), answer.to_json()))
-    return loads
+    # `Scenario.to_json` would keep the text, which is long for a large network.
+    explained = _core.explain(scenario.checked.to_json(), answer.to_json())
+    tree: dict[str, Any] = json.loads(explained)
+    return tree
 
 
 def read_facts(tree: Mapping[str, Any]) -> Facts:

@@ -438,7 +438,7 @@ def mode_of(mode: AutoresetMode | str) -> AutoresetMode:
         If there is no such mode.
     """
     for known in AutoresetMode:
-        if mode in (known, known.value, known.name):
+        if mode in (known, known.value, known.name, f"AutoresetMode.{known.name}"):
             return known
     modes: Iterable[str] = (f"AutoresetMode.{known.name}" for known in AutoresetMode)
     raise UserError(f"autoreset_mode={mode!r}: expected one of {', '.join(modes)}")

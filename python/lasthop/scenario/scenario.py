@@ -295,13 +295,17 @@ def as_pairs(
 ScenarioLike: TypeAlias = Scenario | str | PathLike[str] | Mapping[str, Any]
 
 
-def check(scenario: ScenarioLike) -> Scenario:
+def check(
+    scenario: ScenarioLike, *, settings: Mapping[str, object] | Sequence[tuple[str, object]] = ()
+) -> Scenario:
     """Check a scenario and return it with every default filled in.
 
     Parameters
     ----------
     scenario : str, path, mapping or Scenario
         See `Scenario`.
+    settings : mapping or pairs
+        Values to replace, such as ``{"cell.ap.cwmin": 15}``.
 
     Returns
     -------
@@ -322,7 +326,9 @@ def check(scenario: ScenarioLike) -> Scenario:
     >>> scenario["duration_s"], scenario["cell.ap.cwmin"]
     (5.0, 31)
     """
-    return scenario if isinstance(scenario, Scenario) else Scenario(scenario)
+    if isinstance(scenario, Scenario) and not settings:
+        return scenario
+    return Scenario(scenario, settings)
 
 
 def schema() -> dict[str, Any]:

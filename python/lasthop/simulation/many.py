@@ -15,6 +15,8 @@ from lasthop.numeric import whole_number
 from lasthop.scenario.scenario import Scenario, ScenarioLike, as_setting
 from lasthop.scenario.source import FILE_KEY, Setting
 from lasthop.simulation.simulate import replaced, thread_count
+from lasthop.warnings.many import short_warmups
+from lasthop.warnings.stationarity import ROUND_TRIPS
 
 if TYPE_CHECKING:
     import numpy as np
@@ -90,6 +92,9 @@ class ArrayResult(Mapping[str, "NDArray[np.float64]"]):
         self._names = dict(names)
         self.is_finished = is_finished
         """Whether each scenario is finished, shape (scenarios,)."""
+        self.warnings: list[str] = []
+        """Warnings to check before you trust the result: warm-ups that are too short, each with the
+        number of scenarios."""
 
     def __getitem__(self, quantity: str) -> "NDArray[np.float64]":
         return self._arrays[quantity]
@@ -102,7 +107,8 @@ class ArrayResult(Mapping[str, "NDArray[np.float64]"]):
 
     def __repr__(self) -> str:
         shapes = ", ".join(f"{name} {array.shape}" for name, array in self.items())
-        return f"ArrayResult({finished_text(self)}: {shapes})"
+        warned = f"; see warnings: {len(self.warnings)}" if self.warnings else ""
+        return f"ArrayResult({finished_text(self)}: {shapes}{warned})"
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, ArrayResult):
@@ -214,6 +220,7 @@ def simulate_many(
     ArrayResult
         One array per quantity, of shape (scenarios, items), or (scenarios,) for quantities of
         ``cells``, ``aps`` and ``totals``. A `RuntimeWarning` names quantities without any value.
+        `ArrayResult.warnings` has warnings about the simulations.
 
     Raises
     ------
@@ -258,6 +265,7 @@ def simulate_many(
             Scenario(Scenario.of(base), row)
     state = core.run(threads, progress)
     result = to_arrays(core, requested)
+    result.warnings = short_warmups(core.short_warmups(ROUND_TRIPS))
     if not result.is_finished.all():
         if state == "interrupted":
             raise SimulateManyInterrupted(result)
@@ -481,6 +489,9 @@ def warn_of_missing(result: ArrayResult, tails: bool) -> None:
 
     missing = [name for name, array in result.items() if np.isnan(array).all()]
     if missing:
-        also = "" if tails else "; some quantities need tails=True"
+        needs = not tails and any(
+            registry()[name.rpartition(".")[2]].needs_tails for name in missing
+        )
+        also = "; some quantities need tails=True" if needs else ""
         message = f"no scenario has a value of {', '.join(missing)}{also}"
         warnings.warn(message, RuntimeWarning, stacklevel=3)

@@ -20,7 +20,7 @@ from lasthop.answers.quantities import LISTS
 from lasthop.answers.record import Output, StoredOutput, record_text
 from lasthop.answers.summary import ArrayContents
 from lasthop.answers.tables import data_frame
-from lasthop.errors import UserError, nearest
+from lasthop.errors import MAX_NAMED, UserError
 from lasthop.progress.steps import step
 from lasthop.scenario.from_json import Table, named, read_as
 from lasthop.scenario.scenario import Scenario
@@ -55,6 +55,22 @@ class Track(Recorded):
     """Time series of one quantity of one item."""
 
     values: Any
+
+
+def nearest_tracks(
+    asked: tuple[str, str, str], tracks: list[tuple[str, str, str]]
+) -> list[tuple[str, str, str]]:
+    """Return the time series whose list, name and quantity are most similar to those asked for."""
+    from difflib import SequenceMatcher
+
+    def similarity(key: tuple[str, str, str]) -> float:
+        return sum(ratios[part][value] for part, value in enumerate(key))
+
+    ratios = [
+        {each: SequenceMatcher(None, str(own), each).ratio() for each in set(names)}
+        for own, names in zip(asked, zip(*tracks, strict=True), strict=True)
+    ]
+    return sorted(tracks, key=similarity, reverse=True)[:MAX_NAMED]
 
 
 class Histogram(Recorded):
@@ -224,11 +240,10 @@ class Result(Answer):
         for track in self._series.tracks:
             if track.key == asked:
                 return self._series.time_s, track.values
-        known = [", ".join(each) for each in self.tracks]
-        if not known:
+        if not self.tracks:
             raise UserError("no series were sampled", "ask for them: simulate(..., series='0.1 s')")
-        near = "; ".join(nearest(", ".join(asked), known))
-        raise UserError(f"no series of {', '.join(map(str, asked))}; there are {near}")
+        near = "; ".join(map(", ".join, nearest_tracks(asked, self.tracks)))
+        raise UserError(f"no series of {', '.join(map(str, asked))}; the nearest are {near}")
 
     @property
     def tracks(self) -> list[tuple[str, str, str]]:

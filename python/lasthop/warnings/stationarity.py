@@ -15,7 +15,7 @@ from lasthop.answers.summary import estimates_in
 from lasthop.errors import listed
 from lasthop.scenario.typed import CellScenario, CsmaScenario, Scenario, SensorFlow, TcpFlow
 
-__all__ = ["unsteady_runs"]
+__all__ = ["ROUND_TRIPS", "enough_s", "unsteady_runs"]
 
 ROUND_TRIPS = 10.0
 """Minimum number of round-trip times in a warm-up. Slow start doubles the window in each round-trip
@@ -64,7 +64,7 @@ def _short_warmup(scenario: Scenario, summary: Mapping[str, Any]) -> Iterator[st
     yield (
         f"`warmup` = {scenario.warmup_s:g} s is shorter than {ROUND_TRIPS:g} round trips of "
         f"{listed(list(late))}, of {late[longest]:.2g} s: means may be of the start; "
-        f"{_ceiling(ROUND_TRIPS * late[longest]):g} s is long enough"
+        f"{enough_s(late[longest]):g} s is long enough"
     )
 
 
@@ -124,6 +124,11 @@ def _halves_apart(
             f"{goodputs[1]} in the second: the run is not in a steady state; a `warmup` longer "
             f"than {scenario.warmup_s:g} s, or a longer `duration`, may help"
         )
+
+
+def enough_s(rtt_s: float) -> float:
+    """Return a warm-up that is long enough for a round-trip time. [s]"""
+    return _ceiling(ROUND_TRIPS * rtt_s)
 
 
 def _ceiling(seconds: float) -> float:

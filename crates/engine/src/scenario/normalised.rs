@@ -12,11 +12,12 @@ impl Scenario {
     pub fn to_json(&self) -> Json {
         let flows = self.flows.iter().map(|flow| self.flow(flow)).collect();
         let links = self.links.iter().map(LinkSettings::to_json).collect();
-        self.with(links, flows)
+        let stations = (0..self.stations.len()).map(|index| self.station_json(index));
+        self.around(stations.collect(), links, flows)
     }
 
     /// Returns the text of the JSON object that `to_json` returns, but takes only two thirds of the
-    /// time. This function builds no tree of all links and flows. It converts transport settings
+    /// time. This function builds no tree of all stations, links and flows. It converts transport settings
     /// only once for consecutive flows with equal settings.
     pub fn to_json_text(&self) -> String {
         let mut known: Option<(Transport, String)> = None;
@@ -39,23 +40,20 @@ impl Scenario {
             format!("{},{}", &own[..own.len() - 1], &carrier[1..])
         });
         let links = self.links.iter().map(|link| link.to_json().to_string());
-        let head = self.with(Json::Null, Json::Null).to_string();
-        // quotes inside values are escaped, so the text `"links":null,"flows":null` occurs only
-        // once in the JSON
+        let stations = (0..self.stations.len()).map(|index| self.station_json(index).to_string());
+        let head = self.head_to_json().to_string();
+        // quotes inside values are escaped, so this text occurs only once in the JSON
         let (before, after) = head
-            .split_once(r#""links":null,"flows":null"#)
+            .split_once(r#""stations":null,"links":null,"flows":null"#)
             .unwrap_or((&head, ""));
-        let mut text = format!(r#"{before}"links":"#);
+        let mut text = format!(r#"{before}"stations":"#);
+        push_list(&mut text, stations);
+        text.push_str(r#","links":"#);
         push_list(&mut text, links);
         text.push_str(r#","flows":"#);
         push_list(&mut text, flows);
         text.push_str(after);
         text
-    }
-
-    fn with(&self, links: Json, flows: Json) -> Json {
-        let stations = (0..self.stations.len()).map(|index| self.station_json(index));
-        self.around(stations.collect(), links, flows)
     }
 
     /// Returns the scenario as JSON with these lists of stations, links and flows.

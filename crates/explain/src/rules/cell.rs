@@ -3,8 +3,11 @@
 use serde_json::Value;
 
 use super::{Cause, Remedy, remedy};
-use crate::edits::{Setting, distinct, set};
-use crate::facts::{Facts, list, mean, percent, rounded, text};
+use crate::answer::Item;
+use crate::edits::{Setting, set};
+use crate::facts::{Facts, percent, rounded, text};
+use crate::index::distinct;
+use crate::scenario::Station;
 
 /// Fraction of time in which the medium is busy, above which air time may limit flows. [-]
 const BUSY: f64 = 0.3;
@@ -37,10 +40,10 @@ pub fn narrow_channel(facts: &Facts<'_>) -> Option<Cause> {
 /// channel width. In the wider channel the signal power is the same, and the noise power is twice
 /// as high.
 fn weaker_signals(facts: &Facts<'_>) -> Vec<Setting> {
-    let stations = list(facts.scenario, "stations").iter();
+    let stations = facts.scenario.stations.iter();
     distinct(stations.filter_map(|station| {
-        let weaker_db = rounded(station["snr_db"].as_f64()? - 3.0, 100.0);
-        let key = format!("station.{}.snr", text(station, "group"));
+        let weaker_db = rounded(station.snr_db.as_f64()? - 3.0, 100.0);
+        let key = format!("station.{}.snr", station.group);
         Some(set(key, format!("{weaker_db} dB")))
     }))
 }
@@ -55,13 +58,13 @@ pub fn no_aggregation(facts: &Facts<'_>) -> Option<Cause> {
 }
 
 /// Returns the items of access points and stations in the result.
-fn nodes<'a>(facts: &Facts<'a>) -> impl Iterator<Item = &'a Value> {
-    let stations = list(facts.answer, "stations");
-    list(facts.answer, "aps").iter().chain(stations)
+fn nodes<'a>(facts: &Facts<'a>) -> impl Iterator<Item = &'a Item<'a>> {
+    let answer = facts.answer;
+    answer.aps.iter().chain(&answer.stations)
 }
 
 pub fn long_aggregates(facts: &Facts<'_>) -> Option<Cause> {
-    let sizes = nodes(facts).filter_map(|node| mean(node, "mpdus_per_ppdu"));
+    let sizes = nodes(facts).filter_map(|node| node.mean("mpdus_per_ppdu"));
     let longest = sizes.fold(0.0, f64::max);
     if longest < 8.0 || !facts.has_delay_sensitive() {
         return None;
@@ -93,7 +96,7 @@ fn longer_txop_of_ap() -> Remedy {
 /// Returns the node with the highest collision rate, and its collision rate.
 fn most_collisions<'a>(facts: &Facts<'a>) -> Option<(&'a str, f64)> {
     nodes(facts)
-        .filter_map(|node| Some((text(node, "name"), mean(node, "collision_rate")?)))
+        .filter_map(|node| Some((&*node.name, node.mean("collision_rate")?)))
         .max_by(|(_, a), (_, b)| a.total_cmp(b))
         .filter(|(_, rate)| *rate >= 0.05)
 }
@@ -101,13 +104,14 @@ fn most_collisions<'a>(facts: &Facts<'a>) -> Option<(&'a str, f64)> {
 pub fn collisions(facts: &Facts<'_>) -> Option<Cause> {
     let cell = facts.cell()?;
     let (node, rate) = most_collisions(facts)?;
-    let station = list(facts.scenario, "stations").first()?;
-    let wider = |table: &Value| {
-        let own = table["cwmin"].as_f64().unwrap_or(15.0);
-        let most = table["cwmax"].as_f64().unwrap_or(1023.0);
+    let station = facts.scenario.stations.first()?;
+    let wider = |cwmin: &Value, cwmax: &Value| {
+        let own = cwmin.as_f64().unwrap_or(15.0);
+        let most = cwmax.as_f64().unwrap_or(1023.0);
         (4.0 * (own + 1.0) - 1.0).min(most)
     };
-    let (ap, stations) = (wider(&cell["ap"]), wider(station));
+    let ap = wider(&cell["ap"]["cwmin"], &cell["ap"]["cwmax"]);
+    let stations = wider(&station.cwmin, &station.cwmax);
     let edits = vec![set("cell.cwmin", stations), set("cell.ap.cwmin", ap)];
     let sentence = format!("{} of the attempts of {node} collide.", percent(rate));
     let windows =
@@ -136,12 +140,12 @@ pub fn rate_fallback(facts: &Facts<'_>) -> Option<Cause> {
 pub fn ap_access(facts: &Facts<'_>) -> Option<Cause> {
     let ap = &facts.cell()?["ap"];
     let cwmin = ap["cwmin"].as_f64().unwrap_or(0.0);
-    let has_down = facts.flows.iter().any(|flow| flow.direction == "down");
+    let has_down = facts.flows().any(|flow| flow.direction == "down");
     if cwmin < 7.0 || !has_down || facts.busy_fraction() < BUSY {
         return None;
     }
     let narrow = ((cwmin + 1.0) / 4.0 - 1.0).max(1.0);
-    let ratio = mean(facts.cell_answer(), "updown_ratio").unwrap_or(0.0);
+    let ratio = facts.cell_mean("updown_ratio").unwrap_or(0.0);
     let ratio = rounded(ratio, 10.0);
     let mut remedies = Vec::new();
     if !facts.aggregates() {
@@ -152,7 +156,7 @@ pub fn ap_access(facts: &Facts<'_>) -> Option<Cause> {
             "access after PIFS for the access point",
             pifs.into(),
         ));
-        if facts.scenario["vsb"].is_null() {
+        if facts.scenario.vsb.is_null() {
             let label = "gateway that shares between up and down";
             remedies.push(remedy(label, "vsb.fairness", "direction"));
         }
@@ -169,13 +173,13 @@ pub fn ap_access(facts: &Facts<'_>) -> Option<Cause> {
 }
 
 pub fn long_backoff(facts: &Facts<'_>) -> Option<Cause> {
-    let is_long = |station: &&Value| {
-        station["cwmax"].as_f64().unwrap_or(0.0) > 63.0
-            && station["cwmin"].as_f64().unwrap_or(0.0) <= 63.0
+    let is_long = |station: &&Station<'_>| {
+        station.cwmax.as_f64().unwrap_or(0.0) > 63.0
+            && station.cwmin.as_f64().unwrap_or(0.0) <= 63.0
     };
     most_collisions(facts).filter(|_| facts.has_delay_sensitive())?;
-    let stations = list(facts.scenario, "stations").iter().filter(is_long);
-    let key = |station| format!("station.{}.cwmax", text(station, "group"));
+    let stations = facts.scenario.stations.iter().filter(is_long);
+    let key = |station: &Station<'_>| format!("station.{}.cwmax", station.group);
     let edits = distinct(stations.map(|station| set(key(station), 63)));
     let sentence = "After repeated collisions, stations wait for up to 1023 slots.";
     let cause = Cause::new("stations", sentence, 0.25, edits);

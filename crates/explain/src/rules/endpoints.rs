@@ -1,9 +1,10 @@
 //! Causes in the TCP endpoints.
 
-use super::wired::cubic;
+use serde_json::Value;
+
 use super::{Cause, remedy};
 use crate::edits::{queue_key, tcp_settings};
-use crate::facts::{Facts, Flow, Kind, list, mean, named, percent, text};
+use crate::facts::{Facts, Flow, Kind, percent, text};
 
 /// Receive window that the edit sets, which is enough for 1.2 Gb/s over 100 ms. [packets]
 const LARGE_WINDOW: &str = "10000";
@@ -14,15 +15,15 @@ const FILLED: f64 = 0.6;
 
 /// Returns the largest mean of a quantity among these flows, or 0 if no flow has the quantity.
 fn largest(flows: &[&Flow<'_>], quantity: &str) -> f64 {
-    let means = flows.iter().filter_map(|flow| mean(flow.answer, quantity));
+    let means = flows.iter().filter_map(|flow| flow.mean(quantity));
     means.fold(0.0, f64::max)
 }
 
 pub fn receive_window(facts: &Facts<'_>) -> Option<Cause> {
     let flows = facts.flows_that(|flow| {
         let window = packets(flow);
-        let cwnd = mean(flow.answer, "cwnd_packets").unwrap_or(0.0);
-        let share = mean(flow.answer, "rwnd_limited_fraction").unwrap_or(0.0);
+        let cwnd = flow.mean("cwnd_packets").unwrap_or(0.0);
+        let share = flow.mean("rwnd_limited_fraction").unwrap_or(0.0);
         let is_short = matches!(flow.kind, Kind::Web | Kind::Finite) && window < 100.0;
         flow.is_tcp() && window < 10_000.0 && (share >= 0.05 || cwnd > FILLED * window || is_short)
     });
@@ -49,46 +50,55 @@ pub fn receive_window(facts: &Facts<'_>) -> Option<Cause> {
 }
 
 fn packets(flow: &Flow<'_>) -> f64 {
-    flow.tcp["window_packets"].as_f64().unwrap_or(f64::INFINITY)
+    let window = flow.tcp.and_then(|tcp| tcp.window_packets.as_f64());
+    window.unwrap_or(f64::INFINITY)
 }
 
 pub fn slow_recovery(facts: &Facts<'_>) -> Option<Cause> {
     let flows = facts.flows_that(|flow| {
-        let congestion = text(flow.tcp, "congestion");
+        let congestion = flow.congestion();
         flow.is_tcp()
-            && (matches!(congestion, "tahoe" | "reno" | "newreno") || flow.tcp["sack"] == false)
+            && (matches!(congestion, "tahoe" | "reno" | "newreno") || flow.sack() == Some(false))
     });
     let first = flows.first()?;
     let others = match flows.len() {
         1 => String::new(),
         count => format!(", like {} other flows,", count - 1),
     };
-    let with = if first.tcp["sack"] == true {
+    let with = if first.sack() == Some(true) {
         "with"
     } else {
         "without"
     };
-    let congestion = text(first.tcp, "congestion");
+    let congestion = first.congestion();
     let sentence = format!("{}{others} uses {congestion} {with} SACK.", first.name);
     let weight = (0.1 + 10.0 * largest(&flows, "loss_probability")).min(0.5);
-    Some(Cause::new("tcp", sentence, weight, cubic(facts)).remedied_by("CUBIC with SACK"))
+    Some(Cause::new("tcp", sentence, weight, facts.cubic().to_vec()).remedied_by("CUBIC with SACK"))
 }
 
 pub fn small_initial_window(facts: &Facts<'_>) -> Option<Cause> {
+    let is_small = |initial: &Value| initial.as_f64().is_some_and(|packets| packets < 10.0);
     let flows = facts.flows_that(|flow| {
-        let initial = flow.tcp["initial_cwnd_packets"].as_f64().unwrap_or(10.0);
-        matches!(flow.kind, Kind::Finite | Kind::Web) && initial < 10.0
+        matches!(flow.kind, Kind::Finite | Kind::Web) && initial_window(flow).is_some_and(is_small)
     });
     let first = flows.first()?;
-    let (class, initial) = (first.class, &first.tcp["initial_cwnd_packets"]);
+    let (class, initial) = (first.class, initial_window(first)?);
     let sentence = format!("{class} begins with {initial} segments, and needs more round trips.");
     let edits = tcp_settings(facts, &facts.tcp_flows(), "initial_window", "10");
     let cause = Cause::new(class, sentence, 0.4, edits);
     Some(cause.remedied_by("initial window of 10 segments"))
 }
 
+/// Returns the initial window of a flow in packets, or `None` without TCP.
+fn initial_window<'a>(flow: &Flow<'a>) -> Option<&'a Value> {
+    Some(&flow.tcp?.initial_cwnd_packets)
+}
+
 pub fn small_segments(facts: &Facts<'_>) -> Option<Cause> {
-    let size = |flow: &Flow<'_>| flow.tcp["mss_bytes"].as_f64().unwrap_or(1460.0);
+    let size = |flow: &Flow<'_>| {
+        let mss = flow.tcp.and_then(|tcp| tcp.mss_bytes.as_f64());
+        mss.unwrap_or(1460.0)
+    };
     let flows = facts.flows_that(|flow| flow.is_tcp() && size(flow) < 1200.0);
     let first = flows.first()?;
     let sentence = format!("Segments of {} have {} B.", first.class, size(first));
@@ -97,20 +107,19 @@ pub fn small_segments(facts: &Facts<'_>) -> Option<Cause> {
 }
 
 pub fn scalable_control(facts: &Facts<'_>) -> Option<Cause> {
-    let is_classic = |queue: &String| {
-        let links = list(facts.scenario, "links");
-        let table = match queue.starts_with("wire/") {
-            true => &facts.scenario["wire"],
-            false => named(links, queue).unwrap_or(&facts.scenario["cell"]["ap"]),
+    let is_classic = |queue: &&str| {
+        let discipline = match (queue.starts_with("wire/"), facts.link(queue)) {
+            (true, _) => text(&facts.scenario.wire["queue"], "discipline"),
+            (false, Some(link)) => &link.queue.discipline,
+            (false, None) => text(&facts.scenario.cell["ap"]["queue"], "discipline"),
         };
-        text(&table["queue"], "discipline") != "dualpi2"
+        discipline != "dualpi2"
     };
     let flows = facts.flows_that(|flow| {
-        matches!(text(flow.tcp, "congestion"), "dctcp" | "prague")
-            && flow.path.iter().any(is_classic)
+        matches!(flow.congestion(), "dctcp" | "prague") && flow.path.iter().any(is_classic)
     });
     let first = flows.first()?;
-    let (class, congestion) = (first.class, text(first.tcp, "congestion"));
+    let (class, congestion) = (first.class, first.congestion());
     let sentence = format!("{class} uses {congestion}, and crosses a queue that is not DualPI2.");
     let mut edits = tcp_settings(facts, &flows, "congestion", "cubic");
     edits.extend(tcp_settings(facts, &flows, "sack", "true"));

@@ -1,8 +1,11 @@
 //! Causes in queues.
 
+use serde_json::Value;
+
 use super::{Cause, Remedy, remedy};
 use crate::edits::{link_rate_bps, queue_key, queue_place, rate, set};
-use crate::facts::{Facts, list, mean, named, rounded, text};
+use crate::facts::{Facts, rounded, text};
+use crate::index::Groups;
 use crate::limits::FULL;
 
 /// Mean queue length above which a queue may be a cause. [packets]
@@ -29,43 +32,44 @@ struct Queue<'a> {
 /// Returns the queues that have settings. If several queues share a key, only the queue with the
 /// longest wait is returned.
 fn configurable_queues<'a>(facts: &Facts<'a>) -> Vec<Queue<'a>> {
-    let mut queues: Vec<Queue<'a>> = Vec::new();
-    for item in list(facts.answer, "queues") {
-        let name = text(item, "name");
-        let Some(key) = queue_key(facts, name) else {
+    let mut queues: Groups<String, Queue<'a>> = Groups::new();
+    for item in &facts.answer.queues {
+        let Some(key) = queue_key(facts, &item.name) else {
             continue;
         };
-        let table = settings(facts, name);
-        let queue = Queue {
-            name,
-            discipline: text(&table["queue"], "discipline"),
-            limit: table["queue_packets"].as_f64().unwrap_or(f64::INFINITY),
-            packets: mean(item, "occupancy_packets").unwrap_or(0.0),
-            max_packets: mean(item, "occupancy_max_packets").unwrap_or(0.0),
-            sojourn_s: mean(item, "sojourn_s").unwrap_or(0.0),
-            drops: mean(item, "drop_probability").unwrap_or(0.0),
-            key,
+        let (discipline, limit) = settings(facts, &item.name);
+        let queue = || Queue {
+            name: &item.name,
+            discipline,
+            limit: limit.as_f64().unwrap_or(f64::INFINITY),
+            packets: item.mean("occupancy_packets").unwrap_or(0.0),
+            max_packets: item.mean("occupancy_max_packets").unwrap_or(0.0),
+            sojourn_s: item.mean("sojourn_s").unwrap_or(0.0),
+            drops: item.mean("drop_probability").unwrap_or(0.0),
+            key: key.clone(),
         };
-        match queues.iter_mut().find(|other| other.key == queue.key) {
-            Some(other) if other.sojourn_s < queue.sojourn_s => *other = queue,
-            Some(_) => {}
-            None => queues.push(queue),
+        let longest = queues.group(key.clone(), queue);
+        if longest.sojourn_s < item.mean("sojourn_s").unwrap_or(0.0) {
+            *longest = queue();
         }
     }
-    queues
+    queues.into_values()
 }
 
-/// Returns the table of the normalised scenario that contains the settings of a queue.
-fn settings<'a>(facts: &Facts<'a>, queue: &str) -> &'a serde_json::Value {
-    let scenario = facts.scenario;
+/// Returns the discipline and the limit of a queue from the normalised scenario.
+fn settings<'a>(facts: &Facts<'a>, queue: &str) -> (&'a str, &'a Value) {
+    let of_table =
+        |table: &'a Value| (text(&table["queue"], "discipline"), &table["queue_packets"]);
     if queue.starts_with("wire/") {
-        return &scenario["wire"];
+        return of_table(&facts.scenario.wire);
     }
-    if let Some(link) = named(list(scenario, "links"), queue) {
-        return link;
+    if let Some(link) = facts.link(queue) {
+        return (&link.queue.discipline, &link.queue_packets);
     }
-    let node = queue.split('/').next().unwrap_or("");
-    facts.station(node).unwrap_or(&scenario["cell"]["ap"])
+    match facts.station(queue.split('/').next().unwrap_or("")) {
+        Some(station) => (&station.queue.discipline, &station.queue_packets),
+        None => of_table(&facts.scenario.cell["ap"]),
+    }
 }
 
 pub fn standing_queues(facts: &Facts<'_>) -> Vec<Cause> {
@@ -139,12 +143,15 @@ pub fn mac80211() -> Remedy {
 /// packets wait in the bottleneck. If the line is not full, the bottleneck estimates the capacity
 /// of the cell.
 pub fn gateway(facts: &Facts<'_>) -> Option<Remedy> {
-    if facts.cell().is_none() || !facts.scenario["vsb"].is_null() {
+    if facts.cell().is_none() || !facts.scenario.vsb.is_null() {
         return None;
     }
     let label = "gateway with equal shares (virtual shared bottleneck, lasthop gateway)";
     let line = "wire/down";
-    let is_full = facts.utilisation(line).is_some_and(|used| used > FULL);
+    let is_full = facts
+        .link_item(line)
+        .and_then(|item| item.mean("utilisation"))
+        .is_some_and(|used| used > FULL);
     if let Some(rate_bps) = link_rate_bps(facts, line).filter(|_| is_full) {
         let below = (0.9 * rate_bps / 1e3).floor() * 1e3;
         return Some(Remedy::new(label, vec![set("vsb.rate", rate(below))]));
@@ -152,7 +159,7 @@ pub fn gateway(facts: &Facts<'_>) -> Option<Remedy> {
     if !facts.aggregates() {
         return Some(Remedy::new(label, vec![set("vsb.fairness", "station")]));
     }
-    let goodput_bps = mean(facts.cell_answer(), "goodput_bps")?;
+    let goodput_bps = facts.cell_mean("goodput_bps")?;
     let most = (1.2 * goodput_bps / 1e6).ceil().max(1.0);
     let wce = format!("{{ max = \"{most} Mbps\", threshold = \"10 ms\", high = \"40 ms\" }}");
     let settings = vec![set("vsb.wce", wce), set("vsb.queue", 600)];

@@ -1,11 +1,14 @@
 //! Causes at individual stations of a cell.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
 use super::queues::{gateway, mac80211};
 use super::{Cause, Remedy, remedy};
 use crate::edits::{Setting, set};
-use crate::facts::{Facts, Flow, list, mean, named, percent, text};
+use crate::facts::{Facts, percent, text};
+use crate::scenario::Station;
 
 /// Ratio of a station's rate to the highest rate of its PHY, below which the station is considered
 /// slow. [-]
@@ -32,17 +35,13 @@ const BITS_BY_MCS: [f64; 12] = [
 ];
 
 /// Returns one station, the first, of each station table whose stations have traffic.
-fn groups<'a>(facts: &Facts<'a>) -> Vec<&'a Value> {
-    let mut groups: Vec<&Value> = Vec::new();
-    for station in list(facts.scenario, "stations") {
-        let group = text(station, "group");
-        let sends = |flow: &Flow<'_>| flow.station.is_some_and(|name| facts.group(name) == group);
-        let is_new = groups.iter().all(|other| text(other, "group") != group);
-        if is_new && facts.flows.iter().any(sends) {
-            groups.push(station);
-        }
-    }
-    groups
+fn groups<'a>(facts: &Facts<'a>) -> Vec<&'a Station<'a>> {
+    let senders = facts.flows().filter_map(|flow| flow.station);
+    let mut with_traffic: BTreeSet<&str> = senders.map(|name| facts.group(name)).collect();
+    let stations = facts.scenario.stations.iter();
+    stations
+        .filter(|station| with_traffic.remove(&*station.group))
+        .collect()
 }
 
 pub fn slow_stations(facts: &Facts<'_>) -> Vec<Cause> {
@@ -52,35 +51,35 @@ pub fn slow_stations(facts: &Facts<'_>) -> Vec<Cause> {
         .collect()
 }
 
-fn slow_station(facts: &Facts<'_>, station: &Value) -> Option<Cause> {
+fn slow_station(facts: &Facts<'_>, station: &Station<'_>) -> Option<Cause> {
     let cell = facts.cell()?;
-    let group = text(station, "group");
-    let own = text(station, "phy");
+    let group = &*station.group;
+    let own = &*station.phy;
     let phy = if own.is_empty() {
         text(cell, "phy")
     } else {
         own
     };
     let key = |name: &str| format!("station.{group}.{name}");
-    let (rate_fraction, edits): (f64, Vec<Setting>) = if let Some(mcs) = station["mcs"].as_u64() {
+    let (rate_fraction, edits): (f64, Vec<Setting>) = if let Some(mcs) = station.mcs.as_u64() {
         let best = match phy {
             "802.11n" => 7,
             "802.11ac" => 9,
             _ => 11,
         };
         let rate = |mcs: u64| BITS_BY_MCS[(mcs as usize).min(11)];
-        let edit = match station["mcs_by_snr"] == true {
+        let edit = match station.mcs_by_snr == true {
             true => set(key("snr"), "40 dB"),
             false => set(key("mcs"), best),
         };
         (rate(mcs) / rate(best), vec![edit])
     } else {
         let best = if phy == "802.11b" { 11e6 } else { 54e6 };
-        let down = station["downlink_rate_bps"].as_f64()?;
-        let rate = station["rate_bps"].as_f64()?.min(down);
+        let down = station.downlink_rate_bps.as_f64()?;
+        let rate = station.rate_bps.as_f64()?.min(down);
         let value = format!("{} Mbps", best / 1e6);
         let mut edits = vec![set(key("rate"), value.clone())];
-        if station["rate_bps"] != station["downlink_rate_bps"] {
+        if station.rate_bps != station.downlink_rate_bps {
             edits.push(set(key("downlink_rate"), value));
         }
         (rate / best, edits)
@@ -88,8 +87,8 @@ fn slow_station(facts: &Facts<'_>, station: &Value) -> Option<Cause> {
     if rate_fraction > SLOW {
         return None;
     }
-    let measured = named(list(facts.answer, "stations"), text(station, "name"));
-    let airtime = measured.and_then(|item| mean(item, "airtime_fraction"));
+    let measured = facts.station_item(&station.name);
+    let airtime = measured.and_then(|item| item.mean("airtime_fraction"));
     let rate = percent(rate_fraction);
     let air = match airtime {
         Some(airtime) => format!(", and takes {} of the air", percent(airtime)),
@@ -117,19 +116,20 @@ pub fn noisy_stations(facts: &Facts<'_>) -> Vec<Cause> {
         .collect()
 }
 
-fn noisy_station(facts: &Facts<'_>, station: &Value) -> Option<Cause> {
-    let group = text(station, "group");
-    let measured = named(list(facts.answer, "stations"), text(station, "name"))?;
+fn noisy_station(facts: &Facts<'_>, station: &Station<'_>) -> Option<Cause> {
+    let group = &*station.group;
+    let measured = facts.station_item(&station.name)?;
     let errors = ["error_up", "error_down"];
-    let up = mean(measured, "frame_failure_rate").unwrap_or(0.0)
-        - mean(measured, "collision_rate").unwrap_or(0.0);
-    let failures = errors.iter().filter_map(|key| station[key].as_f64());
+    let up = measured.mean("frame_failure_rate").unwrap_or(0.0)
+        - measured.mean("collision_rate").unwrap_or(0.0);
+    let failures = [&station.error_up, &station.error_down];
+    let failures = failures.into_iter().filter_map(Value::as_f64);
     let failures = failures.fold(up.max(0.0), f64::max);
-    if failures < NOISY || station["mcs_by_snr"] == true {
+    if failures < NOISY || station.mcs_by_snr == true {
         return None;
     }
     let key = |name: &str| format!("station.{group}.{name}");
-    let edits = match station["snr_db"].is_null() {
+    let edits = match station.snr_db.is_null() {
         false => vec![set(key("snr"), "40 dB")],
         true => errors.map(|name| set(key(name), 0)).into(),
     };
@@ -145,9 +145,9 @@ fn noisy_station(facts: &Facts<'_>, station: &Value) -> Option<Cause> {
 
 /// Returns the next rate below the present rate of a station, if its PHY is older than 802.11n. At
 /// the same SNR, fewer frames are lost at this lower rate.
-fn slower_rate(facts: &Facts<'_>, station: &Value) -> Option<&'static str> {
-    let rate_bps = station["rate_bps"].as_f64()?;
-    let by_snr = !station["snr_db"].is_null() && station["mcs"].is_null();
+fn slower_rate(facts: &Facts<'_>, station: &Station<'_>) -> Option<&'static str> {
+    let rate_bps = station.rate_bps.as_f64()?;
+    let by_snr = !station.snr_db.is_null() && station.mcs.is_null();
     let is_b = text(facts.cell()?, "phy") == "802.11b";
     let rates: &[(f64, &'static str)] = match is_b {
         true => &[(1e6, "1 Mbps"), (2e6, "2 Mbps"), (5.5e6, "5.5 Mbps")],
@@ -165,10 +165,10 @@ fn slower_rate(facts: &Facts<'_>, station: &Value) -> Option<&'static str> {
 
 pub fn sleeping_stations(facts: &Facts<'_>) -> Vec<Cause> {
     let groups = groups(facts).into_iter();
-    let sleeping = groups.filter(|station| !station["power_save_s"].is_null());
+    let sleeping = groups.filter(|station| !station.power_save_s.is_null());
     sleeping
         .map(|station| {
-            let group = text(station, "group");
+            let group = &*station.group;
             let sentence = format!("{group} sleeps, and its packets wait for beacons.");
             let edits = vec![set(format!("station.{group}.power_save"), "off")];
             Cause::new(group, sentence, 0.6, edits).remedied_by(format!("{group} stays awake"))

@@ -2,8 +2,9 @@
 
 use super::queues::{gateway, mac80211};
 use super::{Cause, Remedy, remedy};
-use crate::edits::{category_settings, distinct, rate, set};
-use crate::facts::{Facts, Flow, Kind, mean, percent};
+use crate::edits::{Setting, category_settings, rate, set};
+use crate::facts::{Facts, Flow, Kind, percent};
+use crate::index::{Groups, distinct};
 
 /// Rate above which datagrams may reduce the goodput of other flows. [bit/s]
 const MIN_UNRESPONSIVE_BPS: f64 = 500_000.0;
@@ -35,57 +36,51 @@ pub fn not_prioritised(facts: &Facts<'_>) -> Option<Cause> {
 /// Returns an item for each traffic key of a station that has TCP connections: station, station table,
 /// traffic key and number of these connections.
 fn connections<'a>(facts: &Facts<'a>) -> Vec<(&'a str, &'a str, String, usize)> {
-    let mut counts: Vec<(&str, &str, String, usize)> = Vec::new();
+    let mut counts: Groups<(&str, String), (&str, &str, String, usize)> = Groups::new();
     for flow in facts.tcp_flows() {
         let Some(station) = flow.station else {
             continue;
         };
         let key = flow.traffic_key();
-        match counts
-            .iter_mut()
-            .find(|(name, _, other, _)| *name == station && *other == key)
-        {
-            Some((.., count)) => *count += 1,
-            None => counts.push((station, facts.group(station), key, 1)),
-        }
+        let new = || (station, facts.group(station), key.clone(), 0);
+        counts.group((station, key.clone()), new).3 += 1;
     }
-    counts
+    counts.into_values()
 }
 
 pub fn many_connections(facts: &Facts<'_>) -> Vec<Cause> {
-    let mut stations: Vec<&str> = facts.flows.iter().filter_map(|flow| flow.station).collect();
+    let mut stations: Vec<&str> = facts.flows().filter_map(|flow| flow.station).collect();
     stations.dedup();
-    let mut causes: Vec<Cause> = Vec::new();
+    let mut causes: Groups<&str, Cause> = Groups::new();
     for (_, group, key, count) in connections(facts) {
         if stations.len() <= 1 || count < 2 {
             continue;
         }
+        let cause = causes.group(group, || {
+            let shares = "{ limit = 100, vbs = { by = \"station\", algorithm = \"regulated\" } }";
+            let queue = match facts.aggregates() {
+                true => mac80211(),
+                false => remedy("equal shares of the buffer", "cell.ap_queue", shares)
+                    .at("at the access point"),
+            };
+            let sentence = format!("{group} has {count} connections in one direction.");
+            let weight = 0.3 + 0.5 * (1.0 - 1.0 / count as f64);
+            let cause = Cause::new(group, sentence, weight, Vec::new());
+            cause.with(gateway(facts)).with([queue])
+        });
         let setting = set(format!("station.{group}.{key}.connections"), 1);
-        if let Some(cause) = causes.iter_mut().find(|cause| cause.subject == group) {
-            if !cause.edits.contains(&setting) {
-                cause.edits.push(setting);
-            }
-            continue;
+        if !cause.edits.contains(&setting) {
+            cause.edits.push(setting);
         }
-        let shares = "{ limit = 100, vbs = { by = \"station\", algorithm = \"regulated\" } }";
-        let queue = match facts.aggregates() {
-            true => mac80211(),
-            false => remedy("equal shares of the buffer", "cell.ap_queue", shares)
-                .at("at the access point"),
-        };
-        let sentence = format!("{group} has {count} connections in one direction.");
-        let weight = 0.3 + 0.5 * (1.0 - 1.0 / count as f64);
-        let cause = Cause::new(group, sentence, weight, vec![setting]);
-        causes.push(cause.with(gateway(facts)).with([queue]));
     }
-    causes
+    causes.into_values()
 }
 
 pub fn unresponsive(facts: &Facts<'_>) -> Vec<Cause> {
-    let mut causes: Vec<Cause> = Vec::new();
-    for flow in &facts.flows {
-        let loss = mean(flow.answer, "loss_probability").unwrap_or(0.0);
-        let share = mean(flow.answer, "goodput_share").unwrap_or(0.0);
+    let mut causes: Groups<Vec<Setting>, Cause> = Groups::new();
+    for flow in facts.flows() {
+        let loss = flow.mean("loss_probability").unwrap_or(0.0);
+        let share = flow.mean("goodput_share").unwrap_or(0.0);
         let has_effect = loss >= 0.01 || share >= 0.3;
         let slower = match flow.kind {
             Kind::Greedy => "1 Mbps".into(),
@@ -104,18 +99,16 @@ pub fn unresponsive(facts: &Facts<'_>) -> Vec<Cause> {
             _ => continue,
         };
         let edits = vec![set(key, slower.as_str())];
-        if causes.iter().any(|cause| cause.edits == edits) {
-            continue;
-        }
-        let sentence = format!(
-            "{class} sends datagrams without congestion control: {} of the goodput, and {} are \
-             lost.",
-            percent(share),
-            percent(loss)
-        );
-        let cause = Cause::new(class, sentence, 0.75, edits);
-        let limited = format!("{class} limited to {slower}");
-        causes.push(cause.remedied_by(limited).with(gateway(facts)));
+        causes.group(edits.clone(), || {
+            let (share, loss) = (percent(share), percent(loss));
+            let sentence = format!(
+                "{class} sends datagrams without congestion control: {share} of the goodput, and \
+                 {loss} are lost."
+            );
+            let cause = Cause::new(class, sentence, 0.75, edits);
+            let limited = format!("{class} limited to {slower}");
+            cause.remedied_by(limited).with(gateway(facts))
+        });
     }
-    causes
+    causes.into_values()
 }

@@ -1,12 +1,15 @@
 //! Causes in the wired network.
 
+use std::collections::BTreeSet;
+
 use super::queues::milliseconds;
 use super::{Cause, Remedy};
 use crate::edits::{
-    Setting, Topology, faster, is_implicit, link_key, link_rate_bps, rate, set, tcp_settings, time,
-    topology,
+    Setting, Topology, faster, is_implicit, link_key, link_rate_bps, rate, set, time,
 };
-use crate::facts::{Facts, list, mean, named, percent, rounded, text};
+use crate::facts::{Facts, percent, rounded};
+use crate::index::Groups;
+use crate::scenario::FlowTable;
 
 /// Utilisation above which a line may be a bottleneck. [-]
 const USED: f64 = 0.3;
@@ -15,26 +18,25 @@ const USED: f64 = 0.3;
 const LONG_S: f64 = 0.005;
 
 pub fn slow_lines(facts: &Facts<'_>) -> Vec<Cause> {
-    let mut causes: Vec<Cause> = Vec::new();
-    for item in list(facts.answer, "links") {
-        let link = text(item, "name");
-        let used = mean(item, "utilisation").filter(|used| *used >= USED);
+    let mut causes: Groups<Vec<Setting>, Cause> = Groups::new();
+    for item in &facts.answer.links {
+        let link = &*item.name;
+        let used = item.mean("utilisation").filter(|used| *used >= USED);
         let (Some(used), Some(edits), Some(rate_bps)) =
             (used, faster(facts, link, 2.0), link_rate_bps(facts, link))
         else {
             continue;
         };
-        if causes.iter().any(|cause| cause.edits == edits) {
-            continue;
-        }
-        let (line, part) = (rate(rate_bps), percent(used));
-        let sentence = format!("{link} ({line}) is {part} used. No setting adds capacity.");
-        let label = format!("{link} with {}", rate(2.0 * rate_bps));
-        let faster = Remedy::not_a_setting(label, edits.clone());
-        let weight = (used - 0.1).clamp(0.0, 1.0);
-        causes.push(Cause::new(link, sentence, weight, edits).with([faster]));
+        causes.group(edits.clone(), || {
+            let (line, part) = (rate(rate_bps), percent(used));
+            let sentence = format!("{link} ({line}) is {part} used. No setting adds capacity.");
+            let label = format!("{link} with {}", rate(2.0 * rate_bps));
+            let faster = Remedy::not_a_setting(label, edits.clone());
+            let weight = (used - 0.1).clamp(0.0, 1.0);
+            Cause::new(link, sentence, weight, edits).with([faster])
+        });
     }
-    causes
+    causes.into_values()
 }
 
 pub fn long_paths(facts: &Facts<'_>) -> Vec<Cause> {
@@ -45,25 +47,26 @@ pub fn long_paths(facts: &Facts<'_>) -> Vec<Cause> {
         let weight = one_way_s / (one_way_s + 0.5);
         causes.push(Cause::new(subject, sentence, weight, vec![set(key, new)]));
     };
-    let wire_s = facts.scenario["wire"]["delay_s"].as_f64().unwrap_or(0.0);
+    let wire_s = facts.scenario.wire["delay_s"].as_f64().unwrap_or(0.0);
     if facts.cell().is_some() && wire_s >= LONG_S {
         add("wire", "wire.delay".into(), wire_s, time(wire_s / 2.0));
     }
-    for link in list(facts.scenario, "links") {
-        let delay_s = link["delay_s"].as_f64().unwrap_or(0.0);
-        let name = text(link, "name");
-        if link["of_host"] == true || name.ends_with("/back") || delay_s < LONG_S {
+    for link in &facts.scenario.links {
+        let delay_s = link.delay_s.as_f64().unwrap_or(0.0);
+        let name = &*link.name;
+        if link.of_host == true || name.ends_with("/back") || delay_s < LONG_S {
             continue;
         }
         if let Some(key) = link_key(facts, name, "delay") {
             add(name, key, delay_s, time(delay_s / 2.0));
         }
     }
+    let with_host_delay = classes_with_host_delay(facts);
     for (class, one_way_s) in classes(facts) {
-        let key = match topology(facts) {
+        let key = match facts.topology {
             Topology::Dumbbell if is_implicit(facts, class) => "dumbbell.rtt".into(),
             Topology::ParkingLot if is_implicit(facts, class) => "parking_lot.rtt".into(),
-            Topology::Links if !has_host_delay(facts, class) => continue,
+            Topology::Links if !with_host_delay.contains(class) => continue,
             _ => format!("flow.{class}.rtt"),
         };
         if one_way_s >= LONG_S {
@@ -73,32 +76,26 @@ pub fn long_paths(facts: &Facts<'_>) -> Vec<Cause> {
     causes
 }
 
-/// Returns whether a link that connects a host of this class to the network has a propagation time.
-fn has_host_delay(facts: &Facts<'_>, class: &str) -> bool {
-    let links = list(facts.scenario, "links");
-    let flows = list(facts.scenario, "flows");
-    let mut path = flows
-        .iter()
-        .filter(|flow| text(flow, "class") == class)
-        .flat_map(|flow| list(flow, "forward"))
-        .filter_map(|name| named(links, name.as_str()?));
-    path.any(|link| link["of_host"] == true && link["delay_s"].as_f64() > Some(0.0))
+/// Returns the classes of flows of which a host is connected by a link with a propagation time.
+fn classes_with_host_delay<'a>(facts: &Facts<'a>) -> BTreeSet<&'a str> {
+    let has_host_delay = |flow: &&FlowTable<'_>| {
+        let mut links = flow.forward.iter().filter_map(|name| facts.link(name));
+        links.any(|link| link.of_host == true && link.delay_s.as_f64() > Some(0.0))
+    };
+    let flows = facts.scenario.flows.iter().filter(has_host_delay);
+    flows.map(|flow| &*flow.class).collect()
 }
 
 /// Returns the classes of TCP flows between wired nodes, each with its mean one-way propagation
 /// time. [s]
 fn classes<'a>(facts: &Facts<'a>) -> Vec<(&'a str, f64)> {
-    let mut classes: Vec<(&str, f64, f64)> = Vec::new();
-    for flow in facts.flows.iter().filter(|flow| flow.station.is_none()) {
-        match classes.iter_mut().find(|(class, ..)| *class == flow.class) {
-            Some((_, sum, count)) => {
-                *sum += flow.propagation_s;
-                *count += 1.0;
-            }
-            None => classes.push((flow.class, flow.propagation_s, 1.0)),
-        }
+    let mut classes: Groups<&str, (&str, f64, f64)> = Groups::new();
+    for flow in facts.flows().filter(|flow| flow.station.is_none()) {
+        let (_, sum, count) = classes.group(flow.class, || (flow.class, 0.0, 0.0));
+        *sum += flow.propagation_s;
+        *count += 1.0;
     }
-    let means = classes.into_iter();
+    let means = classes.into_values().into_iter();
     means
         .map(|(class, sum, count)| (class, sum / count))
         .collect()
@@ -117,36 +114,26 @@ pub fn link_losses(facts: &Facts<'_>) -> Vec<Cause> {
         let sentence = format!("{subject} loses {lost} % of the packets.");
         let edits = vec![set(key, 0)];
         let lossless = Remedy::not_a_setting("a line without losses", edits.clone());
-        let cubic = Remedy::new("CUBIC with SACK", cubic(facts));
+        let cubic = Remedy::new("CUBIC with SACK", facts.cubic().to_vec());
         let weight = (0.3 + 20.0 * part).min(0.95);
         causes.push(Cause::new(subject, sentence, weight, edits).with([lossless, cubic]));
     };
-    add("wire", &facts.scenario["wire"]["loss"], "wire.loss".into());
-    for link in list(facts.scenario, "links") {
-        let name = text(link, "name");
+    add("wire", &facts.scenario.wire["loss"], "wire.loss".into());
+    for link in &facts.scenario.links {
+        let name = &*link.name;
         let key = link_key(facts, name, "loss").filter(|_| !name.ends_with("/back"));
         if let Some(key) = key {
-            add(name, &link["loss"], key);
+            add(name, &link.loss, key);
         }
     }
     causes
 }
 
-/// Returns the settings that give all TCP flows CUBIC and SACK.
-pub fn cubic(facts: &Facts<'_>) -> Vec<Setting> {
-    let all = facts.tcp_flows();
-    let mut settings = tcp_settings(facts, &all, "congestion", "cubic");
-    settings.extend(tcp_settings(facts, &all, "sack", "true"));
-    settings
-}
-
 pub fn unequal_rtts(facts: &Facts<'_>) -> Vec<Cause> {
-    let has_tcp = |class: &str| {
-        let mut flows = facts.flows.iter().filter(|flow| flow.class == class);
-        flows.any(|flow| flow.is_tcp())
-    };
+    let tcp_flows = facts.flows().filter(|flow| flow.is_tcp());
+    let with_tcp: BTreeSet<&str> = tcp_flows.map(|flow| flow.class).collect();
     let mut classes = classes(facts);
-    classes.retain(|(class, _)| has_tcp(class));
+    classes.retain(|(class, _)| with_tcp.contains(class));
     let times_s = classes.iter().map(|(_, time_s)| *time_s);
     let nearest_s = times_s.reduce(f64::min).unwrap_or(f64::INFINITY);
     classes.retain(|(class, time_s)| {
