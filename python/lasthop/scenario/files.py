@@ -96,11 +96,11 @@ def not_there(path: Path, or_input: bool) -> UnreadableError:
     """Return the error for a path that does not exist, with a hint: a download, or a similar
     name.
     """
-    if path.is_symlink():
-        missing = f"is a link to {path.readlink()}, which does not exist"
-        return UnreadableError(str(path), missing, nearest_file(path))
     if (match := re.fullmatch(ADDRESS, path.as_posix())) is None:
-        return UnreadableError(str(path), NO_FILE, nearest_file(path))
+        missing = NO_FILE
+        if path.is_symlink():
+            missing = f"is a link to {path.readlink()}, which does not exist"
+        return UnreadableError(str(path), missing, nearest_file(path))
     kind, rest = match[1].lower(), match[2]
     if kind == "file":
         return UnreadableError(
