@@ -1,4 +1,4 @@
-"""Simulate ten of the engine's frozen scenarios, so that the results of two systems can be compared.
+"""Simulate ten of the engine's frozen scenarios, to compare the results of two systems.
 
     frozen_results.py write FOLDER     NAME.toml and NAME.settings of each scenario
     frozen_results.py run FOLDER       NAME.json of each, by the installed lasthop
