@@ -81,7 +81,15 @@ def missing(package: str, *more: str, what: str = "") -> UserError:
     """
     name = package.replace("_", "-")
     message = f"{what} needs {name}, which is not installed" if what else f"{name} is not installed"
-    return UserError(message, install(*dict.fromkeys(EXTRAS[each] for each in (package, *more))))
+    return UserError(message, install(*extras_with(package, *more)))
+
+
+def extras_with(*packages: str) -> list[str]:
+    """Return the first extra that installs all these packages, or else the first extra of each."""
+    for extra, installed in PACKAGES.items():
+        if {*packages} <= {*installed}:
+            return [extra]
+    return list(dict.fromkeys(EXTRAS[package] for package in packages))
 
 
 def install(*extras: str) -> str:

@@ -72,9 +72,9 @@ def test_the_command_stays_below_its_bound() -> None:
     """Its tables and its explanation need more memory than a run from Python."""
     network = Network(large.CASES / "campus.toml", "dumbbell.flows", 2_000)
     case = large.Case("small", "", network, 0.3, 0.1)
-    most_mb = command_bytes(network, 0.2) / 2**20
-    taken = large.by_command(case, 0.3)
-    assert most_mb / 4 < taken.peak_mb < most_mb
+    most_mib = command_bytes(network, 0.2) / 2**20
+    usage = large.run_command(case, 0.3)
+    assert most_mib / 4 < usage.peak_mib < most_mib
 
 
 def test_the_cost_of_a_million_is_extrapolated_from_the_last_two() -> None:

@@ -61,9 +61,9 @@ def test_a_missing_track_is_refused_with_similar_names(small_result: lh.Result) 
     with pytest.raises(lh.UserError) as caught:
         small_result.track("queues", "ap", "occupancy")
     text = str(caught.value)
-    assert text.startswith("no series of queues, ap, occupancy; there are queues, ap, occupancy_p")
+    assert text.startswith("no series of queues, ap, occupancy; the nearest are queues, ap, occu")
     assert text.count(";") == 3  # four of many series
-    with pytest.raises(lh.UserError, match="no series of x, y, z; there are "):
+    with pytest.raises(lh.UserError, match="no series of x, y, z; the nearest are "):
         small_result.track("x", "y", "z")
     with pytest.raises(lh.UserError, match="no series were sampled") as caught:
         lh.simulate(SMALL, replications=1).track("queues", "ap", "occupancy_packets")

@@ -62,7 +62,10 @@ def test_the_page_stays_below_its_size_limits(built_page: Path) -> None:
     # Groups take 6 kB.
     # A type for each medium, the trait of congestion controls and pacing take 7 kB.
     # Shorter paths of packets through cells and routers take 11 kB, because more code is inlined.
-    assert engine <= 637_000
+    # An explanation that reads typed facts and searches by index takes 38 kB. It was larger than
+    # the limit of that time, 637 kB, and the limit was raised: the work of an explanation no longer
+    # grows with the square of the number of flows.
+    assert engine <= 676_000
     assert page <= 300_000
 
 

@@ -21,8 +21,8 @@ impl<'a, T> Index<'a, T> {
     /// Returns the first item of the list with this name.
     pub fn named(&self, name: &str) -> Option<&'a T> {
         let at = self.sorted.partition_point(|(other, _)| &***other < name);
-        let (found, item) = self.sorted.get(at)?;
-        (&***found == name).then_some(*item)
+        let (key, item) = self.sorted.get(at)?;
+        (&***key == name).then_some(*item)
     }
 }
 

@@ -31,6 +31,6 @@ def doctor(
     from lasthop.doctor.diagnosis import verbs_named
 
     diagnosis = diagnose(*(verbs or ()))
-    report = diagnosis.text(screen_width(), whole=not verbs)
+    report = diagnosis.text(screen_width(), has_facts=not verbs)
     sys.stdout.write(diagnosis.to_json() if as_json else report)
     return NOT_RUNNING if diagnosis.failed(verbs_named(verbs or ())) else 0

@@ -29,17 +29,17 @@ class Diagnosis:
     def __str__(self) -> str:
         return self.text()
 
-    def text(self, width: int = WIDTH, *, whole: bool = True) -> str:
+    def text(self, width: int = WIDTH, *, has_facts: bool = True) -> str:
         """Return the diagnosis as text.
 
         Parameters
         ----------
         width : int
             Largest length of a line. [characters]
-        whole : bool
+        has_facts : bool
             Whether the text begins with the facts about the machine.
         """
-        return text(self.machine, self.extras, self.verbs, width, whole=whole)
+        return text(self.machine, self.extras, self.verbs, width, has_facts=has_facts)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the diagnosis as values of JSON."""
@@ -137,10 +137,11 @@ def diagnosis(machine: Machine, verbs: list[str], private: Replacements) -> Diag
     groups = {name: group for group, names in GROUPS.items() for name in names}
     states = []
     for name in verbs:
-        found = VERBS[name].limits(machine)
-        limits = tuple(without_private(each, private) for each in found)
-        state = (PARTLY if found else RUNS) if VERBS[name].runs(found) else NO
-        states.append(VerbState(name, groups[name], state, limits))
+        verb = VERBS[name]
+        limits = verb.limits(machine)
+        state = (PARTLY if limits else RUNS) if verb.runs(limits) else NO
+        limits = [without_private(each, private) for each in limits]
+        states.append(VerbState(name, groups[name], state, tuple(limits)))
     return Diagnosis(machine_without_private(machine, private), extras(machine), tuple(states))
 
 

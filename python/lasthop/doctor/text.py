@@ -23,7 +23,7 @@ def text(
     verbs: Sequence[VerbState],
     width: int,
     *,
-    whole: bool,
+    has_facts: bool,
 ) -> str:
     """Return a diagnosis as text.
 
@@ -33,11 +33,11 @@ def text(
         The facts about the machine, and the states of its extras and verbs.
     width : int
         Largest length of a line. [characters]
-    whole : bool
+    has_facts : bool
         Whether the text begins with the facts about the machine.
     """
     lines = [line for name, entry in facts(machine, extras) for line in row(name, entry, width)]
-    blocks = ["\n".join(lines)] if whole else []
+    blocks = ["\n".join(lines)] if has_facts else []
     groups: dict[str, list[VerbState]] = {}
     for each in verbs:
         groups.setdefault(each.group, []).append(each)

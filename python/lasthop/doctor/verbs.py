@@ -37,9 +37,9 @@ class Verb:
                 limits.setdefault(need.part, []).extend(need.limits(machine))
                 if not limits[need.part]:
                     del limits[need.part]
-        whole = limits.get(None)
-        if whole is not None:
-            return [limit for limit in whole if limit.kind == "system"] or whole
+        of_verb = limits.get(None)
+        if of_verb is not None:
+            return [limit for limit in of_verb if limit.kind == "system"] or of_verb
         if self.alternatives and self.alternatives <= limits.keys():
             limits = {part: limits[part] for part in limits if part in self.alternatives}
         # A verb reports only the first limit of a part.
