@@ -11,11 +11,13 @@ from pathlib import Path
 import links
 import project
 
-LARGEST_WHEEL = 5_000_000
+LARGEST_WHEEL = 5_500_000
 """Largest size of a wheel. [bytes]
 
-A wheel without the workbench's page has 3.9 MB. The page has 0.95 MB, most of which is the engine
-for browsers. `tests/workbench/test_engine.py` limits the parts of the page.
+The wheel for Linux had 5.36 MB when this limit was set: the extension 2.6 MB, Python's modules
+1.8 MB, and the workbench's page 1.0 MB. `tests/workbench/test_engine.py` limits the parts of the
+page. The limit was 5.0 MB before; the wheel passed it when the engine and its explanations had
+grown.
 """
 
 PLATFORM = re.compile(

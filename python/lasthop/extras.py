@@ -94,7 +94,9 @@ def extras_with(*packages: str) -> list[str]:
 
 def install(*extras: str) -> str:
     """Return the command that installs extras of lasthop."""
-    return f"pip install 'lasthop[{','.join(extras)}]'"
+    from lasthop.shell import command_text
+
+    return command_text(["pip", "install", f"lasthop[{','.join(extras)}]"])
 
 
 def need(*actions: str) -> None:

@@ -81,7 +81,8 @@ MAY_IMPORT: Mapping[str, Set[str]] = {
     "numeric": set(),
     "arguments": {"errors"},
     "references": set(),
-    "extras": {"errors"},
+    "shell": set(),
+    "extras": {"errors", "shell"},
     "linux_only": {"errors"},
     "progress": {"errors", "numeric"},
     "scenario": {"_core", "arguments", "errors", "references"},
@@ -104,7 +105,7 @@ MAY_IMPORT: Mapping[str, Set[str]] = {
     "sweep": {*SIMULATED, "batch", "warnings"},
     "whatif": {*SIMULATED, "batch"},
     "tuning": {*SIMULATED, "batch", "models"},
-    "explanation": {*SIMULATED, "batch", "display", "models", "tuning"},
+    "explanation": {*SIMULATED, "batch", "display", "models", "shell", "tuning"},
     # The packages `init`, `importing` and `measured` read facts about real networks.
     # They run nothing and use no model.
     "init": {"errors", "scenario"},

@@ -14,9 +14,9 @@ def remember(args: Sequence[str]) -> None:
 
 def command_line() -> str:
     """Return the running command as text, quoted for a shell."""
-    from shlex import join
+    from lasthop.shell import command_text
 
-    return join(["lasthop", *_given])
+    return command_text(["lasthop", *_given])
 
 
 def given_after(option: str) -> str | None:

@@ -45,9 +45,9 @@ def footer(scenario: Scenario, answer: Answer) -> Iterator[str]:
         for line in lines:
             yield from wrapped(line, "  ")
     if not scenario.source.startswith("<"):
-        from shlex import quote
+        from lasthop.shell import command_text
 
-        yield f"what helps: lasthop explain {quote(scenario.source)}"
+        yield f"what helps: {command_text(['lasthop', 'explain', scenario.source])}"
 
 
 def wrapped(line: str, indent: str) -> list[str]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from lasthop import _core
 from lasthop.errors import ScenarioError
 from lasthop.scenario.scenario import Scenario
+from lasthop.shell import command_text
 
 if TYPE_CHECKING:
     from lasthop.sweep.grid import Grid
@@ -26,7 +27,7 @@ def kept_disciplines(scenario: Scenario) -> Iterator[str]:
             packets = "packet" if int(value) == 1 else "packets"
             yield (
                 f"{path}={value} sets only the limit of {name}; for a FIFO of {value} {packets}, "
-                f"set '{path}={{ limit = {value} }}'"
+                f"set {command_text([f'{path}={{ limit = {value} }}'])}"
             )
 
 

@@ -2,11 +2,11 @@
 
 import re
 from collections.abc import Callable
-from shlex import quote
 
 from lasthop.progress.cost_limits import MEMORIES, TIMES, written
 from lasthop.scenario.files import DOWNLOAD
 from lasthop.scenario.scenario import SETTING
+from lasthop.shell import command_text
 
 __all__ = ["hint_in_options", "message_in_options", "source_in_options"]
 
@@ -23,7 +23,7 @@ HINTS: tuple[tuple[str, Written], ...] = (
     ),
     (r"\b(txop|pifs)=False", r"--no-\1"),
     (r"^places: ", "lasthop emulate FILE --places: "),
-    (rf"^{DOWNLOAD}(\S+)$", lambda match: f"curl -L {quote(match[1])} | {CURRENT}"),
+    (rf"^{DOWNLOAD}(\S+)$", lambda match: f"{command_text(['curl', '-L', match[1]])} | {CURRENT}"),
 )
 """Patterns of Python arguments in hints, and the options that replace them."""
 

@@ -2,13 +2,13 @@
 scenario.
 """
 
-import shlex
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 from lasthop.errors import ScenarioError
 from lasthop.explanation.facts import Cause, Remedy
 from lasthop.scenario.scenario import Scenario
+from lasthop.shell import command_text
 
 __all__ = ["Candidate", "causes_of", "remedies_of"]
 
@@ -104,4 +104,4 @@ def command(
     given = [f"{path}={value}" for path, value in scenario.settings if path != "replications"]
     for setting in [*given, *(f"{key}={value}" for key, value in settings)]:
         words += ["--set", setting]
-    return shlex.join(words)
+    return command_text(words)

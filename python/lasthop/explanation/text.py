@@ -1,6 +1,5 @@
 """Explanations as lines of text, for the command line and Python's repr."""
 
-import shlex
 from collections.abc import Iterator, Sequence
 from math import fsum
 from statistics import fmean
@@ -23,6 +22,7 @@ from lasthop.explanation.objectives import (
     objective_for,
 )
 from lasthop.scenario.typed import Flow
+from lasthop.shell import command_text
 from lasthop.simulation.result import Result
 
 if TYPE_CHECKING:
@@ -138,7 +138,7 @@ def candidate_lines(explanation: "Explanation") -> Iterator[str]:
     yield "Causes that may apply, each with the edit that removes it:"
     for each in explanation.candidates:
         yield f"{each.id} at {each.subject}: {each.sentence}"
-        yield "  " + " ".join(shlex.join(["--set", f"{k}={v}"]) for k, v in each.settings)
+        yield "  " + command_text(w for k, v in each.settings for w in ("--set", f"{k}={v}"))
 
 
 def cause_lines(explanation: "Explanation") -> Iterator[str]:

@@ -19,8 +19,8 @@ use crate::notation::{File, Format};
 /// Extension tables, each with the command that reads it. If another command finds such a table in
 /// its file, the hint of the error message names the command that reads the table.
 pub(super) const ELSEWHERE: &[(&str, &str)] = &[
-    ("gateway", "`lasthop gateway` reads it"),
-    ("interface", "`lasthop queue` reads it"),
+    ("gateway", "`lasthop gateway` reads it, on Linux"),
+    ("interface", "`lasthop queue` reads it, on Linux"),
 ];
 
 /// The root tables that another crate adds to a scenario file, and the function that converts these
@@ -196,6 +196,9 @@ impl<T> ExtensionTable<T> {
         for key in (self.keys)() {
             parts.own(key);
         }
-        parts.table(scenario.name, scenario.doc)
+        Table {
+            elsewhere: ELSEWHERE,
+            ..parts.table(scenario.name, scenario.doc)
+        }
     }
 }

@@ -136,10 +136,12 @@ fn its_table_is_the_last_of_the_schema() {
 #[test]
 fn a_scenario_without_extensions_names_the_reader_of_an_extension_table() {
     let file = format!("{SMALL}[gateway]\nwan = \"eth0\"\n");
-    let message = "`gateway`: is no key of a scenario\nhint: `lasthop gateway` reads it";
+    let message = "`gateway`: is no key of a scenario\nhint: `lasthop gateway` reads it, on Linux";
     assert_eq!(complaints(toml(&file, &[])), format!("x.toml:5: {message}"));
     assert_eq!(
         complaints(toml(SMALL, &[("gateway.wan", "eth0")])),
         format!("--set gateway.wan=eth0: {message}")
     );
+    let other = with_scenario(&file).map(|(scenario, _)| scenario);
+    assert_eq!(complaints(other), format!("x.toml:5: {message}"));
 }
