@@ -25,6 +25,7 @@ mod opening;
 mod rack_tlp;
 mod selective;
 mod timed;
+mod tracking;
 mod undo;
 
 use board::Board;
@@ -144,12 +145,14 @@ impl Sender {
     /// Starts the flow.
     pub fn open(&mut self) {
         self.connect();
+        self.check_app_limited();
         self.grant(self.end);
     }
 
     /// Adds `segments` segments of data from the application, for a flow that is not started by
     /// [`open`](Sender::open).
     pub fn supply(&mut self, segments: u32) {
+        self.check_app_limited();
         self.grant(self.granted.saturating_add(segments).min(self.end));
     }
 
@@ -268,10 +271,11 @@ impl Sender {
     /// nothing is sent, and this function does nothing.
     #[cold]
     fn report_departure(&mut self, now: Time, next: Option<(u32, bool)>, is_probe: bool) {
-        if let Some((number, _)) = next {
+        if let Some((number, is_retransmission)) = next {
             self.congestion.on_sent(&Sent {
                 now,
                 number,
+                is_retransmission,
                 is_probe,
                 flight: self.flight(),
                 srtt: self.rtt.srtt(),

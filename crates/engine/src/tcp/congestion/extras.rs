@@ -38,10 +38,10 @@ pub(super) enum Count {
 
 impl Count {
     fn new(settings: &TcpSettings) -> Count {
-        use CongestionAlgorithm::{CubicLinux, Dctcp, NewReno, Prague, Reno, Tahoe};
+        use CongestionAlgorithm::{Bbr, CubicLinux, Dctcp, NewReno, Prague, Reno, Tahoe};
         match settings.congestion {
             _ if !settings.byte_counting => Count::Ack,
-            CubicLinux | Prague => Count::Ack,
+            CubicLinux | Prague | Bbr => Count::Ack,
             Tahoe | Reno | NewReno | Dctcp => Count::Segments(0),
             _ => Count::Acks,
         }

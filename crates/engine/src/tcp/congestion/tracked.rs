@@ -7,7 +7,7 @@
 
 use std::collections::VecDeque;
 
-use super::control::{Arrival, CongestionControl, Sent};
+use super::control::{Arrival, CongestionControl, Processed, Sent};
 use super::window::Window;
 use crate::kernel::time::Time;
 use crate::tcp::ring::Ring;
@@ -23,6 +23,18 @@ pub(super) trait SegmentEvents {
 
     /// Returns the time at which the next segment may be sent.
     fn earliest_departure(&self, now: Time) -> Time;
+
+    /// Processes the end of the processing of an ACK.
+    fn on_ack_processed(&mut self, window: &mut Window, state: &Processed);
+
+    /// Processes the end of the processing of a retransmission timeout.
+    fn on_timeout_processed(&mut self, window: &mut Window, state: &Processed);
+
+    /// Processes a pause of the application.
+    fn on_app_limited(&mut self, in_flight: u32);
+
+    /// Processes the undo of a recovery.
+    fn on_undo(&mut self);
 }
 
 /// A congestion control, with the state that it has attached to each transmission.
@@ -109,6 +121,22 @@ impl<C: CongestionControl> SegmentEvents for Tracked<C> {
 
     fn earliest_departure(&self, now: Time) -> Time {
         self.control.earliest_departure(now)
+    }
+
+    fn on_ack_processed(&mut self, window: &mut Window, state: &Processed) {
+        self.control.on_ack_processed(window, state);
+    }
+
+    fn on_timeout_processed(&mut self, window: &mut Window, state: &Processed) {
+        self.control.on_timeout_processed(window, state);
+    }
+
+    fn on_app_limited(&mut self, in_flight: u32) {
+        self.control.on_app_limited(in_flight);
+    }
+
+    fn on_undo(&mut self) {
+        self.control.on_undo();
     }
 }
 
