@@ -30,8 +30,8 @@ pub use crate::mac::{
 pub use crate::packet::Direction;
 pub use crate::queue::*;
 pub use crate::tcp::{
-    CompoundSettings, CongestionAlgorithm, CubicLinuxSettings, DctcpSettings, PragueSettings,
-    TcpSettings,
+    BbrSettings, CompoundSettings, CongestionAlgorithm, CubicLinuxSettings, DctcpSettings,
+    PragueSettings, TcpSettings,
 };
 
 /// A checked scenario.

@@ -2,8 +2,8 @@
 
 use super::Feedback;
 use super::congestion::{
-    Abe, BbrSettings, CompoundSettings, ConfiguredControl, CongestionAlgorithm, CubicLinuxSettings, DctcpSettings,
-    PragueSettings,
+    Abe, BbrSettings, CompoundSettings, ConfiguredControl, CongestionAlgorithm, CubicLinuxSettings,
+    DctcpSettings, PragueSettings,
 };
 use crate::kernel::time::Span;
 use crate::notation::layers::Layers;
@@ -129,9 +129,7 @@ fn pacing(layers: &Layers) -> Result<bool, Refused> {
 fn required(layers: &Layers, key: KeyOf<bool>) -> Result<bool, Refused> {
     match layers.value(key)? {
         Some(value) => Ok(value),
-        None => Ok(layers
-            .need(TcpSettings::congestion)?
-            .sets_recovery_window()),
+        None => Ok(layers.need(TcpSettings::congestion)?.sets_recovery_window()),
     }
 }
 
@@ -209,9 +207,10 @@ impl TcpSettings {
                 && !setting.value
                 && !problems.concern(&setting.path)
             {
-                let message = "false contradicts the congestion control \"bbr\", which requires SACK, \
+                let message =
+                    "false contradicts the congestion control \"bbr\", which requires SACK, \
                                RACK-TLP and pacing; expected true"
-                    .to_owned();
+                        .to_owned();
                 problems.add(setting.origin, &setting.path, message);
             }
         }

@@ -91,11 +91,7 @@ pub(super) struct SegmentArrival {
 impl FlowState {
     pub(super) fn new(flow: &Flow, streams: &Streams, webs: &mut Vec<Web>) -> FlowState {
         let bare = match &flow.transport {
-            Transport::Tcp(tcp) => {
-                let mut connection = FlowState::connection(tcp);
-                connection.seed(streams, &flow.name);
-                connection
-            }
+            Transport::Tcp(tcp) => FlowState::connection(tcp).seeded(streams, &flow.name),
             Transport::Udp(udp) => {
                 let source = UdpSource::new(udp, streams.stream(&format!("{}/gaps", flow.name)));
                 FlowState {
@@ -208,16 +204,6 @@ impl FlowState {
         self.falls_before = self.falls();
         self.delivered_before = self.counters.delivered;
         self.endpoints = Endpoints::Tcp(Box::new((Sender::new(tcp), Receiver::new(tcp))));
-    }
-
-    /// Gives the random numbers of the congestion control, if it draws any, the stream `name`.
-    pub(super) fn seed(&mut self, streams: &Streams, name: &str) {
-        if let Endpoints::Tcp(tcp) = &mut self.endpoints
-            && tcp.0.draws_random_numbers()
-        {
-            let mut stream = streams.stream(&format!("{name}/congestion"));
-            tcp.0.set_seed(stream.up_to(u32::MAX));
-        }
     }
 
     /// Returns whether all TCP data of the flow is acknowledged, and no packet of the flow is in
@@ -593,7 +579,7 @@ mod tests {
         use crate::measure::{Item, Value};
         use crate::scenario::Station;
         let sizes = [
-            (size_of::<Flow>(), 392),
+            (size_of::<Flow>(), 400),
             (size_of::<(Sender, Receiver)>(), 320),
             (size_of::<FlowCounters>(), 120),
             (size_of::<LinkSettings>(), 232),

@@ -22,7 +22,7 @@ use crate::kernel::streams::Streams;
 use crate::kernel::time::{Span, Time};
 use crate::packet::Packet;
 use crate::scenario::{Flow, Scenario, TcpSettings};
-use crate::tcp::{Ack, Sender};
+use crate::tcp::Ack;
 
 /// All flows.
 pub(crate) struct Flows {
@@ -43,7 +43,7 @@ pub(crate) struct Flows {
     pub(super) reports: BTreeSet<(Time, u32)>,
     /// Greedy flows, grouped by the queues that they keep full.
     pub(super) greedy: GreedyFlows,
-    streams: Streams,
+    pub(super) streams: Streams,
 }
 
 /// ACKs that are created but not yet sent, because they have a processing time.
@@ -144,15 +144,6 @@ impl Flows {
         let index = self.states.len() - 1;
         self.seed(index);
         index as u32
-    }
-
-    /// Gives the random numbers of a new connection on flow `index` a stream of their own.
-    pub(super) fn seed(&mut self, index: usize) {
-        let flow = &mut self.states[index];
-        if flow.sender().is_some_and(Sender::draws_random_numbers) {
-            let before = flow.counters.sent;
-            flow.seed(&self.streams, &format!("flow {index} after {before}"));
-        }
     }
 
     /// Returns the states of the flows, indexed by flow number: first the flows of the scenario,

@@ -59,7 +59,7 @@ use super::pacer::{Pacer, burst_segments};
 use super::window::Window;
 use crate::kernel::streams::{Stream, Streams};
 use crate::kernel::time::{Span, Time};
-use crate::notation::setting::{S, count, duration, flag};
+use crate::notation::setting::{S, count, flag};
 use crate::table;
 use crate::tcp::TcpSettings;
 use aggregation::Aggregation;
@@ -69,18 +69,21 @@ use policer::Policer;
 table! {
     /// Parameters of BBR (congestion = "bbr").
     pub struct BbrSettings: Copy in "bbr" {
-        /// Time without a new minimum round-trip time after which BBR measures it again with four segments in flight (`bbr_min_rtt_win_sec`).
-        min_rtt_window: Span = duration(S / 10..=1_000 * S).fallback(Span(10 * S)).depends("10 s");
-        /// Minimum time with four segments in flight (`bbr_probe_rtt_mode_ms`).
-        probe_rtt: Span = duration(0..=10 * S).fallback(Span(S / 5)).depends("200 ms");
         /// If true, the window is larger by the number of segments that ACKs report together (`extra_acked`).
         ack_aggregation: bool = flag().fallback(true);
         /// If true, BBR sends at the long-term bandwidth after two intervals with equal bandwidth and at least 20 % loss, because a policer may limit the path (`lt_bw`).
         policer: bool = flag().fallback(true);
-        /// Timer ticks per second of the clock with which BBR measures these two times: `CONFIG_HZ` of the kernel, often 250 or 1000.
+        /// Timer ticks per second of the clock with which BBR measures the 10 s between two measurements of the minimum round-trip time, and the 200 ms of such a measurement: `CONFIG_HZ` of the kernel, often 250 or 1000.
         hz: u32 = count(100..=1_000).fallback(1_000);
     }
 }
+
+/// `bbr_min_rtt_win_sec`: time without a new minimum round-trip time after which it is measured
+/// again.
+const MIN_RTT_WINDOW: Span = Span(10 * S);
+
+/// `bbr_probe_rtt_mode_ms`: minimum time with four segments in flight.
+const PROBE_RTT: Span = Span(S / 5);
 
 /// `bbr_high_gain`: 2/ln 2, the smallest gain with which the rate doubles per round trip. [1/256]
 const HIGH_GAIN: u64 = UNIT_GAIN * 2885 / 1000 + 1;
@@ -395,7 +398,7 @@ impl Bbr {
     /// `bbr_update_min_rtt`: updates the minimum round-trip time, and enters and leaves ProbeRtt.
     fn update_min_rtt(&mut self, window: &mut Window, state: &Processed) {
         let tick = self.tick(state.now);
-        let expires = self.min_rtt_stamp + self.ticks(self.settings.min_rtt_window);
+        let expires = self.min_rtt_stamp + self.ticks(MIN_RTT_WINDOW);
         let has_expired = tick > expires;
         if let Some(rtt_us) = state.rtt.map(|rtt| rtt.0 / 1_000)
             && (has_expired || self.min_rtt_us.is_none_or(|min| rtt_us < min))
@@ -403,8 +406,7 @@ impl Bbr {
             self.min_rtt_us = Some(rtt_us);
             self.min_rtt_stamp = tick;
         }
-        let probes = self.settings.probe_rtt > Span::ZERO;
-        if probes && has_expired && !self.idle_restart && self.mode != Mode::ProbeRtt {
+        if has_expired && !self.idle_restart && self.mode != Mode::ProbeRtt {
             self.mode = Mode::ProbeRtt;
             self.save_cwnd(window);
             self.probe_rtt_end = None;
@@ -419,7 +421,7 @@ impl Bbr {
         self.rate.on_app_limited(state.in_flight);
         if self.probe_rtt_end.is_none() {
             if state.in_flight <= window::MIN_CWND {
-                let end = self.tick(state.now) + self.ticks(self.settings.probe_rtt);
+                let end = self.tick(state.now) + self.ticks(PROBE_RTT);
                 self.probe_rtt_end = Some(end);
                 self.probe_rtt_round_done = false;
                 self.round_end = self.rate.delivered();
@@ -576,5 +578,7 @@ impl CongestionControl for Bbr {
     }
 }
 
+#[cfg(test)]
+mod link_tests;
 #[cfg(test)]
 mod tests;

@@ -1,5 +1,5 @@
-//! Extensions of window growth that are independent of the congestion control: HyStart++ in the
-//! first slow start, and byte counting.
+//! Extensions that are independent of the congestion control: HyStart++ in the first slow start,
+//! byte counting, and the reduction of the window by marks (ABE, `abe.rs`).
 //!
 //! Reference: RFC 3465 (appropriate byte counting). In congestion avoidance Reno's window grows by
 //! one packet when a whole window of segments is acknowledged, as in Linux's `tcp_cong_avoid_ai`.
@@ -11,6 +11,7 @@
 //! SACK, Linux counts duplicate ACKs. Here, after a loss without SACK, an ACK counts as at most two
 //! segments until all segments sent before the loss are acknowledged.
 
+use super::abe::Abe;
 use super::algorithm::CongestionAlgorithm;
 use super::control::NewAck;
 use super::hystart::HyStart;
@@ -22,6 +23,8 @@ pub(super) struct Extras {
     /// State of HyStart++; `None` after the end of the first slow start.
     hystart: Option<HyStart>,
     count: Count,
+    /// Reduction of the window by marks; `None` if they reduce it as losses do.
+    abe: Option<Abe>,
 }
 
 /// The unit in which the growth of the window is counted.
@@ -54,6 +57,7 @@ impl Extras {
         Extras {
             hystart: settings.hystart.then(HyStart::new),
             count: Count::new(settings),
+            abe: settings.abe.then(|| Abe::of(settings.congestion)).flatten(),
         }
         .if_any()
     }
@@ -74,12 +78,18 @@ impl Extras {
         self.if_any()
     }
 
+    /// Returns the reduction of the window by marks; `None` if they reduce it as losses do.
+    pub(super) fn abe(&self) -> Option<Abe> {
+        self.abe
+    }
+
     pub(super) fn count(&mut self) -> &mut Count {
         &mut self.count
     }
 
     fn if_any(self) -> Option<Box<Extras>> {
-        (self.hystart.is_some() || self.count != Count::Ack).then(|| self.into())
+        let has_any = self.hystart.is_some() || self.count != Count::Ack || self.abe.is_some();
+        has_any.then(|| self.into())
     }
 }
 

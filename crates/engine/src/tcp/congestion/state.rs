@@ -2,7 +2,6 @@
 //! extensions of its growth.
 
 use super::Control;
-use super::abe::Abe;
 use super::control::{
     CongestionControl, CongestionSign, MarkReport, NewAck, Processed, RecoveryAck, Sent,
 };
@@ -210,13 +209,13 @@ impl Congestion {
         self.control.on_loss(&mut self.window, flight, sign);
     }
 
-    /// Processes the echo of an ECN mark while `flight` segments are outstanding. With `abe` the
+    /// Processes the echo of an ECN mark while `flight` segments are outstanding. With ABE the
     /// window is reduced by less than after a loss.
     #[cold]
-    pub(in crate::tcp) fn on_echo(&mut self, flight: u32, abe: Option<Abe>) {
+    pub(in crate::tcp) fn on_echo(&mut self, flight: u32) {
         let before = self.window;
         self.on_loss(flight, CongestionSign::Selective);
-        if let Some(abe) = abe {
+        if let Some(abe) = self.extras.as_ref().and_then(|extras| extras.abe()) {
             abe.soften(&mut self.window, &before, flight);
         }
     }

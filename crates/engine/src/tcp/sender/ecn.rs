@@ -38,7 +38,7 @@ impl Sender {
             Feedback::None => {}
             Feedback::Flag => {
                 if self.may_reduce(next) {
-                    self.congestion.on_echo(self.flight(), self.marks.abe);
+                    self.congestion.on_echo(self.flight());
                     self.reduced();
                     self.marks.reductions += 1;
                 }

@@ -1,7 +1,6 @@
 //! The state of explicit congestion notification (ECN) at a sender.
 
 use crate::packet::{Ecn, EcnEcho};
-use crate::tcp::congestion::Abe;
 use crate::tcp::{Feedback, TcpSettings};
 
 /// The state of ECN at a sender.
@@ -18,8 +17,6 @@ pub(super) struct Marks {
     pub(super) recover: u32,
     /// Number of reductions by marks so far.
     pub(super) reductions: u32,
-    /// Reduction of the window by marks; `None` if they reduce it as losses do.
-    pub(super) abe: Option<Abe>,
     /// Number of marked segments in the receiver's last report, modulo [`EcnEcho::MODULUS`].
     count: u8,
 }
@@ -31,7 +28,6 @@ impl Marks {
             feedback,
             cwr: false,
             ecn: settings.ect(),
-            abe: (settings.abe).then(|| Abe::of(settings.congestion)).flatten(),
             recover: 0,
             reductions: 0,
             count: 0,

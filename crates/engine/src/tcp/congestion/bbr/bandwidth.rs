@@ -135,7 +135,10 @@ mod tests {
         let bw = Bandwidth::of(10, 10_000);
         assert_eq!(bw, Bandwidth(16_777));
         // 16777 / 2^24 packets/us times 50 ms are 49.9993 packets
-        assert_eq!((bw.packets(50_000), bw.packets_up(50_000, UNIT_GAIN)), (49, 50));
+        assert_eq!(
+            (bw.packets(50_000), bw.packets_up(50_000, UNIT_GAIN)),
+            (49, 50)
+        );
         assert_eq!(bw.packets_up(50_000, 2 * UNIT_GAIN), 100);
         // 1000 packets/s of 1460 bytes are 1.46 MB/s, and 99 % of that 1.4454 MB/s
         let rate = bw.pacing_rate(1460, UNIT_GAIN);
