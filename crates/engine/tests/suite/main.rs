@@ -3,6 +3,7 @@
 
 mod access;
 mod averages;
+mod bbr;
 mod bottleneck;
 mod buffer_sharing;
 mod capture;

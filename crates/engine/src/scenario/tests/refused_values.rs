@@ -20,8 +20,8 @@ pub(super) fn assert_said(cases: &[(&str, &str)]) {
 fn unknown_keys_list_the_known_ones() {
     assert_eq!(
         message_of("[tcp]\nwindwo = 5"),
-        "x.toml:6: `tcp.windwo`: unknown key; expected one of congestion, compound, cubic_linux, dctcp, prague, hystart, \
-         byte_counting, pacing, ecn, sack, rack, prr, undo, handshake, window, initial_window, delayed_ack, ack_delay, ack_processing, mss, header, min_rto, \
+        "x.toml:6: `tcp.windwo`: unknown key; expected one of congestion, compound, cubic_linux, dctcp, prague, bbr, hystart, \
+         byte_counting, pacing, tso, ecn, abe, sack, rack, prr, undo, handshake, window, initial_window, delayed_ack, ack_delay, ack_processing, mss, header, min_rto, \
          initial_rto, rto_halves_again\n\
          hint: did you mean `window`?"
     );
