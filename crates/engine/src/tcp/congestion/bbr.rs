@@ -165,8 +165,8 @@ pub(super) struct Bbr {
     phase_start: Time,
     /// `min_rtt_us`; `None` before the first sample. [us]
     min_rtt_us: Option<u64>,
-    /// `min_rtt_stamp`: timer tick of the minimum round-trip time.
-    min_rtt_stamp: u64,
+    /// `min_rtt_stamp`: time of the minimum round-trip time.
+    min_rtt_at: Time,
     /// Minimum round-trip time of the last minutes (`tcp_min_rtt`).
     path_rtt: Span,
     /// `probe_rtt_done_stamp`: timer tick after which ProbeRtt may end; `None` until four segments are in
@@ -211,7 +211,7 @@ impl Bbr {
             phase: 0,
             phase_start: Time::ZERO,
             min_rtt_us: None,
-            min_rtt_stamp: 0,
+            min_rtt_at: Time::ZERO,
             path_rtt: Span(u64::MAX),
             probe_rtt_end: None,
             probe_rtt_round_done: false,
@@ -250,7 +250,7 @@ impl Bbr {
     /// `bbr_init`: begins the connection with its first transmission.
     fn begin(&mut self, window: &Window, sent: &Sent) {
         self.min_rtt_us = sent.srtt.map(|rtt| rtt.0 / 1_000);
-        self.min_rtt_stamp = self.tick(sent.now);
+        self.min_rtt_at = sent.now;
         if let Some(rtt) = sent.srtt {
             self.path_rtt = rtt;
         }
@@ -315,8 +315,9 @@ impl Bbr {
     }
 
     /// `bbr_lt_bw_sampling`: `losses` segments were lost.
+    #[inline]
     fn sample_policer(&mut self, state: &Processed, is_app_limited: bool, losses: u32) {
-        if !self.settings.policer {
+        if !self.settings.policer || losses == 0 && self.policer.is_idle() {
             return;
         }
         let event = policer::Event {
@@ -397,14 +398,13 @@ impl Bbr {
 
     /// `bbr_update_min_rtt`: updates the minimum round-trip time, and enters and leaves ProbeRtt.
     fn update_min_rtt(&mut self, window: &mut Window, state: &Processed) {
-        let tick = self.tick(state.now);
-        let expires = self.min_rtt_stamp + self.ticks(MIN_RTT_WINDOW);
-        let has_expired = tick > expires;
+        let has_expired = state.now.since(self.min_rtt_at) >= MIN_RTT_WINDOW
+            && self.tick(state.now) > self.tick(self.min_rtt_at) + self.ticks(MIN_RTT_WINDOW);
         if let Some(rtt_us) = state.rtt.map(|rtt| rtt.0 / 1_000)
             && (has_expired || self.min_rtt_us.is_none_or(|min| rtt_us < min))
         {
             self.min_rtt_us = Some(rtt_us);
-            self.min_rtt_stamp = tick;
+            self.min_rtt_at = state.now;
         }
         if has_expired && !self.idle_restart && self.mode != Mode::ProbeRtt {
             self.mode = Mode::ProbeRtt;
@@ -439,7 +439,7 @@ impl Bbr {
         if self.probe_rtt_end.is_none_or(|end| self.tick(now) <= end) {
             return;
         }
-        self.min_rtt_stamp = self.tick(now);
+        self.min_rtt_at = now;
         window.cwnd = window.cwnd.max(f64::from(self.prior_cwnd));
         match self.is_full {
             true => self.begin_probe_bw(),

@@ -76,7 +76,7 @@ impl Congestion {
     /// received back.
     pub(in crate::tcp) fn pending(&self) -> u32 {
         match &self.control {
-            Control::Paced(tracked) => tracked.pending.held,
+            Control::Paced(tracked) => tracked.pending(),
             other => panic!("{other:?} is not tracked"),
         }
     }

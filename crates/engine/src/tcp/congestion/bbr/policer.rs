@@ -88,6 +88,12 @@ impl Policer {
         (self.stage == Stage::InUse).then_some(self.bw)
     }
 
+    /// Returns whether no interval is in progress, and the long-term bandwidth is not in use.
+    #[inline]
+    pub(super) fn is_idle(&self) -> bool {
+        self.stage == Stage::Idle
+    }
+
     /// `bbr_reset_lt_bw_sampling`.
     pub(super) fn reset(&mut self) {
         *self = Policer::new();

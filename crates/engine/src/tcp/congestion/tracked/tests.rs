@@ -156,7 +156,7 @@ proptest! {
                 }
                 _ => {}
             }
-            prop_assert_eq!(bench.tracked.pending.held as usize, plain.len());
+            prop_assert_eq!(bench.tracked.pending() as usize, plain.len());
         }
     }
 }
