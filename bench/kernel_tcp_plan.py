@@ -176,7 +176,7 @@ def simulations() -> Iterator[tuple[Point, Variant]]:
 
 
 def with_timer_ticks(point: Point) -> Point:
-    """Return the scenario with the timer ticks of user-mode Linux for the engine's CUBIC and BBR."""
+    """Return the scenario with the timer ticks of user-mode Linux for CUBIC and BBR."""
     tcp = point.tree["tcp"]
     if tcp["congestion"] not in ("cubic_linux", "bbr"):
         return point

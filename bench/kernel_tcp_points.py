@@ -271,8 +271,8 @@ def points() -> Iterator[Point]:
 
 def in_long_part(point: Point) -> bool:
     """Return whether `make test-long` runs the scenario. Scenarios with BBR are not run, because
-    their 126 emulations would take too long. In the suite `router`, only scenarios with an ACK per segment are run. In the suite
-    `cell`, only the hot-spot is run.
+    their 126 emulations would take too long. In the suite `router`, only scenarios with an ACK per
+    segment are run. In the suite `cell`, only the hot-spot is run.
     """
     match point.suite:
         case "grid":

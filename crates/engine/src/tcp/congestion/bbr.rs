@@ -73,7 +73,7 @@ table! {
         ack_aggregation: bool = flag().fallback(true);
         /// If true, BBR sends at the long-term bandwidth after two intervals with equal bandwidth and at least 20 % loss, because a policer may limit the path (`lt_bw`).
         policer: bool = flag().fallback(true);
-        /// Timer ticks per second of the clock with which BBR measures the 10 s between two measurements of the minimum round-trip time, and the 200 ms of such a measurement: `CONFIG_HZ` of the kernel, often 250 or 1000.
+        /// Timer ticks per second of the clock with which BBR times its measurements of the minimum round-trip time: `CONFIG_HZ` of the kernel, often 250 or 1000.
         hz: u32 = count(100..=1_000).fallback(1_000);
     }
 }
