@@ -87,7 +87,10 @@ impl Flow<'_> {
 
     /// Returns whether the flow uses TCP.
     pub fn is_tcp(&self) -> bool {
-        matches!(self.kind, Kind::Bulk | Kind::Finite | Kind::Web | Kind::Written)
+        matches!(
+            self.kind,
+            Kind::Bulk | Kind::Finite | Kind::Web | Kind::Written
+        )
     }
 
     /// Returns the key of the station table that defines the flow's traffic, such as `udp_up`. The

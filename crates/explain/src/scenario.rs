@@ -111,7 +111,9 @@ pub struct Application {
 impl Application {
     /// Returns whether the application, and not only TCP, determines when data is sent.
     pub fn paces(&self) -> bool {
-        [&self.rate_bps, &self.every_s, &self.on_s].iter().any(|key| !key.is_null())
+        [&self.rate_bps, &self.every_s, &self.on_s]
+            .iter()
+            .any(|key| !key.is_null())
     }
 }
 

@@ -10,7 +10,7 @@ use crate::histogram::Histogram;
 use crate::kernel::streams::Streams;
 use crate::kernel::time::{Span, Time};
 use crate::packet::{Ecn, Packet, PacketKind};
-use crate::scenario::{Flow, TcpSettings, Transport, WriteSettings};
+use crate::scenario::{Flow, TcpSettings, Transport};
 use crate::tcp::{Ack, Limit, Receiver, Sender};
 
 /// The source and the sink of a flow.
@@ -121,16 +121,6 @@ impl FlowState {
         FlowState {
             application,
             ..state
-        }
-    }
-
-    /// Sets the lengths of segments for an application that writes chunks, or a limited amount of
-    /// data.
-    fn write_as(&mut self, settings: &WriteSettings) {
-        if let Some(segments) = settings.segments() {
-            // no overflow: the check of the scenario limits the number of segments
-            self.last = (segments - 1) as u32;
-            self.last_bytes = self.data_bytes - settings.missing_bytes() as u16;
         }
     }
 
@@ -308,11 +298,6 @@ impl FlowState {
         &self.endpoints
     }
 
-    /// Returns the application, if it has its own times.
-    pub(crate) fn application(&self) -> Option<&Application> {
-        self.application.as_deref()
-    }
-
     /// Returns the sender of a TCP flow.
     pub(crate) fn sender(&self) -> Option<&Sender> {
         match &self.endpoints {
@@ -474,17 +459,6 @@ impl FlowState {
             echo: segment.echo,
             ..Packet::new(now, index, PacketKind::Segment, bytes)
         })
-    }
-
-    /// Returns the length of segment `number`, which is not before the last segment of the message
-    /// or of the first chunk.
-    #[cold]
-    #[inline(never)]
-    fn bytes_of(&self, number: u32) -> u16 {
-        match self.application.as_deref() {
-            Some(Application::Writes(writes)) if !writes.is_last(number) => self.data_bytes,
-            _ => self.last_bytes,
-        }
     }
 
     /// Returns the SYN of the connection, if the sender must send it.

@@ -74,7 +74,7 @@ fn a_size_alone_is_sent_as_fast_as_the_window_permits() {
 
 /// Ten segments with an initial window of 4: segments 4 to 9 leave in pairs, when segments 0 to 2 are acknowledged at
 /// 41.232, 42.432 and 43.632 ms. The link sends them from 41.232 ms on without a gap, so that the last arrives at 41.232
-/// + 6 * 1.2 + 20 = 68.432 ms. The window is then 14, so that later chunks arrive after 10 * 1.2 + 20 = 32 ms, unless
+/// plus 6 * 1.2 plus 20 = 68.432 ms. The window is then 14, so that later chunks arrive after 10 * 1.2 + 20 = 32 ms, unless
 /// the connection restarts with 4 packets.
 #[test]
 fn chunks_take_longer_if_the_connection_restarts_after_idle_time() {
@@ -114,7 +114,7 @@ fn connections_with_an_application_restart_by_default_and_others_do_not() {
             "start_spread = \"0 s\" }\n[flow.f]\n",
             &format!("{keys} }}\n"),
         );
-        let scenario = parse(&text, Format::Toml, "x.toml", &[]).unwrap();
+        let scenario = parse(&text, Format::Toml, "x.toml", &[]).expect("a scenario");
         scenario.to_json()["flows"][0]["tcp"]["after_idle"].clone()
     };
     assert_eq!(after_idle("start = \"0 s\""), "keep");
@@ -218,7 +218,7 @@ station.bulk = { count = 2, download = 1 }
 /// Returns the first line of the message about a file with these keys of flow `f`.
 fn refusal(keys: &str) -> String {
     let text = LINE.replace("start_spread = \"0 s\"", keys);
-    let problems = parse(&text, Format::Toml, "x.toml", &[]).unwrap_err();
+    let problems = parse(&text, Format::Toml, "x.toml", &[]).expect_err("a refusal");
     assert_eq!(problems.len(), 1, "{problems:?}");
     problems[0].to_string()
 }
@@ -284,7 +284,7 @@ duration = "20 s"
 cell = { phy = "802.11b" }
 station.a = { rate = "2 Mbps", download = { rate = "5 Mbps" } }
 "#;
-    let problems = parse(text, Format::Toml, "x.toml", &[]).unwrap_err();
+    let problems = parse(text, Format::Toml, "x.toml", &[]).expect_err("a refusal");
     let message = problems[0].to_string();
     let expected = "\"5 Mbps\" is 5000000 bit/s, more than the air to station `a` carries; expected at most 2 Mbps";
     assert!(message.contains(expected), "{message}");
