@@ -1,7 +1,6 @@
 //! Applications that write to TCP connections at their own times: their settings in the tables of
 //! connections, and checks of these settings.
 
-use super::checks::MAX_DATAGRAMS;
 use super::flow_tables::{CONNECTIONS, made, under};
 use super::model::*;
 use super::root::RootKeys;
@@ -12,6 +11,9 @@ use crate::notation::layers::Layers;
 use crate::notation::problem::{Problems, Refused};
 use crate::notation::setting::FileTable;
 use crate::notation::units::{self, RATE, SIZE, TIME};
+
+/// Maximum rate of writes of an application. [1/s]
+const MAX_WRITES: u64 = 1_000_000;
 
 /// Returns the settings of the application that writes to the connections of the table `own`;
 /// `None` for other transports, and if TCP always has data to send.
@@ -169,10 +171,10 @@ fn check_flow(
     }
     let bits = 8 * u64::from(writes.mss_bytes);
     if let Some(rate_bps) = writes.rate_bps
-        && rate_bps > MAX_DATAGRAMS * bits
+        && rate_bps > MAX_WRITES * bits
     {
         let message = format!(
-            "{} in segments of {} B is {} writes per second; expected at most {MAX_DATAGRAMS}",
+            "{} in segments of {} B is {} writes per second; expected at most {MAX_WRITES}",
             entry.shown,
             writes.mss_bytes,
             rate_bps / bits

@@ -1,11 +1,10 @@
 //! Applications with their own times: sensors, and applications that write to a TCP connection.
 
-use super::flow::FlowState;
 use crate::app::sensor::Reports;
 use crate::app::writes::{Write, Writes};
 use crate::kernel::streams::Streams;
 use crate::kernel::time::Time;
-use crate::scenario::{Flow, WriteSettings};
+use crate::scenario::Flow;
 
 /// An application that determines when its flow has data.
 pub(crate) enum Application {
@@ -89,34 +88,6 @@ impl Application {
         match self {
             Application::Reports(reports) => reports.arrive_in_order(now, count),
             Application::Writes(writes) => writes.arrive_in_order(now, count),
-        }
-    }
-}
-
-impl FlowState {
-    /// Returns the application, if it has its own times.
-    pub(crate) fn application(&self) -> Option<&Application> {
-        self.application.as_deref()
-    }
-
-    /// Sets the lengths of segments for an application that writes chunks, or a limited amount of
-    /// data.
-    pub(super) fn write_as(&mut self, settings: &WriteSettings) {
-        if let Some(segments) = settings.segments() {
-            // no overflow: the check of the scenario limits the number of segments
-            self.last = (segments - 1) as u32;
-            self.last_bytes = self.data_bytes - settings.missing_bytes() as u16;
-        }
-    }
-
-    /// Returns the length of segment `number`, which is not before the last segment of the message
-    /// or of the first chunk.
-    #[cold]
-    #[inline(never)]
-    pub(super) fn bytes_of(&self, number: u32) -> u16 {
-        match self.application.as_deref() {
-            Some(Application::Writes(writes)) if !writes.is_last(number) => self.data_bytes,
-            _ => self.last_bytes,
         }
     }
 }

@@ -52,6 +52,7 @@ mod greedy;
 mod hosts;
 mod journey;
 mod legs;
+mod lengths;
 mod lookahead;
 mod medium;
 mod network;
