@@ -119,4 +119,4 @@ def test_without_gymnasium_its_extra_is_named(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr("lasthop.extras.find_spec", lambda name: None)
     with pytest.raises(lh.UserError, match=r"lasthop\.learning needs gymnasium") as caught:
         importlib.import_module("lasthop.learning")
-    assert caught.value.hint == "pip install 'lasthop[learn]'"
+    assert caught.value.hint == 'run `pip install "lasthop[learn]"`'

@@ -10,7 +10,6 @@ import pytest
 import lasthop as lh
 from lasthop.cli.words import hint_in_options
 from lasthop.explanation.candidates import command
-from lasthop.extras import install
 from lasthop.scenario.files import DOWNLOAD
 from lasthop.shell import command_text
 
@@ -82,7 +81,6 @@ def test_every_command_is_read_back() -> None:
 
 def test_printed_commands_are_for_this_system(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "platform", "win32")
-    assert install("science", "models") == 'pip install "lasthop[science,models]"'
     hint = hint_in_options(f"{DOWNLOAD}https://example.org/a?b=1&c", "predict")
     assert hint == 'curl -L "https://example.org/a?b=1&c" | lasthop predict -'
     scenario = lh.check(EXAMPLES / "hotspot.toml")

@@ -368,6 +368,6 @@ def test_without_its_packages_the_extra_is_named(tmp_path: Path) -> None:
     done = bare(tmp_path, "workbench")
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.splitlines() == [
-        "error: workbench needs starlette, which is not installed",
-        "hint: pip install 'lasthop[workbench]'",
+        "error: lasthop workbench: package starlette is not installed",
+        'hint: run `pip install "lasthop[workbench]"`',
     ]

@@ -38,7 +38,7 @@ def workbench(
     The engine runs in the browser; predictions, sweeps, tuning and charts run in this process.
     Other machines cannot connect.
     """
-    need("workbench")
+    need("lasthop workbench")
     if file is not None:
         check_file(file)
     import uvicorn

@@ -94,8 +94,8 @@ def test_a_missing_package_is_named_in_one_line(
     done = lasthop("import", "pcap", SAMPLES / "pcap" / "wep.pcapng.gz")
     assert done.returncode == 2
     assert done.stderr.splitlines() == [
-        "error: import pcap needs dpkt, which is not installed",
-        "hint: pip install 'lasthop[import]'",
+        "error: import pcap: package dpkt is not installed",
+        'hint: run `pip install "lasthop[import]"`',
     ]
     assert lasthop("import", "iw", DUMP).returncode == 0, "text needs no package"
 
