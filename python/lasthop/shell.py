@@ -1,4 +1,4 @@
-"""Commands as text that a user can paste into the shell of this system."""
+"""Quote a command for POSIX shells or for the Windows Command Prompt."""
 
 import re
 import sys
@@ -14,8 +14,9 @@ def command_text(words: Iterable[str], system: str | None = None) -> str:
     """Return a command with quotation marks around the words that need them.
 
     On Windows, each program splits its own command line. The quotation marks follow the rules of
-    Microsoft's C library ("Parsing C command-line arguments"), for the shell `cmd`. On other
-    systems they follow POSIX.
+    Microsoft's C library ("Parsing C command-line arguments"), for the Command Prompt (`cmd`).
+    `cmd` replaces `%NAME%` also within quotation marks; it is not escaped. PowerShell needs other
+    quotation marks. On other systems than Windows, the quotation marks follow POSIX.
 
     Parameters
     ----------

@@ -65,12 +65,12 @@ def test_the_reader_of_windows_command_lines() -> None:
         (["a&b"], "'a&b'", '"a&b"'),
     ],
 )
-def test_quotation_marks(words: list[str], posix: str, windows: str) -> None:
+def test_words_are_quoted_where_needed(words: list[str], posix: str, windows: str) -> None:
     assert command_text(words, "linux").endswith(posix)
     assert command_text(words, "win32").endswith(windows)
 
 
-def test_every_command_is_read_back() -> None:
+def test_quoted_words_are_split_into_the_same_words() -> None:
     chooser = random.Random(5)
     for _ in range(2000):
         words = ["".join(chooser.choices("ab =\\\"{}'&", k=chooser.randrange(8))) for _ in range(3)]
