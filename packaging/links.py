@@ -29,27 +29,27 @@ EMBEDDED_SIGNATURE, CODE_DIRECTORY, SHA256 = 0xFADE0CC0, 0xFADE0C02, 2
 
 def problems_for_macos(library: Path, oldest: tuple[int, int]) -> list[str]:
     """Return the reasons why a macOS of the version `oldest` would not load a library."""
-    wrong = []
+    problems = []
     for header in MachO(str(library)).headers:
         commands = {command.cmd: detail for command, detail, _ in header.commands}
         for _, _, name in header.walkRelocatables():
             if not MACOS_LIBRARIES.fullmatch(name):
-                wrong.append(f"needs {name}, which not every macOS has")
+                problems.append(f"needs {name}, which not every macOS has")
         version = commands.get(LC_BUILD_VERSION) or commands.get(LC_VERSION_MIN_MACOSX)
         if version is None:
-            wrong.append("does not name its oldest macOS")
+            problems.append("does not name its oldest macOS")
         else:
             packed = version.minos if LC_BUILD_VERSION in commands else version.version
             needed = (packed >> 16, packed >> 8 & 0xFF)
             if needed > oldest:
-                wrong.append(f"needs macOS {needed[0]}.{needed[1]}")
+                problems.append(f"needs macOS {needed[0]}.{needed[1]}")
         signature = commands.get(LC_CODE_SIGNATURE)
         if signature is not None:
             content = library.read_bytes()[header.offset :]
-            wrong += problems_of_signature(content, signature.dataoff)
+            problems += problems_of_signature(content, signature.dataoff)
         elif is_arm(header):
-            wrong.append("has no signature")
-    return wrong
+            problems.append("has no signature")
+    return problems
 
 
 def is_arm(header: MachOHeader) -> bool:
@@ -66,21 +66,21 @@ def problems_of_signature(content: bytes, begin: int) -> list[str]:
         return ["has an unknown kind of signature"]
     for index in range(count):
         _, offset = struct.unpack_from(">II", content, begin + 12 + 8 * index)
-        at = begin + offset
-        fields = struct.unpack_from(">9I4B", content, at)
+        directory_begin = begin + offset
+        fields = struct.unpack_from(">9I4B", content, directory_begin)
         magic, _, _, _, hash_offset, _, _, pages, signed_bytes = fields[:9]
         if magic != CODE_DIRECTORY:
             continue
-        hash_bytes, kind, _, page_log2 = fields[9:]
-        if kind != SHA256:
+        hash_bytes, hash_type, _, page_log2 = fields[9:]
+        if hash_type != SHA256:
             return ["has a signature without SHA-256"]
         page_bytes = 1 << page_log2
         for page in range(pages):
             end = min((page + 1) * page_bytes, signed_bytes)
             actual = hashlib.sha256(content[page * page_bytes : end]).digest()
-            stored = at + hash_offset + page * hash_bytes
+            stored = directory_begin + hash_offset + page * hash_bytes
             if content[stored : stored + hash_bytes] != actual:
-                return ["has a signature for another content"]
+                return ["the signature does not match the content"]
         return []
     return ["has a signature without hashes"]
 
