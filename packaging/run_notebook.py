@@ -28,9 +28,8 @@ def main(source: Path, target: Path, folder: Path) -> int:
                 (folder / f"cell-{number}.html").write_text(data["text/html"], "utf-8")
             if output.output_type == "stream" and output.name == "stderr":
                 raise SystemExit(f"error: cell {number} prints on standard error: {output.text}")
-    print(
-        f"{len(notebook.cells)} cells, outputs in {folder}; cells without output: {without_output or 'none'}"
-    )
+    print(f"{len(notebook.cells)} cells, outputs in {folder}")
+    print(f"cells without output: {without_output or 'none'}")
     return 0
 
 
