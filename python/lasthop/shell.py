@@ -21,8 +21,8 @@ def command_text(words: Iterable[str], system: str | None = None) -> str:
     On Windows, each program splits its own command line by the rules of Microsoft's C library
     ("Parsing C command-line arguments"). Before that, `cmd` interprets `&`, `|`, `<`, `>` and `^`
     outside of quotation marks, and `%NAME%` everywhere. `cmd` does not know that a backslash may
-    precede a quotation mark. Therefore the quotation marks of TOML in settings become single ones,
-    and all special characters of other words with `"` or `%` get a `^`. Within a batch file, `%`
+    precede a quotation mark. Therefore strings of TOML in settings get single quotation marks, and
+    all special characters of other words with `"` or `%` get a `^`. Within a batch file, `%`
     cannot be passed on in this way.
 
     Parameters
