@@ -8,6 +8,7 @@ import tempfile
 import zipfile
 from pathlib import Path
 
+import consistency
 import links
 import project
 
@@ -63,6 +64,8 @@ def main(folder: Path) -> int:
         problems.append(f"{folder}: {len(wheels)} wheels and {len(sdists)} sdists")
     for wheel in wheels:
         problems += problems_of_wheel(wheel)
+        for sdist in sdists[:1]:
+            problems += consistency.problems_of_wheel(wheel, sdist)
     for sdist in sdists:
         with tarfile.open(sdist) as archive:
             top = sdist.name.removesuffix(".tar.gz")
@@ -107,6 +110,15 @@ def problems_of_wheel(wheel: Path) -> list[str]:
 
 def system_problems(wheel: Path, platform: str, core: bytes) -> list[str]:
     """Return the reasons why a system of the wheel's platform would not load its extension."""
+    with tempfile.TemporaryDirectory() as folder:
+        library = Path(folder) / "core"
+        library.write_bytes(core)
+        if problems := links.problems_of_module(library, platform):
+            return problems
+        if version := re.match(r"macosx_(\d+)_(\d+)_", platform):
+            return links.problems_for_macos(library, (int(version[1]), int(version[2])))
+        if platform.startswith("win"):
+            return links.problems_for_windows(library)
     if platform.startswith("manylinux"):
         shown = subprocess.run(["auditwheel", "show", wheel], capture_output=True, text=True)
         printed = " ".join(shown.stdout.split())
@@ -114,12 +126,7 @@ def system_problems(wheel: Path, platform: str, core: bytes) -> list[str]:
         tag = re.search(r'consistent with the following platform tag: "manylinux_2_(\d+)_', printed)
         is_compatible = tag is not None and int(tag[1]) <= 28
         return [] if is_compatible else ["not compatible with manylinux_2_28 (auditwheel)"]
-    with tempfile.TemporaryDirectory() as folder:
-        library = Path(folder) / "core"
-        library.write_bytes(core)
-        if version := re.match(r"macosx_(\d+)_(\d+)_", platform):
-            return links.problems_for_macos(library, (int(version[1]), int(version[2])))
-        return links.problems_for_windows(library)
+    return ["is not for a supported platform"]
 
 
 def problems_of_metadata(package: Path, metadata: bytes) -> list[str]:

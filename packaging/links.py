@@ -11,8 +11,11 @@ import struct
 from pathlib import Path
 
 import pefile
+from elftools.common.exceptions import ELFError
+from elftools.elf.elffile import ELFFile
 from macholib.mach_o import LC_BUILD_VERSION, LC_CODE_SIGNATURE, LC_VERSION_MIN_MACOSX
 from macholib.MachO import MachO, MachOHeader
+from macholib.SymbolTable import SymbolTable
 
 MACOS_LIBRARIES = re.compile(r"/usr/lib/lib(System\.B|charset\.1|iconv\.2)\.dylib")
 """Libraries that every macOS has. The extension finds Python's functions in the process."""
@@ -22,6 +25,9 @@ WINDOWS_LIBRARIES = re.compile(
     r"|api-ms-win-(core|crt)-[a-z0-9-]+"
 )
 """Names, without `.dll`, of the libraries that Windows 10 and every installation of Python have."""
+
+INITIALISATION = "PyInit__core"
+"""Function of the extension that Python calls at the import."""
 
 EMBEDDED_SIGNATURE, CODE_DIRECTORY, SHA256 = 0xFADE0CC0, 0xFADE0C02, 2
 """Numbers in a code signature (`cs_blobs.h` of XNU)."""
@@ -83,6 +89,37 @@ def problems_of_signature(content: bytes, begin: int) -> list[str]:
                 return ["the signature does not match the content"]
         return []
     return ["has a signature without hashes"]
+
+
+def problems_of_module(library: Path, platform: str) -> list[str]:
+    """Return what keeps Python on a platform, such as `win_amd64`, from importing a library as the
+    module `_core`: another file format or processor, or no initialisation function.
+    """
+    begin = library.read_bytes()[:4]
+    arm = platform.endswith(("arm64", "aarch64"))
+    try:
+        if platform.startswith("manylinux"):
+            with library.open("rb") as file:
+                elf = ELFFile(file)
+                is_processor = elf["e_machine"] == ("EM_AARCH64" if arm else "EM_X86_64")
+                symbols = elf.get_section_by_name(".dynsym")
+                names = {symbol.name for symbol in symbols.iter_symbols() if symbol["st_value"]}
+        elif platform.startswith("macosx"):
+            (header,) = MachO(str(library)).headers
+            is_processor = header.header.cputype == (0x0100000C if arm else 0x01000007)
+            exported = SymbolTable(header.parent).extdefsyms
+            names = {name.decode().removeprefix("_") for _, name in exported}
+        else:
+            with pefile.PE(str(library), fast_load=True) as image:
+                is_processor = image.FILE_HEADER.Machine == 0x8664
+                image.parse_data_directories(
+                    [pefile.DIRECTORY_ENTRY["IMAGE_DIRECTORY_ENTRY_EXPORT"]]
+                )
+                names = {each.name.decode() for each in image.DIRECTORY_ENTRY_EXPORT.symbols}
+    except (ELFError, pefile.PEFormatError, AttributeError, OSError, ValueError, struct.error):
+        return [f"is damaged, or of another system; begins with {begin!r}"]
+    problems = [] if is_processor else ["is for another processor"]
+    return problems if INITIALISATION in names else [*problems, f"has no function {INITIALISATION}"]
 
 
 def problems_for_windows(library: Path) -> list[str]:

@@ -26,10 +26,11 @@ import lasthop as lh
 from lasthop import linux_only
 from lasthop.batch.part import DamagedError, Part
 from lasthop.cli import boundary, screen
+from lasthop.cli.completion.keys import contents
 from lasthop.cli.listing import COMMANDS, GROUPS
 from lasthop.linux_only import is_linux_only
 from lasthop.progress import interruption
-from lasthop.scenario.files import in_utf8, not_there
+from lasthop.scenario.files import in_utf8, not_there, text_of
 from lasthop.workbench import service
 
 from . import other_system
@@ -314,6 +315,22 @@ def test_a_web_address_is_recognised_in_a_path_of_windows() -> None:
     assert str(path) == r"https:\example.org\a.toml"
     refusal = not_there(path, True)
     assert str(refusal) == "https://example.org/a.toml: is an address; lasthop reads files"
+
+
+def test_the_path_in_an_address_of_a_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    path: Any = PureWindowsPath("file:///C:/a.toml")
+    assert not_there(path, True).hint == "its path is /C:/a.toml"
+    monkeypatch.setattr(sys, "platform", "win32")
+    assert not_there(path, True).hint == "its path is C:/a.toml"
+    assert not_there(PureWindowsPath("file:///a.toml"), True).hint == "its path is /a.toml"  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+def test_a_text_file_of_windows(tmp_path: Path, encoding: str) -> None:
+    path = tmp_path / "a.toml"
+    path.write_bytes("# Ü\r\nduration = 1\r\n".encode(encoding))
+    assert text_of(path) == "# Ü\nduration = 1\n"
+    assert contents(str(path)) == {"duration": 1}
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-be"])
