@@ -1,6 +1,7 @@
 """`lasthop doctor`: reasons why commands do not run, on machines that tests describe."""
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -19,6 +20,7 @@ from lasthop.doctor import diagnosis, doctor, probe
 from lasthop.doctor.commands import COMMANDS
 from lasthop.doctor.limits import KINDS, Need
 from lasthop.doctor.machine import (
+    LOADABLE,
     MISSING,
     Linux,
     Machine,
@@ -458,6 +460,19 @@ def test_commands_with_the_same_state_share_a_line() -> None:
     assert text.count("stability            does not run: package scipy is not installed") == 1
     assert "lasthop stability" not in text
     assert 'extra slurm          lacks submitit; run `pip install "lasthop[slurm]"`' in text
+
+
+def test_a_command_in_a_remedy_is_not_broken() -> None:
+    machine = Machine(missing_packages=frozenset(EXTRA_OF_PACKAGE))
+    for width in range(72, 100):
+        text = doctor(machine=machine).text(width)
+        assert text.count("`") == 2 * len(re.findall("`[^`\n]+`", text)) > 0
+
+
+def test_absent_facts_of_linux_are_none() -> None:
+    linux = Linux(modules={"tcp_bbr": LOADABLE})
+    assert "congestion controls  none; loadable: bbr\n" in str(doctor(machine=Machine(linux=linux)))
+    assert "user-mode Linux" not in str(doctor(machine=MAC))
 
 
 def paths(value: Any, at: str = "") -> Iterator[str]:

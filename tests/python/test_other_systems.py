@@ -256,6 +256,16 @@ def test_every_command_that_needs_linux_exists() -> None:
     assert {*linux_only.COMMANDS} <= {*COMMANDS, *GROUPS}
 
 
+def test_the_install_guide_agrees_with_the_errors() -> None:
+    guide = (Path(__file__).parents[2] / "docs/guide/install.md").read_text("utf-8")
+    rows = [line.split("|") for line in guide.splitlines() if line.startswith("| `")]
+    commands = {
+        row[4].strip(): set(re.findall("`([a-z]+)`", row[1])) for row in rows if len(row) == 6
+    }
+    assert {f"lasthop {name}" for name in commands["no"]} == {*linux_only.COMMANDS_IN_THE_PATH}
+    assert commands["no"] | commands["in WSL 2"] - {"compare"} == {*linux_only.COMMANDS}
+
+
 GUARDED = {
     "doctor.probe: os.geteuid",
     "doctor.probe: os.uname",
