@@ -52,6 +52,11 @@ def lacking_modules(*names: str) -> Machine:
     return on_linux(modules=dict.fromkeys(names, MISSING))
 
 
+def without_part(name: str) -> Machine:
+    """Return a machine with a build that lacks a part."""
+    return Machine(left_out={name: REFUSED})
+
+
 USER = on_linux(
     is_root=False, missing_capability="CAP_NET_ADMIN", network_namespaces_refusal=REFUSED
 )
@@ -60,14 +65,7 @@ NO_REPORT = Machine(report_refusal=REFUSED)
 
 CASES: Mapping[str, tuple[Machine, str, str, str | None, str, str]] = {
     # name: machine, command, state, part, kind, part of the reason
-    "gateway on macOS": (
-        MAC,
-        "gateway up",
-        FAILS,
-        None,
-        "system",
-        "`lasthop gateway` needs Linux",
-    ),
+    "gateway on macOS": (MAC, "gateway up", FAILS, None, "system", "`lasthop gateway` needs Linux"),
     "relay on macOS": (MAC, "relay serve", FAILS, None, "system", "`lasthop relay` needs Linux"),
     "queue on macOS": (MAC, "queue run", FAILS, None, "system", "`lasthop queue` needs Linux"),
     "congestion load on macOS": (MAC, "congestion load", FAILS, None, "system", "needs Linux"),
@@ -80,46 +78,18 @@ CASES: Mapping[str, tuple[Machine, str, str, str | None, str, str]] = {
         "system",
         "`lasthop kernel` needs Linux",
     ),
-    "no emulator": (
-        Machine(left_out={"emulator": REFUSED}),
-        "emulate",
-        PARTLY,
-        "real time",
-        "build",
-        "refused",
-    ),
+    "no emulator": (without_part("emulator"), "emulate", PARTLY, "real time", "build", "refused"),
     "kernel build without emulator": (
-        Machine(left_out={"emulator": REFUSED}),
+        without_part("emulator"),
         "kernel build",
         FAILS,
         None,
         "build",
         "refused",
     ),
-    "no gateway": (
-        Machine(left_out={"gateway": REFUSED}),
-        "gateway plan",
-        FAILS,
-        None,
-        "build",
-        "ref",
-    ),
-    "no queue": (
-        Machine(left_out={"queue": REFUSED}),
-        "queue plan",
-        FAILS,
-        None,
-        "build",
-        "refused",
-    ),
-    "no relay": (
-        Machine(left_out={"relay": REFUSED}),
-        "relay key",
-        FAILS,
-        None,
-        "build",
-        "refused",
-    ),
+    "no gateway": (without_part("gateway"), "gateway plan", FAILS, None, "build", "ref"),
+    "no queue": (without_part("queue"), "queue plan", FAILS, None, "build", "refused"),
+    "no relay": (without_part("relay"), "relay key", FAILS, None, "build", "refused"),
     "gateway up without root": (USER, "gateway up", FAILS, None, "rights", "has no CAP_NET_ADMIN"),
     "queue check without root": (
         USER,
