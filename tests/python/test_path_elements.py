@@ -30,6 +30,8 @@ TCP = {
 }
 UDP = {"packet": "500 B"}
 OFFERED = "2 Mbps"
+APPLICATION = {"on": "200 ms", "off": "20 ms", "after_idle": "linux"}
+"""An application that writes to TCP as fast as the path permits, with short pauses."""
 
 # ---------------------------------------------------------------------------------------- flows
 
@@ -64,7 +66,7 @@ def words(table: str, key: str) -> list[str]:
 
 
 STATION_FLOWS: Mapping[str, Callable[[], Iterator[tuple[Tree, bool, bool]]]] = {
-    "connections": lambda: iter([({}, True, False)]),
+    "connections": lambda: iter([({}, True, False), (APPLICATION, True, False)]),
     "datagrams": lambda: (
         (
             {"arrivals": word} | ({} if word == "greedy" else {"rate": OFFERED}),
@@ -120,6 +122,7 @@ def wired_kinds() -> Iterator[Kind]:
     }
     assert carriers == set(WIRED_FLOWS)
     yield Kind("wires", "flow", "{}", acks=True)
+    yield Kind("wires", "flow", json.dumps(APPLICATION), acks=True)
     for carrier in sorted(carriers):
         for tree, acks in WIRED_FLOWS[carrier]():
             kind = Kind("wires", "flow", json.dumps(tree), acks=acks, has_call="call" in tree)
@@ -130,7 +133,8 @@ def wired_kinds() -> Iterator[Kind]:
 
 def air_kinds() -> Iterator[Kind]:
     for kind in wired_kinds():
-        if "web" not in kind.tree and not kind.has_call:  # not supported over the air
+        # not supported over the air
+        if "web" not in kind.tree and "on" not in kind.tree and not kind.has_call:
             yield replace(kind, place="air")
     assert "greedy" in DEFS["source"]["properties"]["rate"]["pattern"]
     yield Kind("air", "flow", json.dumps({"udp": {"rate": "greedy"}}), greedy=True)
@@ -401,7 +405,7 @@ OTHERS: Mapping[str, str] = {
         coding durations eifs edca rts_longer_than beacon_interval power_save_queue queue node
         ap""",
     "flow": """from to count route weight marginal_utility access_spread rtt_spread start_spread
-        start stop""",
+        start stop rate size every on off arrivals""",
     "dumbbell": "flows access_spread rtt_spread start_spread",
     "parking_lot": "hops flows cross rate_spread access_spread rtt_spread start_spread",
     "csma.link": "disturbs r from to",

@@ -59,6 +59,9 @@ OF_DATAGRAMS = (DELAY_P99, DELAY, LOST)
 OF_REPORTS = COLUMNS["reports"]
 """Columns for sensors."""
 
+OF_CHUNKS = COLUMNS["chunks"]
+"""Columns for applications that write chunks."""
+
 OF_TRANSFERS = tuple(
     column
     for column in COLUMNS["classes"]
@@ -74,7 +77,13 @@ OF_TRANSFERS = tuple(
 )
 """Columns for web connections and finite flows."""
 
-LATEST = ("one_way_delay_p99_s", "report_delay_p95_s", "completion_p95_s", "completion_s")
+LATEST = (
+    "one_way_delay_p99_s",
+    "report_delay_p95_s",
+    "chunk_completion_p95_s",
+    "completion_p95_s",
+    "completion_s",
+)
 """Quantities by which the rows are sorted; if an item has several, the largest counts."""
 
 WAITS = "waits in\n(share of delay)"
@@ -114,7 +123,7 @@ class DelayTable:
 
 @dataclass(frozen=True)
 class Delays:
-    """Calls, datagrams, sensors and transfers of a result, whose delay or loss matters.
+    """Calls, datagrams, sensors, chunks and transfers of a result, whose delay or loss matters.
 
     Attributes
     ----------
@@ -132,6 +141,10 @@ class Delays:
         Classes of web connections or of finite flows; if there are no classes, the flows.
     transfer_list : str
         Name of the list of the result that contains the transfers.
+    chunks : sequence of mappings
+        Classes of flows whose applications write chunks; if there are no classes, the flows.
+    chunk_list : str
+        Name of the list of the result that contains the chunks.
     """
 
     facts: CallFacts
@@ -141,6 +154,8 @@ class Delays:
     reports: Sequence[Item] = ()
     transfers: Sequence[Item] = ()
     transfer_list: str = "classes"
+    chunks: Sequence[Item] = ()
+    chunk_list: str = "flows"
 
     @classmethod
     def of(cls, answer: "Answer") -> "Delays":
@@ -172,6 +187,10 @@ class Delays:
             of_calls = {flows[name].get("class") for name in in_calls if name in flows}
             datagrams = [item for item in datagrams if item["name"] not in of_calls]
         ending = [list(_finite(summary.get(name, ()))) for name in ("classes", "flows")]
+        written = [
+            [item for item in summary.get(name, ()) if "chunks" in item]
+            for name in ("classes", "flows")
+        ]
         return cls(
             facts,
             flows,
@@ -180,6 +199,8 @@ class Delays:
             [item for item in flows.values() if "reports" in item],
             ending[0] or ending[1],
             "classes" if ending[0] else "flows",
+            written[0] or written[1],
+            "classes" if written[0] else "flows",
         )
 
     @property
@@ -188,18 +209,19 @@ class Delays:
         return self.facts.calls
 
     def __bool__(self) -> bool:
-        """Return whether the result has a call, datagrams, a sensor or a transfer."""
-        return bool(self.calls or self.datagrams or self.reports or self.transfers)
+        """Return whether the result has a call, datagrams, a sensor, chunks or a transfer."""
+        return bool(self.calls or self.datagrams or self.reports or self.chunks or self.transfers)
 
     def tables(self) -> Iterator[DelayTable]:
-        """Yield the tables of calls, datagrams, sensors and transfers; empty tables are left
-        out.
+        """Yield the tables of calls, datagrams, sensors, chunks and transfers; empty tables are
+        left out.
         """
         if self.calls:
             yield self._call_table()
         for title, list_name, items, columns in (
             ("delay and loss of datagrams", self.datagram_list, self.datagrams, OF_DATAGRAMS),
             ("sensors", "flows", self.reports, OF_REPORTS),
+            ("chunks", self.chunk_list, self.chunks, OF_CHUNKS),
             ("pages and transfers", self.transfer_list, self.transfers, OF_TRANSFERS),
         ):
             shown = [c for c in columns if any(c.says_something(item) for item in items)]

@@ -10,7 +10,7 @@ from lasthop.enforce.congestion import CONTROLS
 from lasthop.errors import UserError
 from lasthop.scenario.scenario import Scenario
 from lasthop.scenario.transports import Udp
-from lasthop.scenario.typed import CsmaScenario, Flow, SensorFlow, UdpFlow
+from lasthop.scenario.typed import CsmaScenario, Flow, SensorFlow, TcpFlow, UdpFlow
 from lasthop.scenario.typed import Scenario as Typed
 
 CONGESTION = {
@@ -114,6 +114,11 @@ def _refused_of(flow: Flow) -> Iterator[str]:
                 f"flow {flow.name}: reports of {carrier.payload_bytes} B: expected at least "
                 f"{MIN_REPORT} B"
             )
+    elif isinstance(flow, TcpFlow) and flow.is_paced:
+        yield (
+            f"flow {flow.name}: an application paces it (`rate`, `every` or `on`): emulations "
+            "support only TCP senders that always have data"
+        )
     elif carrier.congestion not in KNOWN:
         known = ", ".join(KNOWN)
         yield f"flow {flow.name}: congestion {carrier.congestion}: expected one of {known}"

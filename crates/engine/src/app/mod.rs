@@ -1,4 +1,5 @@
-//! Traffic sources: UDP, calls, sensors and web. Bulk TCP needs no source.
+//! Traffic sources: UDP, calls, sensors, web, and applications that write to a TCP connection at
+//! their own times. Bulk TCP needs no source.
 
 pub mod call;
 mod flow;
@@ -6,9 +7,12 @@ pub mod sensor;
 mod settings;
 pub mod udp;
 pub mod web;
+mod write_settings;
+pub mod writes;
 
 pub use flow::{Ends, Flow};
 pub use settings::{
     Arrivals, Carrier, Datagrams, Gaps, ReportSettings, SensorSettings, SourceRate, Transport,
     UdpSettings, WebArrivals, WebSettings, WiredDatagrams,
 };
+pub use write_settings::{Periods, WriteKeys, WriteSettings};

@@ -34,6 +34,7 @@ mod sharing;
 mod stations;
 mod tcp_defaults;
 mod wired;
+mod writes;
 
 #[cfg(test)]
 mod tests;

@@ -1,5 +1,6 @@
 //! Extensions that are independent of the congestion control: HyStart++ in the first slow start,
-//! byte counting, and the reduction of the window by marks (ABE, `abe.rs`).
+//! byte counting, the reduction of the window by marks (ABE, `abe.rs`), and the validation of the
+//! window (`tcp/validation.rs`).
 //!
 //! Reference: RFC 3465 (appropriate byte counting). In congestion avoidance Reno's window grows by
 //! one packet when a whole window of segments is acknowledged, as in Linux's `tcp_cong_avoid_ai`.
@@ -17,6 +18,7 @@ use super::control::NewAck;
 use super::hystart::HyStart;
 use super::window::Window;
 use crate::tcp::TcpSettings;
+use crate::tcp::validation::Validation;
 
 #[derive(Clone, Debug)]
 pub(super) struct Extras {
@@ -25,6 +27,8 @@ pub(super) struct Extras {
     count: Count,
     /// Reduction of the window by marks; `None` if they reduce it as losses do.
     abe: Option<Abe>,
+    /// Validation of the window; `None` if the window is kept after idle time.
+    pub(super) validation: Option<Validation>,
 }
 
 /// The unit in which the growth of the window is counted.
@@ -58,6 +62,11 @@ impl Extras {
             hystart: settings.hystart.then(HyStart::new),
             count: Count::new(settings),
             abe: settings.abe.then(|| Abe::of(settings.congestion)).flatten(),
+            validation: match settings.congestion {
+                // BBR has a rule of its own for the restart after idle time
+                CongestionAlgorithm::Bbr => None,
+                _ => Validation::new(settings.after_idle, settings.initial_cwnd_packets),
+            },
         }
         .if_any()
     }
@@ -88,8 +97,11 @@ impl Extras {
     }
 
     fn if_any(self) -> Option<Box<Extras>> {
-        let has_any = self.hystart.is_some() || self.count != Count::Ack || self.abe.is_some();
-        has_any.then(|| self.into())
+        let is_needed = self.hystart.is_some()
+            || self.count != Count::Ack
+            || self.abe.is_some()
+            || self.validation.is_some();
+        is_needed.then(|| self.into())
     }
 }
 

@@ -89,7 +89,7 @@ fn a_paced_application_leaves_bbr_in_startup() {
     let (mut next, mut now) = (0, Time::ZERO);
     for burst in 0..100 {
         now = Time(burst * 40 * MS);
-        sender.supply(10);
+        sender.supply(now, 10);
         let mut last = None;
         loop {
             while let Some(segment) = sender.next_segment(now) {
