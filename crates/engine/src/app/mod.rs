@@ -1,7 +1,8 @@
-//! Traffic sources: UDP, calls, sensors and web. Bulk TCP needs no source.
+//! Traffic sources: UDP, calls, sensors, pings and web. Bulk TCP needs no source.
 
 pub mod call;
 mod flow;
+pub mod ping;
 pub mod sensor;
 mod settings;
 pub mod udp;

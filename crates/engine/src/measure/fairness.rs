@@ -4,7 +4,8 @@
 //!
 //! The demand of a flow is met if it has a given sending rate, at most 1 % of its datagrams are
 //! lost, and its datagrams do not accumulate in queues. The demand of a TCP connection or a greedy
-//! source is never met. Flows that carry reports of sensors are excluded, too.
+//! source is never met. Flows that carry reports of sensors are excluded, too, and so are
+//! pings, which measure the network and do not compete.
 //!
 //! A datagram is counted when its fate (arrived or lost) is known, as in all probabilities
 //! ([`super::fates`]). A call with a long delay has many datagrams in flight at the end of the
@@ -32,7 +33,8 @@ const PILE: f64 = 1.5;
 pub(super) fn competes(flow: &Flow, start: &FlowCounters, end: &FlowCounters, life: Span) -> bool {
     let has_rate =
         matches!(&flow.transport, Transport::Udp(udp) if udp.arrivals != Arrivals::Greedy);
-    flow.reports.is_none() && !(has_rate && is_met(start, end, life))
+    let is_ping = matches!(flow.transport, Transport::Ping(_));
+    !is_ping && flow.reports.is_none() && !(has_rate && is_met(start, end, life))
 }
 
 /// Returns whether the demand of a UDP source is met. If the source has sent datagrams and the fate

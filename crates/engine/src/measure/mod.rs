@@ -17,6 +17,7 @@ mod item;
 mod marks;
 mod network;
 mod period;
+mod pings;
 mod sharing;
 mod snapshot;
 pub(crate) mod tails;

@@ -103,6 +103,12 @@ impl Addresses {
                 let payload = usize::from(packet.bytes).saturating_sub(header);
                 flow.udp(out, options(header, IP_HEADER + UDP_HEADER), payload);
             }
+            (Transport::Ping(_), _) => {
+                let kind = if packet.is_data() { ECHO_REQUEST } else { ECHO_REPLY };
+                let ends = flow.ends(packet.is_data()).map(|(address, _)| address);
+                let (identifier, number) = (flow.station_port, packet.number as u16);
+                echo(out, kind, ends, identifier, number, packet.bytes);
+            }
             (Transport::Web(_), _) => unreachable!("web traffic is between wired nodes"),
         }
     }

@@ -5,6 +5,7 @@ use super::csma;
 use super::flow_keys::StationFlow;
 use super::flow_tables::{CONNECTIONS, DATAGRAMS, REPORTS, made};
 use super::model::*;
+use super::pings;
 use super::root::{Root, RootKeys, StationTable};
 use super::sharing;
 use super::stations::{self, made_stations, shapes};
@@ -20,7 +21,7 @@ use crate::notation::setting::{FileTable, KeyOf, keys};
 use crate::notation::units::{self, TIME};
 
 /// Largest MSDU, LLC/SNAP header included (IEEE 802.11-2016, 9.2.4.7). [bytes]
-const LARGEST_MSDU: u32 = 2_304;
+pub(super) const LARGEST_MSDU: u32 = 2_304;
 
 /// Maximum rate of datagrams of a source. [1/s]
 pub(super) const MAX_DATAGRAMS: u64 = 1_000_000;
@@ -79,6 +80,10 @@ pub(super) fn check(root: &Section, problems: &mut Problems) {
         if let Some(call) = station.inside(StationTable::call) {
             check_lifetime(call, problems);
             check_call(call, problems);
+        }
+        if let Some(ping) = station.inside(StationTable::ping) {
+            check_lifetime(ping, problems);
+            pings::check_in_cell(root, cell, ping, problems);
         }
         for (reports, _) in made(station, REPORTS) {
             check_lifetime(reports, problems);
@@ -140,6 +145,12 @@ fn check_wired_flows(root: &Section, problems: &mut Problems) {
             TcpSettings::check(Layers(&[flow, tcp]), problems);
         }
         check_web(flow, problems);
+        if let Some(ping) = flow.inside(FlowTable::ping) {
+            pings::check(root, ping, problems);
+            pings::check_wired(flow, problems);
+            refuse_tcp(flow, "ping", problems);
+            continue;
+        }
         if let Some(call) = flow.inside(FlowTable::call) {
             check_wired_call(flow, call, problems);
             continue;

@@ -2,6 +2,7 @@
 
 use super::flow_counters::FlowCounters;
 use super::web::Web;
+use crate::app::ping::Pinger;
 use crate::app::sensor::Reports;
 use crate::app::udp::UdpSource;
 use crate::app::web::WebSource;
@@ -22,6 +23,8 @@ pub(crate) enum Endpoints {
     Udp(Box<(UdpSource, Histogram)>),
     /// Pings with which the bottleneck measures the round-trip time to a station.
     Ping,
+    /// Pings of a flow of the scenario.
+    Pinger(Box<Pinger>),
     /// Web source with this number. Its connections use other flows.
     Web(u32),
     /// External hosts, whose packets are created outside the simulation ([`super::hosts`]).
@@ -108,6 +111,9 @@ impl FlowState {
                     endpoints: Endpoints::Web(webs.len() as u32 - 1),
                     ..FlowState::bare()
                 }
+            }
+            Transport::Ping(ping) => {
+                FlowState::pinger(ping, streams.stream(&format!("{}/pings", flow.name)))
             }
         };
         FlowState {
@@ -303,7 +309,11 @@ impl FlowState {
     pub(crate) fn sender(&self) -> Option<&Sender> {
         match &self.endpoints {
             Endpoints::Tcp(tcp) => Some(&tcp.0),
-            Endpoints::Udp(_) | Endpoints::Ping | Endpoints::Web(_) | Endpoints::Hosts => None,
+            Endpoints::Udp(_)
+            | Endpoints::Ping
+            | Endpoints::Pinger(_)
+            | Endpoints::Web(_)
+            | Endpoints::Hosts => None,
         }
     }
 
@@ -312,7 +322,11 @@ impl FlowState {
     pub(crate) fn delays(&self) -> Option<&Histogram> {
         match &self.endpoints {
             Endpoints::Udp(udp) => Some(&udp.1),
-            Endpoints::Tcp(_) | Endpoints::Ping | Endpoints::Web(_) | Endpoints::Hosts => None,
+            Endpoints::Tcp(_)
+            | Endpoints::Ping
+            | Endpoints::Pinger(_)
+            | Endpoints::Web(_)
+            | Endpoints::Hosts => None,
         }
     }
 

@@ -9,6 +9,7 @@
 //! | reaction of an endpoint to a packet, a timer, a start or a stop | this module |
 //! | ACKs with a processing time, replies to pings | [`super::acks`] |
 //! | reports of sensors | [`super::reports`] |
+//! | pings of flows | [`super::pinger`] |
 //! | greedy sources | [`super::filling`] |
 //! | connections of web sources | [`super::connections`] |
 //! | lookahead of packets and endpoints | [`super::lookahead`] |
@@ -111,6 +112,7 @@ impl Network {
                 flow.take_datagram(now, packet);
                 Delivery::Consumed
             }
+            (Endpoints::Pinger(_), _) => flow.take_echo(now, packet),
             (Endpoints::Ping, PacketKind::Ack) => {
                 flow.counters.acks_arrived += 1;
                 Delivery::PingReply
@@ -197,6 +199,7 @@ impl Network {
                 Wants::Packet(self.flows.states[index].datagram(now, index as u32, number))
             }
             &mut Endpoints::Web(web) => self.arrive_at_web(now, index, web),
+            Endpoints::Pinger(_) => self.send_echo(now, index),
             Endpoints::Ping | Endpoints::Hosts => Wants::Nothing,
         }
     }
@@ -218,6 +221,12 @@ impl Network {
                 }
                 sources.source.open(now);
                 self.arrive_at_web(now, index, web)
+            }
+            Endpoints::Pinger(pinger) => {
+                pinger.open(now);
+                let due = pinger.deadline();
+                self.set_timer(index, due);
+                Wants::Nothing
             }
             Endpoints::Tcp(tcp) => {
                 tcp.0.open();
@@ -253,6 +262,10 @@ impl Network {
                 flow.note_limit(now);
             }
             Endpoints::Web(web) => self.flows.webs.sources[*web as usize].source.close(),
+            Endpoints::Pinger(pinger) => {
+                pinger.close();
+                flow.ended_at = now;
+            }
             Endpoints::Udp(udp) => {
                 flow.ended_at = now;
                 if udp.0.is_greedy() {
