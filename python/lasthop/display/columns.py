@@ -70,6 +70,13 @@ DELAY_P99 = Column("one_way_delay_p99_s", "99 % within", "ms", 1e3)
 COMPLETION = Column("completion_s", "mean completion", "s")
 LOSS = Column("loss_probability", "loss", "%", 100)
 
+RTTS = (
+    Column("rtt_s", "RTT", "ms", 1e3),
+    Column("rtt_p50_s", "median", "ms", 1e3),
+    Column("rtt_p95_s", "95th percentile", "ms", 1e3),
+    Column("rtt_p99_s", "99th percentile", "ms", 1e3),
+)
+
 COLUMNS: dict[str, tuple[Column, ...]] = {
     "stations": (
         GOODPUT,
@@ -88,9 +95,7 @@ COLUMNS: dict[str, tuple[Column, ...]] = {
     "aps": (QUEUE, COLLISIONS, DISCARDS, MPDUS, REORDERING),
     "flows": (
         GOODPUT,
-        Column("rtt_s", "RTT", "ms", 1e3),
-        Column("rtt_p95_s", "95th percentile", "ms", 1e3),
-        Column("rtt_p99_s", "99th percentile", "ms", 1e3),
+        *RTTS,
         DELAY,
         DELAY_P99,
         Column("cwnd_packets", "cwnd", "packets"),
@@ -135,7 +140,7 @@ COLUMNS: dict[str, tuple[Column, ...]] = {
         Column("jain", "Jain's index"),
         Column("synchronisation", "window correlation"),
         Column("starved_flows", "starved", "flows"),
-        Column("rtt_s", "RTT", "ms", 1e3),
+        *RTTS,
         DELAY,
         DELAY_P99,
         LOSS,

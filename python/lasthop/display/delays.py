@@ -1,6 +1,6 @@
 """Delays and losses of a result, which are shown before all other quantities.
 
-Delays and losses are shown if the scenario has paced datagrams, sensors, web pages or finite
+Delays and losses are shown if the scenario has paced datagrams, sensors, pings, web pages or finite
 transfers.
 """
 
@@ -24,6 +24,7 @@ from lasthop.display.columns import (
     COLUMNS,
     DELAY,
     DELAY_P99,
+    RTTS,
     TITLES,
     Column,
     called,
@@ -59,6 +60,9 @@ OF_DATAGRAMS = (DELAY_P99, DELAY, LOST)
 OF_REPORTS = COLUMNS["reports"]
 """Columns for sensors."""
 
+OF_PINGS = (*RTTS, LOST)
+"""Columns for pings."""
+
 OF_TRANSFERS = tuple(
     column
     for column in COLUMNS["classes"]
@@ -74,7 +78,7 @@ OF_TRANSFERS = tuple(
 )
 """Columns for web connections and finite flows."""
 
-LATEST = ("one_way_delay_p99_s", "report_delay_p95_s", "completion_p95_s", "completion_s")
+LATEST = ("one_way_delay_p99_s", "rtt_p99_s", "report_delay_p95_s", "completion_p95_s", "completion_s")
 """Quantities by which the rows are sorted; if an item has several, the largest counts."""
 
 WAITS = "waits in\n(share of delay)"
@@ -114,7 +118,7 @@ class DelayTable:
 
 @dataclass(frozen=True)
 class Delays:
-    """Calls, datagrams, sensors and transfers of a result, whose delay or loss matters.
+    """Calls, datagrams, sensors, pings and transfers of a result, whose delay or loss matters.
 
     Attributes
     ----------
@@ -128,6 +132,8 @@ class Delays:
         Name of the list of the result that contains the datagram flows.
     reports : sequence of mappings
         Flows of sensors.
+    pings : sequence of mappings
+        Flows of pings.
     transfers : sequence of mappings
         Classes of web connections or of finite flows; if there are no classes, the flows.
     transfer_list : str
@@ -141,6 +147,7 @@ class Delays:
     reports: Sequence[Item] = ()
     transfers: Sequence[Item] = ()
     transfer_list: str = "classes"
+    pings: Sequence[Item] = ()
 
     @classmethod
     def of(cls, answer: "Answer") -> "Delays":
@@ -180,6 +187,7 @@ class Delays:
             [item for item in flows.values() if "reports" in item],
             ending[0] or ending[1],
             "classes" if ending[0] else "flows",
+            [item for item in flows.values() if "rtt_p50_s" in item],
         )
 
     @property
@@ -188,18 +196,20 @@ class Delays:
         return self.facts.calls
 
     def __bool__(self) -> bool:
-        """Return whether the result has a call, datagrams, a sensor or a transfer."""
-        return bool(self.calls or self.datagrams or self.reports or self.transfers)
+        """Return whether the result has a call, datagrams, a sensor, pings or a transfer."""
+        known = (self.calls, self.datagrams, self.reports, self.pings, self.transfers)
+        return any(map(bool, known))
 
     def tables(self) -> Iterator[DelayTable]:
-        """Yield the tables of calls, datagrams, sensors and transfers; empty tables are left
-        out.
+        """Yield the tables of calls, datagrams, sensors, pings and transfers; empty tables are
+        left out.
         """
         if self.calls:
             yield self._call_table()
         for title, list_name, items, columns in (
             ("delay and loss of datagrams", self.datagram_list, self.datagrams, OF_DATAGRAMS),
             ("sensors", "flows", self.reports, OF_REPORTS),
+            ("pings", "flows", self.pings, OF_PINGS),
             ("pages and transfers", self.transfer_list, self.transfers, OF_TRANSFERS),
         ):
             shown = [c for c in columns if any(c.says_something(item) for item in items)]

@@ -34,6 +34,9 @@ quantities. The picture shows the first group whose first quantity exists.
 DELAY = "one_way_delay_p99_s"
 """Quantity for the delay of datagrams."""
 
+MEDIAN = "rtt_p50_s"
+"""Quantity that only pings have."""
+
 SMALL_PART = 0.01
 """Fraction of the largest value that an item must reach at some grid point to be drawn. [-]"""
 
@@ -243,7 +246,7 @@ def delay_quantities(sweep: "Sweep") -> list[Quantity]:
     """Return the delays and losses to draw, by the kind of delay-sensitive traffic at the first
     point.
 
-    The kind is datagrams if there are any, else sensor reports, else transfers.
+    The kind is datagrams if there are any, else sensor reports, else pings, else transfers.
     """
     point = sweep.points[0]
     delays = Delays.of_summary(point.summary, point.scenario)
@@ -259,6 +262,12 @@ def delay_quantities(sweep: "Sweep") -> list[Quantity]:
         results = [
             Quantity("flows", delay, "95 % of reports\nwithin [ms]", 1e3, delay),
             Quantity("flows", delivery, "reports in time [%]", 100, delivery),
+        ]
+    elif delays.pings:
+        p99 = "rtt_p99_s"
+        results = [
+            Quantity("flows", p99, "99 % of replies\nwithin [ms]", 1e3, MEDIAN),
+            Quantity("flows", "loss_probability", "lost pings [%]", 100, MEDIAN),
         ]
     else:
         labels = {
