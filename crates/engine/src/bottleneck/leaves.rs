@@ -28,7 +28,7 @@ impl BottleneckSettings {
             },
             (Ends::Station { .. }, Transport::Tcp(_) | Transport::Web(_) | Transport::Ping(_)) => {
                 true
-            },
+            }
         }
     }
 }

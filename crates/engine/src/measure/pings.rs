@@ -43,12 +43,7 @@ pub(super) fn rtts_of_pings(world: &World<'_>, flows: impl Iterator<Item = usize
 }
 
 /// Returns all pings of these flows between `from` and `to`, as one tally.
-fn tally_of(
-    world: &World<'_>,
-    flows: impl Iterator<Item = usize>,
-    from: Time,
-    to: Time,
-) -> Tally {
+fn tally_of(world: &World<'_>, flows: impl Iterator<Item = usize>, from: Time, to: Time) -> Tally {
     let mut tally = Tally::default();
     for flow in flows {
         if let Endpoints::Pinger(pinger) = world.flows().states()[flow].endpoints() {

@@ -104,7 +104,11 @@ impl Addresses {
                 flow.udp(out, options(header, IP_HEADER + UDP_HEADER), payload);
             }
             (Transport::Ping(_), _) => {
-                let kind = if packet.is_data() { ECHO_REQUEST } else { ECHO_REPLY };
+                let kind = if packet.is_data() {
+                    ECHO_REQUEST
+                } else {
+                    ECHO_REPLY
+                };
                 let ends = flow.ends(packet.is_data()).map(|(address, _)| address);
                 let (identifier, number) = (flow.station_port, packet.number as u16);
                 echo(out, kind, ends, identifier, number, packet.bytes);

@@ -248,11 +248,7 @@ struct Carried {
 }
 
 /// Returns the flows between one pair of hosts of a class: several for a call, otherwise one.
-fn carried(
-    root: &Section,
-    own: Option<&Section>,
-    duration: Span,
-) -> Result<Vec<Carried>, Refused> {
+fn carried(root: &Section, own: Option<&Section>, duration: Span) -> Result<Vec<Carried>, Refused> {
     if let Some(ping) = own.and_then(|own| own.inside(FlowTable::ping)) {
         let ping = PingSettings::of(PingKeys::read(&Layers(&[ping]))?, duration);
         let (transport, part) = (Transport::Ping(ping), None);
@@ -493,7 +489,9 @@ fn jitter(
     let tcp = match transport {
         Transport::Tcp(tcp) => tcp.clone(),
         Transport::Web(web) => web.tcp.clone(),
-        Transport::Udp(_) | Transport::Ping(_) => TcpSettings::read(&Layers(root.inside(RootKeys::tcp).as_slice()))?,
+        Transport::Udp(_) | Transport::Ping(_) => {
+            TcpSettings::read(&Layers(root.inside(RootKeys::tcp).as_slice()))?
+        }
     };
     let bytes = u64::from(tcp.mss_bytes + tcp.header_bytes);
     Ok(Span::to_send(bytes, rate_bps))

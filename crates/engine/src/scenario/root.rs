@@ -1,6 +1,8 @@
 //! The keys of a scenario file and of its stations.
 
-use super::flow_keys::{Connections, DatagramFlow, SensorFlow, StationCall, StationPing, StationTcp};
+use super::flow_keys::{
+    Connections, DatagramFlow, SensorFlow, StationCall, StationPing, StationTcp,
+};
 use super::record::Record;
 use super::wired::{Dumbbell, FlowTable, ParkingLot};
 use crate::app::call::CallKeys;
