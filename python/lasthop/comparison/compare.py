@@ -28,7 +28,7 @@ from lasthop.prediction.predict import predict
 from lasthop.prediction.prediction import Prediction
 from lasthop.progress.cost_limits import MAX_MEMORY_BYTES, MAX_TIME_S
 from lasthop.scenario.scenario import Scenario, ScenarioLike
-from lasthop.scenario.typed import CsmaScenario
+from lasthop.scenario.typed import CsmaScenario, PingFlow
 from lasthop.simulation.result import Result
 from lasthop.simulation.simulate import ProgressCallback, replaced, simulate, thread_count
 
@@ -66,6 +66,9 @@ OF_MEASURED = (
     "retransmissions",
 )
 """Quantities of flows that measurements may contain."""
+
+OF_PINGS = ("rtt_s", "rtt_p50_s", "rtt_p95_s", "rtt_p99_s", "loss_probability")
+"""Quantities of flows of pings."""
 
 OF_QDISCS = (*OF_LINKS[:1], *OF_LINKS[2:], "drop_probability")
 """Quantities of queues that measurements of qdiscs may contain."""
@@ -324,6 +327,7 @@ class Comparison(Shown):
         }
         if isinstance(self.scenario.typed, CsmaScenario):
             always["flows"] = OF_USERS
+        pings = {flow.name for flow in self.scenario.typed.flows if isinstance(flow, PingFlow)}
         with_nodes = self.shown_with_nodes
         for list_name in LISTS:
             if list_name == "stability":
@@ -339,13 +343,17 @@ class Comparison(Shown):
                 [*theirs.values()],
                 [*ours.values()],
             )
+            of_pings: Sequence[str] = ()
             if list_name == "flows":
                 shown += of_measured(result, shown, OF_MEASURED)
+                of_pings = [each for each in OF_PINGS if each not in shown] if pings else ()
             if list_name == "queues":
                 qdiscs = {name: result[name] for name in self._qdiscs}
                 shown += of_measured(qdiscs, shown, OF_QDISCS)
-            for quantity in shown:
+            for quantity in (*shown, *of_pings):
                 for name in ours:
+                    if quantity in of_pings and name not in pings:
+                        continue
                     known = theirs.get(name, {})
                     if list_name == "queues" and name in self._qdiscs:
                         known = {**result[name], **known}

@@ -78,7 +78,13 @@ OF_TRANSFERS = tuple(
 )
 """Columns for web connections and finite flows."""
 
-LATEST = ("one_way_delay_p99_s", "rtt_p99_s", "report_delay_p95_s", "completion_p95_s", "completion_s")
+LATEST = (
+    "one_way_delay_p99_s",
+    "rtt_p99_s",
+    "report_delay_p95_s",
+    "completion_p95_s",
+    "completion_s",
+)
 """Quantities by which the rows are sorted; if an item has several, the largest counts."""
 
 WAITS = "waits in\n(share of delay)"

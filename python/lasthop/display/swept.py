@@ -5,7 +5,14 @@ from typing import TYPE_CHECKING, Any
 
 from lasthop.answers.calls import GOOD
 from lasthop.display.columns import Column
-from lasthop.display.delays import LOST, OF_DATAGRAMS, OF_PINGS, OF_REPORTS, Delays, completion_columns
+from lasthop.display.delays import (
+    LOST,
+    OF_DATAGRAMS,
+    OF_PINGS,
+    OF_REPORTS,
+    Delays,
+    completion_columns,
+)
 
 if TYPE_CHECKING:
     from lasthop.sweep import Point

@@ -28,11 +28,11 @@ def left_out(scenario: Scenario) -> tuple[Scenario, list[str]]:
 
 
 def _without(scenario: Scenario) -> Scenario:
-    values = {each.name: getattr(scenario, each.name) for each in fields(scenario)}  # type: ignore[arg-type]
+    values = {each.name: getattr(scenario, each.name) for each in fields(scenario)}
     values["flows"] = without_pings(scenario.flows)
     if isinstance(scenario, CellScenario) and scenario.cell.vbs_classes:
         kept = {flow.name for flow in values["flows"]}
-        cell = {each.name: getattr(scenario.cell, each.name) for each in fields(scenario.cell)}  # type: ignore[arg-type]
+        cell = {each.name: getattr(scenario.cell, each.name) for each in fields(scenario.cell)}
         cell["vbs_classes"] = tuple(
             VbsClass(
                 name=each.name,
