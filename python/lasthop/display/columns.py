@@ -70,9 +70,12 @@ DELAY_P99 = Column("one_way_delay_p99_s", "99 % within", "ms", 1e3)
 COMPLETION = Column("completion_s", "mean completion", "s")
 LOSS = Column("loss_probability", "loss", "%", 100)
 
+MEDIAN = "rtt_p50_s"
+"""Quantity that only pings have."""
+
 RTTS = (
     Column("rtt_s", "RTT", "ms", 1e3),
-    Column("rtt_p50_s", "median", "ms", 1e3),
+    Column(MEDIAN, "median", "ms", 1e3),
     Column("rtt_p95_s", "95th percentile", "ms", 1e3),
     Column("rtt_p99_s", "99th percentile", "ms", 1e3),
 )
@@ -222,6 +225,8 @@ def printed(summary: Mapping[str, Any], list_name: str) -> list[Mapping[str, Any
         return [item for item in items if "occupancy_max_packets" in item]
     if list_name == "classes":
         return [without_rates(item) for item in items]
+    if list_name == "flows":  # Pings have a table of their own.
+        return [item for item in items if MEDIAN not in item]
     return items
 
 

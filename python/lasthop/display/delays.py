@@ -24,6 +24,7 @@ from lasthop.display.columns import (
     COLUMNS,
     DELAY,
     DELAY_P99,
+    MEDIAN,
     RTTS,
     TITLES,
     Column,
@@ -193,7 +194,7 @@ class Delays:
             [item for item in flows.values() if "reports" in item],
             ending[0] or ending[1],
             "classes" if ending[0] else "flows",
-            [item for item in flows.values() if "rtt_p50_s" in item],
+            [item for item in flows.values() if MEDIAN in item],
         )
 
     @property

@@ -36,8 +36,8 @@ def measurements(scenario: Scenario, files: Files | Measured) -> Measured | None
     scenario : Scenario
         Scenario of the flows.
     files : file, sequence of files or pairs, mapping, or Measured
-        Files of flent, iperf3, ping or irtt, or results of lasthop; see `lasthop.compare`. Pipes are read
-        only once, so a `Measured` is returned unchanged.
+        Files of flent, iperf3, ping or irtt, or results of lasthop; see `lasthop.compare`. Pipes
+        are read only once, so a `Measured` is returned unchanged.
 
     Raises
     ------

@@ -23,8 +23,8 @@ REPLY = re.compile(
     r"(?P<time>[0-9.]+) ?(?P<unit>us|ms|s)\b(?P<rest>.*)$",
     re.MULTILINE,
 )
-"""Line of a reply, such as ``[1700000000.000000] 64 bytes from 10.0.0.1: icmp_seq=1 ttl=64 time=0.05
-ms``; the time in brackets is that of ``ping -D``."""
+"""Line of a reply, such as ``64 bytes from 10.0.0.1: icmp_seq=1 ttl=64 time=0.05 ms``. With
+``ping -D`` the line begins with a time in brackets."""
 COUNTS = re.compile(
     r"^(?P<sent>\d+) packets transmitted, (?P<arrived>\d+) (?:packets )?received", re.MULTILINE
 )
@@ -131,7 +131,8 @@ def read_irtt(file: Tree) -> Measurement:
 
 
 def _round_trips(trips: Iterable[Tree]) -> Iterable[float]:
-    """Yield the round-trip times of the requests that were not lost. irtt writes nanoseconds. [s]"""
+    """Yield the round-trip times of the requests that were not lost; irtt writes nanoseconds.
+    [s]"""
     for trip in trips:
         rtt_ns = trip.at("delay").at("rtt").number()
         if rtt_ns is not None and not trip.at("lost").text().startswith("true"):

@@ -72,7 +72,8 @@ def _measurement(path: Path, tree: Any) -> Measurement:
         raise UserError(f"{path}: a {kind} of lasthop; expected an emulation or a simulation")
     raise UserError(
         f"{path}: not a measurement: expected a file of flent (with the keys results and "
-        "x_values), of iperf3 --json (start and end), of ping or irtt -o, or a result of lasthop simulate or emulate"
+        "x_values), of iperf3 --json (start and end), of ping or irtt -o, or a result of lasthop "
+        "simulate or emulate"
     )
 
 

@@ -166,7 +166,8 @@ def ways(rows: Sequence[tuple[Sharer, Row]]) -> str:
 
 
 def asking(answer: "Answer") -> set[str]:
-    """Return the stations with flows other than sensor reports and pings; all stations if there are none."""
+    """Return the stations with flows other than sensor reports and pings; all stations if there
+    are none."""
     every = set(names_in(answer.contents, "stations"))
     if not answer.has_scenario:
         return every

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 from lasthop.answers.calls import DELAY_P99_S, FLOW_NAME, LOSS
 from lasthop.answers.items import SummaryItem, names_in, summary_items
 from lasthop.answers.quantities import LISTS, registry
-from lasthop.display.columns import COLUMNS
+from lasthop.display.columns import COLUMNS, MEDIAN
 from lasthop.display.delays import Delays, completion_columns
 from lasthop.errors import UserError, nearest
 from lasthop.plot.rows import Spread, spread
@@ -33,9 +33,6 @@ quantities. The picture shows the first group whose first quantity exists.
 
 DELAY = "one_way_delay_p99_s"
 """Quantity for the delay of datagrams."""
-
-MEDIAN = "rtt_p50_s"
-"""Quantity that only pings have."""
 
 SMALL_PART = 0.01
 """Fraction of the largest value that an item must reach at some grid point to be drawn. [-]"""
