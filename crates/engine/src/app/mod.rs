@@ -5,6 +5,7 @@ mod flow;
 pub mod ping;
 pub mod sensor;
 mod settings;
+pub mod tally;
 pub mod udp;
 pub mod web;
 

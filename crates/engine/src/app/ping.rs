@@ -11,7 +11,7 @@
 
 use serde_json::json;
 
-use super::sensor::Tally;
+use super::tally::Tally;
 use crate::kernel::streams::Stream;
 use crate::kernel::time::{Span, Time};
 use crate::notation::setting::{Json, MS, S, duration, size};

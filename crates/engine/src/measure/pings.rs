@@ -3,7 +3,7 @@
 
 use super::item::{Value, ratio};
 use super::period::Period;
-use crate::app::sensor::Tally;
+use crate::app::tally::Tally;
 use crate::histogram::Histogram;
 use crate::kernel::time::Time;
 use crate::quantities::{LOSS_PROBABILITY, RTT, RTT_P50, RTT_P95, RTT_P99};

@@ -21,7 +21,7 @@ use crate::notation::setting::{FileTable, KeyOf, keys};
 use crate::notation::units::{self, TIME};
 
 /// Largest MSDU, LLC/SNAP header included (IEEE 802.11-2016, 9.2.4.7). [bytes]
-pub(super) const LARGEST_MSDU: u32 = 2_304;
+const LARGEST_MSDU: u32 = 2_304;
 
 /// Maximum rate of datagrams of a source. [1/s]
 pub(super) const MAX_DATAGRAMS: u64 = 1_000_000;
@@ -83,7 +83,7 @@ pub(super) fn check(root: &Section, problems: &mut Problems) {
         }
         if let Some(ping) = station.inside(StationTable::ping) {
             check_lifetime(ping, problems);
-            pings::check_in_cell(root, cell, ping, problems);
+            pings::check_in_cell(root, cell, ping, LARGEST_MSDU, problems);
         }
         for (reports, _) in made(station, REPORTS) {
             check_lifetime(reports, problems);

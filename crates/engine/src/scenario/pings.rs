@@ -1,6 +1,5 @@
 //! Checks of tables with pings.
 
-use super::checks::LARGEST_MSDU;
 use super::model::*;
 use super::root::Root;
 use super::wired::FlowTable;
@@ -22,11 +21,13 @@ pub(super) fn check(root: &Section, ping: &Section, problems: &mut Problems) {
     }
 }
 
-/// Checks the pings of a station. Each packet must fit into one 802.11 frame.
+/// Checks the pings of a station. Each packet must fit into one 802.11 frame, which has room for
+/// `msdu_bytes` after the MAC header.
 pub(super) fn check_in_cell(
     root: &Section,
     cell: &Section,
     ping: &Section,
+    msdu_bytes: u32,
     problems: &mut Problems,
 ) {
     check(root, ping, problems);
@@ -34,11 +35,11 @@ pub(super) fn check_in_cell(
     let (Some(size), Some(llc_bytes)) = (size, cell.value(Cell::llc_bytes)) else {
         return;
     };
-    let room = LARGEST_MSDU.saturating_sub(HEADER_BYTES + llc_bytes);
+    let room = msdu_bytes.saturating_sub(HEADER_BYTES + llc_bytes);
     if size.value > room {
         let fault = format!(
             "with headers of {HEADER_BYTES} B and {llc_bytes} B is more than an 802.11 frame \
-             carries ({LARGEST_MSDU} B); expected at most {room} B"
+             carries ({msdu_bytes} B); expected at most {room} B"
         );
         size.refuse_value(fault, problems);
     }

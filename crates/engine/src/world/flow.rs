@@ -112,9 +112,7 @@ impl FlowState {
                     ..FlowState::bare()
                 }
             }
-            Transport::Ping(ping) => {
-                FlowState::pinger(ping, streams.stream(&format!("{}/pings", flow.name)))
-            }
+            Transport::Ping(ping) => FlowState::pinger(ping, &flow.name, streams),
         };
         FlowState {
             reporting: flow.reports.is_some(),
@@ -307,27 +305,19 @@ impl FlowState {
 
     /// Returns the sender of a TCP flow.
     pub(crate) fn sender(&self) -> Option<&Sender> {
-        match &self.endpoints {
-            Endpoints::Tcp(tcp) => Some(&tcp.0),
-            Endpoints::Udp(_)
-            | Endpoints::Ping
-            | Endpoints::Pinger(_)
-            | Endpoints::Web(_)
-            | Endpoints::Hosts => None,
-        }
+        let Endpoints::Tcp(tcp) = &self.endpoints else {
+            return None;
+        };
+        Some(&tcp.0)
     }
 
     /// Returns the one-way delays of datagrams that have arrived since the end of the warm-up, if
     /// the flow is a UDP flow.
     pub(crate) fn delays(&self) -> Option<&Histogram> {
-        match &self.endpoints {
-            Endpoints::Udp(udp) => Some(&udp.1),
-            Endpoints::Tcp(_)
-            | Endpoints::Ping
-            | Endpoints::Pinger(_)
-            | Endpoints::Web(_)
-            | Endpoints::Hosts => None,
-        }
+        let Endpoints::Udp(udp) = &self.endpoints else {
+            return None;
+        };
+        Some(&udp.1)
     }
 
     /// Returns the round-trip samples of a TCP flow since the end of the warm-up, if they are recorded.

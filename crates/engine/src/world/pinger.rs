@@ -5,13 +5,14 @@ use super::flow::{Endpoints, FlowState};
 use super::network::Network;
 use super::step::{Delivery, Wants};
 use crate::app::ping::{PingSettings, Pinger};
-use crate::kernel::streams::Stream;
+use crate::kernel::streams::Streams;
 use crate::kernel::time::Time;
 use crate::packet::{Packet, PacketKind};
 
 impl FlowState {
-    /// Returns a flow of pings that has not started.
-    pub(super) fn pinger(settings: &PingSettings, stream: Stream) -> FlowState {
+    /// Returns the flow `name` of pings, which has not started.
+    pub(super) fn pinger(settings: &PingSettings, name: &str, streams: &Streams) -> FlowState {
+        let stream = streams.stream(&format!("{name}/pings"));
         // no overflow: the key of the scenario limits the length
         let bytes = settings.packet_bytes() as u16;
         FlowState {

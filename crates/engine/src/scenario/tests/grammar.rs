@@ -27,6 +27,7 @@ udp_up = "2 Mbps"
 udp_down = "3 Mbps"
 sensor_up = "1 s"
 sensor_down = "1 s"
+ping = "200 ms"
 "#;
 
 /// Networks for the tests of all keys. Each key has an effect in at least one of these networks.
