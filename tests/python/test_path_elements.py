@@ -135,7 +135,9 @@ def wired_kinds() -> Iterator[Kind]:
 
 def air_kinds() -> Iterator[Kind]:
     for kind in wired_kinds():
-        if not any(word in kind.tree for word in ("web", "call", "ping")):  # not supported over the air
+        if not any(
+            word in kind.tree for word in ("web", "call", "ping")
+        ):  # not supported over the air
             yield replace(kind, place="air")
     assert "greedy" in DEFS["source"]["properties"]["rate"]["pattern"]
     yield Kind("air", "flow", json.dumps({"udp": {"rate": "greedy"}}), greedy=True)

@@ -1,8 +1,8 @@
 //! Pings: echo requests at equal intervals, and the round-trip times of their replies (RFC 792).
 //!
 //! The first end of the flow is the station, or the wired node `from`. It sends the requests, and
-//! the other end replies immediately. Requests are the data of the flow, and replies travel like
-//! ACKs. These pings measure, as a user does. The pings of a virtual shared bottleneck are others
+//! the other end replies immediately. Requests are the data of the flow, and replies travel
+//! like ACKs, except that a link with losses may lose them. These pings measure, as a user does. The pings of a virtual shared bottleneck are others
 //! ([`crate::bottleneck`], [`crate::echo`]): the access point sends them to its stations.
 //!
 //! Differs from ping(8) of iputils in two points. The first request is sent at a random time within

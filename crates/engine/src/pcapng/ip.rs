@@ -91,7 +91,7 @@ impl Addresses {
             return; // packets between wired nodes are never on the air
         };
         match (&flow.transport, packet.kind) {
-            (Transport::Tcp(_), PacketKind::Datagram) => {
+            (Transport::Tcp(_), PacketKind::Datagram | PacketKind::EchoReply) => {
                 unreachable!("a TCP flow sends segments and ACKs only")
             }
             (
@@ -163,7 +163,9 @@ impl Flow {
             PacketKind::Segment => (before, 1, TCP_ACK_FLAG | echo),
             PacketKind::Syn => (0, 0, TCP_SYN_FLAG),
             PacketKind::SynAck => (0, 1, TCP_SYN_FLAG | TCP_ACK_FLAG),
-            PacketKind::Ack | PacketKind::Datagram => (1, before, TCP_ACK_FLAG | echo),
+            PacketKind::Ack | PacketKind::Datagram | PacketKind::EchoReply => {
+                (1, before, TCP_ACK_FLAG | echo)
+            }
         };
         let window = u64::from(tcp.window_packets) * mss;
         let window = u16::try_from(window).unwrap_or(u16::MAX);

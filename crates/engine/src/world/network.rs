@@ -62,7 +62,9 @@ impl Network {
                 flow.answer_syn(now, packet);
                 Delivery::Acked
             }
-            PacketKind::Datagram => unreachable!("a TCP flow sends no datagrams"),
+            PacketKind::Datagram | PacketKind::EchoReply => {
+                unreachable!("a TCP flow sends segments and ACKs only")
+            }
         }
     }
 

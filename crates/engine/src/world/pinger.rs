@@ -1,5 +1,5 @@
 //! Pings of a flow during a simulation. An echo request is a datagram of the flow, and its reply
-//! travels like an ACK.
+//! travels in the opposite direction, as ACKs do.
 
 use super::flow::{Endpoints, FlowState};
 use super::network::Network;
@@ -31,7 +31,7 @@ impl FlowState {
             *packet = Packet {
                 number: packet.number,
                 stamp: packet.stamp,
-                ..Packet::new(now, packet.flow, PacketKind::Ack, self.ack_bytes)
+                ..Packet::new(now, packet.flow, PacketKind::EchoReply, self.ack_bytes)
             };
             return Delivery::Acked;
         }
