@@ -29,8 +29,9 @@ def test_a_ping_has_its_own_quantities_in_order() -> None:
     result = lh.simulate(with_pings(BULK))
     for name in ("a/ping/1", "b/ping/1"):
         ping = result.flows.loc[name]
-        assert np.isnan(ping["goodput_bps"]) and np.isnan(ping["goodput_share"])
-        assert 0.01 < ping["rtt_s"] < 0.1
+        assert np.isnan(ping["goodput_bps"])
+        assert np.isnan(ping["goodput_share"])
+        assert 0.1 < ping["rtt_s"] < 0.17  # three windows of 42 segments at 10 Mb/s take 0.15 s
         assert ping["rtt_p50_s"] <= ping["rtt_p95_s"] <= ping["rtt_p99_s"]
         assert ping["loss_probability"] == 0.0
     assert result.flows["goodput_share"].sum() == pytest.approx(1.0)
@@ -69,7 +70,8 @@ def test_recorded_series_have_the_round_trips() -> None:
     result = lh.simulate(tree)
     series = result.series[result.series["name"] == "a/ping/1"]
     times = series["value"].dropna()
-    assert len(times) > 60 and times.between(0.01, 0.2).all()
+    assert len(times) > 60
+    assert times.between(0.01, 0.2).all()
     known = [track for track in result.tracks if track[1] == "a/ping/1"]
     assert known == [("flows", "a/ping/1", "rtt_s")]
 

@@ -111,7 +111,8 @@ def test_a_file_of_flent_is_compared_row_by_row(tmp_path: Path) -> None:
     assert rows["a/down/1", "goodput_bps"].measured == pytest.approx(9e6)
     for quantity in ("rtt_s", "rtt_p50_s", "rtt_p95_s", "rtt_p99_s"):
         row = rows["a/ping/1", quantity]
-        assert row.simulated is not None and row.measured is not None
+        assert row.simulated is not None
+        assert row.measured is not None
     assert rows["a/ping/1", "rtt_s"].measured == pytest.approx(0.03)
     assert ("a/up/1", "rtt_p99_s") not in rows
     assert comparison.measured is not None

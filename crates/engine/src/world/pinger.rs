@@ -52,8 +52,10 @@ impl Network {
         let Endpoints::Pinger(pinger) = &mut self.flows.states[index].endpoints else {
             return Wants::Nothing;
         };
-        if pinger.deadline() > now {
-            return Wants::Nothing; // the flow stopped after its timer was set
+        let due = pinger.deadline();
+        if due > now {
+            self.set_timer(index, due); // the flow stopped after its timer was set
+            return Wants::Nothing;
         }
         let number = pinger.send(now);
         let next = pinger.deadline();
