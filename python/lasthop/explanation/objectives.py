@@ -117,9 +117,11 @@ def flows_of(scenario: Scenario, target: str | None) -> Sequence[Flow]:
     Raises
     ------
     UserError
-        If the scenario has no such station or flow.
+        If the scenario has no such station or flow, or no flow other than pings.
     """
     flows = without_pings(scenario.typed.flows)
+    if not flows and scenario.typed.flows:
+        raise UserError(f"{scenario.source}: no flow other than pings, which only measure")
     if target is None:
         return flows
     results = [
