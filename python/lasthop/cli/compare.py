@@ -171,6 +171,7 @@ def print_comparison(comparison: Comparison, options: Mapping[str, object]) -> N
                 and row.list == "flows"
                 and not of_interest(row)
                 and not comparison.is_only_loss(row)
+                and not comparison.is_of_pings(row)
             )
             and not comparison.repeats_a_node(row)
         ]

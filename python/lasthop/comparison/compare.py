@@ -255,6 +255,19 @@ class Comparison(Shown):
         is_zero = not row.predicted and not row.simulated
         return row.predicted is not None and not is_zero and row.name in self._flows_without_class
 
+    def is_of_pings(self, row: Row) -> bool:
+        """Return whether a row compares simulated pings with emulated or measured pings."""
+        others = (row.emulated, row.measured)
+        return (
+            row.name in self._pings and row.list == "flows" and any(x is not None for x in others)
+        )
+
+    @cached_property
+    def _pings(self) -> frozenset[str]:
+        """Names of the flows of pings."""
+        flows = self.scenario.typed.flows
+        return frozenset(flow.name for flow in flows if isinstance(flow, PingFlow))
+
     @cached_property
     def _flows_without_class(self) -> frozenset[str]:
         """Names of the flows whose class has no row with a predicted loss."""
@@ -327,7 +340,7 @@ class Comparison(Shown):
         }
         if isinstance(self.scenario.typed, CsmaScenario):
             always["flows"] = OF_USERS
-        pings = {flow.name for flow in self.scenario.typed.flows if isinstance(flow, PingFlow)}
+        pings = self._pings
         with_nodes = self.shown_with_nodes
         for list_name in LISTS:
             if list_name == "stability":
