@@ -68,8 +68,8 @@ help:
 	@echo "make bench      cost and goodput beside ns-2 and ns-3 (installs them) and htsim (LASTHOP_HTSIM=FOLDER); ONLY=growth or large a part"
 	@echo "make docs       the documentation site, in site/"
 	@echo "make docs-pages writes the generated pages and the outputs shown in README and guides"
-	@echo "make wheel      packages for pip in dist/: sdist, wheels for Linux, macOS and Windows; tried on clean machines (rustup, root)"
-	@echo "make deb        packages for Debian in dist/, for a gateway; tried on a clean machine (rustup, root)"
+	@echo "make wheel      packages for pip in dist/: sdist, wheels for Linux, macOS and Windows; all but those for macOS are tested (rustup, root)"
+	@echo "make deb        packages for Debian in dist/, for a gateway; that for amd64 is tested (rustup, root)"
 	@echo "make deny       licences and sources of all crates, by cargo-deny (cargo install --locked cargo-deny)"
 	@echo "make build      the virtual environment with lasthop in it; make clean removes everything built"
 
@@ -122,14 +122,14 @@ build: $(VENV)/.built
 
 wheel: build
 	@$(STAGE) "build sdist and wheels" packaging/wheels $(if $(RELEASE),--release)
-	@$(STAGE) "try x86_64" packaging/try-wheel
-	@$(STAGE) "try aarch64" packaging/try-aarch64
-	@$(STAGE) "try Windows" packaging/try-windows
-	@$(STAGE) "try the browser's engine" packaging/same-results browser
+	@$(STAGE) "test x86_64" packaging/try-wheel
+	@$(STAGE) "test aarch64" packaging/try-aarch64
+	@$(STAGE) "test Windows" packaging/try-windows
+	@$(STAGE) "test the browser's engine" packaging/same-results browser
 
 deb: build
 	@$(STAGE) "build sdist and wheels" packaging/wheels $(if $(RELEASE),--release) linux-x86_64 linux-aarch64
-	@$(STAGE) "build and try the .deb" packaging/deb
+	@$(STAGE) "build and test the .deb" packaging/deb
 
 # Needs cargo-deny, which CI does not install.
 deny:
@@ -242,7 +242,7 @@ long-rust: build
 	@$(LONG) begin rust
 	@$(STAGE) $@ $(CARGO) test --workspace --release -- --include-ignored
 	@$(STAGE) "lint without optional parts" $(CARGO) clippy --package lasthop-python --no-default-features --quiet -- -D warnings
-	@$(STAGE) "build what users have" $(CARGO) build --release --quiet --package lasthop-engine --example summary
+	@$(STAGE) "build the release example" $(CARGO) build --release --quiet --package lasthop-engine --example summary
 	@$(STAGE) "instructions" $(BIN)/python bench/instructions.py --short
 	@$(LONG) passed rust
 
@@ -270,7 +270,7 @@ long-tcp: build
 	@$(STAGE) $@ $(BIN)/python bench/kernel_tcp.py --long-part --budget-minutes 15
 	@$(LONG) passed tcp
 
-# Checks the crates that macOS and Windows use, and builds and tries the wheels for all systems.
+# Checks the crates that macOS and Windows use, and builds and tests the wheels.
 long-packages: build
 	@$(LONG) begin packages
 	@$(STAGE) "check for other systems" packaging/check-targets

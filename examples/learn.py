@@ -6,7 +6,7 @@ upper bound: the mean goodput so far, plus a bonus for values that were tried ra
 is UCB1 (Auer, Cesa-Bianchi and Fischer, Machine Learning 47, 2002). `learn.txt` contains the
 output.
 
-    pip install 'lasthop[learn,science]'
+    pip install "lasthop[learn,science]"
 """
 
 from math import log, sqrt

@@ -1,9 +1,10 @@
-"""Simulate ten of the engine's frozen scenarios, to compare the results of two systems.
+"""Simulate ten scenarios whose expected results are stored (`crates/engine/tests/frozen`), to
+compare the results of two systems.
 
-    frozen_results.py write FOLDER     NAME.toml and NAME.settings of each scenario
-    frozen_results.py run FOLDER       NAME.json of each, by the installed lasthop
+    frozen_results.py write FOLDER     write NAME.toml and NAME.settings of each scenario
+    frozen_results.py run FOLDER       simulate each scenario, write NAME.json
 
-`same-results` compares the results. Ten names are enough here, because the test `frozen` of the
+`same-results` compares the results. Ten scenarios are enough here, because the test `frozen` of the
 engine compares all scenarios on the system that runs it.
 """
 
@@ -44,7 +45,7 @@ def write(folder: Path) -> None:
 
 
 def run(folder: Path) -> None:
-    """Simulate the scenarios of a folder, and write their results beside them."""
+    """Simulate the scenarios of a folder, and write their results next to them."""
     import lasthop
 
     for file in sorted(folder.glob("*.toml")):

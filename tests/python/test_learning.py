@@ -117,6 +117,6 @@ def test_the_bandit_learns_the_optimum_of_the_model(capsys: pytest.CaptureFixtur
 def test_without_gymnasium_its_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delitem(sys.modules, "lasthop.learning")
     monkeypatch.setattr("lasthop.extras.find_spec", lambda name: None)
-    with pytest.raises(lh.UserError, match=r"lasthop\.learning needs gymnasium") as caught:
+    with pytest.raises(lh.UserError, match=r"lasthop\.learning: package gymnasium") as caught:
         importlib.import_module("lasthop.learning")
-    assert caught.value.hint == "pip install 'lasthop[learn]'"
+    assert caught.value.hint == 'run `pip install "lasthop[learn]"`'

@@ -1,4 +1,5 @@
-"""lasthop on Windows and macOS: a process of Linux that lacks their missing modules and names.
+"""lasthop on Windows and macOS: a Linux process without the modules and names that these systems
+lack.
 
 `other_system.py` describes what this process cannot imitate. The tests of texts made from paths use
 the paths of Windows.
@@ -25,23 +26,22 @@ import lasthop as lh
 from lasthop import linux_only
 from lasthop.batch.part import DamagedError, Part
 from lasthop.cli import boundary, screen
+from lasthop.cli.completion.keys import contents
 from lasthop.cli.listing import COMMANDS, GROUPS
 from lasthop.linux_only import is_linux_only
 from lasthop.progress import interruption
-from lasthop.scenario.files import in_utf8, not_there
+from lasthop.scenario.files import in_utf8, not_there, text_of
 from lasthop.workbench import service
 
 from . import other_system
 from .conftest import EXAMPLES, SMALL, Lasthop
 from .test_imports import modules
 
-PROGRAM = Path(other_system.__file__)
+SCRIPT = Path(other_system.__file__)
 SAMPLES = Path(__file__).parents[1] / "samples"
 
-REFUSED = {
-    "darwin": "needs Linux; on macOS use a Linux virtual machine",
-    "win32": "needs Linux; on Windows use WSL 2",
-}
+REMEDIES = {"darwin": "run it in a Linux virtual machine", "win32": "run it in WSL 2"}
+IN_THE_PATH = "run it on the Linux machine between the guests and the Internet"
 
 
 def run_on(
@@ -50,7 +50,7 @@ def run_on(
     """Run commands in a process that resembles another system; return the report."""
     asked = json.dumps({"system": system, "commands": commands, "everything": everything})
     environment = {**os.environ, "PYTHONWARNDEFAULTENCODING": "1"}
-    command = [sys.executable, "-W", "ignore::EncodingWarning", str(PROGRAM)]
+    command = [sys.executable, "-W", "ignore::EncodingWarning", str(SCRIPT)]
     done = subprocess.run(
         command, input=asked, cwd=folder, env=environment, capture_output=True, text=True
     )
@@ -63,11 +63,11 @@ def run_on(
 
 
 @pytest.fixture(scope="module", params=["win32", "darwin"])
-def short(
+def quick_report(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> tuple[str, dict[str, Any]]:
     """Return a system, and the report of commands that need no optional package."""
-    folder = tmp_path_factory.mktemp("short")
+    folder = tmp_path_factory.mktemp("quick")
     (folder / "small.toml").write_text(SMALL)
     refused: list[tuple[list[str], str | None]] = [
         ([name, "--help"], None) for name in linux_only.COMMANDS
@@ -80,35 +80,42 @@ def short(
     return request.param, run_on(request.param, folder, [*refused, *runs], everything=False)
 
 
-def test_a_command_that_needs_linux_says_so_in_one_line(short: tuple[str, dict[str, Any]]) -> None:
-    system, report = short
+def test_a_command_that_needs_linux_prints_an_error_and_the_remedy(
+    quick_report: tuple[str, dict[str, Any]],
+) -> None:
+    system, report = quick_report
     for name, done in zip(linux_only.COMMANDS, report["commands"], strict=False):
-        line = f"error: `lasthop {name}` {REFUSED[system]}\n"
-        assert (done["code"], done["out"], done["err"].replace("\r", "")) == (2, "", line)
+        remedy = IN_THE_PATH if name in ("gateway", "queue") else REMEDIES[system]
+        lines = f"error: `lasthop {name}` needs Linux\nhint: {remedy}\n"
+        assert (done["code"], done["out"], done["err"].replace("\r", "")) == (2, "", lines)
 
 
-def test_a_function_that_needs_linux_says_so(short: tuple[str, dict[str, Any]]) -> None:
-    system, report = short
+def test_a_function_that_needs_linux_raises_an_error_with_the_remedy(
+    quick_report: tuple[str, dict[str, Any]],
+) -> None:
+    system, report = quick_report
     assert report["refusals"] == {
-        "emulate": f"`lasthop.emulate` {REFUSED[system]}",
-        "relay.Server": f"`lasthop.relay.Server` {REFUSED[system]}",
-        "compare": f"`lasthop.compare(emulate=True)` {REFUSED[system]}",
-        "import": f"`lasthop.relay` {REFUSED[system]}",
+        "emulate": f"`lasthop.emulate` needs Linux: {REMEDIES[system]}",
+        "relay.Server": f"`lasthop.relay.Server` needs Linux: {REMEDIES[system]}",
+        "compare": f"`lasthop.compare(emulate=True)` needs Linux: {REMEDIES[system]}",
+        "import": f"`lasthop.relay` needs Linux: {REMEDIES[system]}",
     }
-    assert report["star"] == sorted(lh.__all__)
+    assert report["public_names"] == sorted(lh.__all__)
 
 
-def test_other_commands_import_nothing_that_needs_linux(short: tuple[str, dict[str, Any]]) -> None:
-    _, report = short
+def test_other_commands_import_nothing_that_needs_linux(
+    quick_report: tuple[str, dict[str, Any]],
+) -> None:
+    _, report = quick_report
     done = report["commands"][len(linux_only.COMMANDS) :]
     assert [each["code"] for each in done] == [0, 0, 0]
     assert "error" not in "".join(each["err"] for each in done)
     assert report["linux_before"] == report["linux_after"] == []
 
 
-def test_ctrl_c_is_quiet_from_the_start_on(short: tuple[str, dict[str, Any]]) -> None:
-    system, report = short
-    assert report["starts_quietly"] or system != "win32"  # The program's name is that of Windows.
+def test_ctrl_c_is_quiet_from_the_start_on(quick_report: tuple[str, dict[str, Any]]) -> None:
+    _, report = quick_report
+    assert report["starts_quietly"]
 
 
 SHORT = ["--set", "duration=6 s", "--set", "warmup=2 s", "--replications", "2"]
@@ -116,7 +123,7 @@ CELL = str(EXAMPLES / "hotspot.toml")
 
 OVER = ["--over", "capacity=50..500", "--over", "rtt=10ms..300ms"]
 
-EVERYTHING: list[list[str]] = [
+PORTABLE_COMMANDS: list[list[str]] = [
     ["--version", "--verbose"],
     ["--help"],
     ["schema"],
@@ -153,18 +160,18 @@ EVERYTHING: list[list[str]] = [
 def test_all_other_commands_work(system: str, tmp_path: Path) -> None:
     (tmp_path / "small.toml").write_text(SMALL)
     encodings = [None, "cp1252"]
-    commands = [(args, encodings[at % 2]) for at, args in enumerate(EVERYTHING)]
+    commands = [(args, encodings[at % 2]) for at, args in enumerate(PORTABLE_COMMANDS)]
     report = run_on(system, tmp_path, commands, everything=True)
     failed = [
         (" ".join(args), done["code"], done["err"])
-        for args, done in zip(EVERYTHING, report["commands"], strict=True)
+        for args, done in zip(PORTABLE_COMMANDS, report["commands"], strict=True)
         if done["code"] != 0
     ]
     assert failed == []
     assert report["linux_after"] == []
     assert report["imports"] == {
-        f"lasthop.{name}": f"NeedsLinuxError: `lasthop.{name}` {REFUSED[system]}"
-        for name in linux_only.PACKAGES
+        f"lasthop.{name}": f"NeedsLinuxError: `lasthop.{name}` needs Linux"
+        for name in linux_only.LINUX_PACKAGES
     }
     ours = [name for name in report["files"] if name.endswith((".toml", ".json", ".csv", ".html"))]
     assert {"first.toml", "iw.toml", "result/result.json", "swept/manifest.json"} <= {*ours}
@@ -197,19 +204,19 @@ def imported_at_import(tree: ast.Module) -> Iterator[str]:
             yield from (f"{statement.module}.{each.name}" for each in statement.names)
 
 
-WORDS = re.compile(
+RELEVANT_CODE = re.compile(
     r"\b_?(os|signal|socket|select|time)\.|write_text|'w'|\"w\"|"
-    rf"lasthop\.({'|'.join(linux_only.PACKAGES)})\b|"
-    rf"import ({'|'.join((*linux_only.PACKAGES, *other_system.ABSENT_MODULES))})\b|"
+    rf"lasthop\.({'|'.join(linux_only.LINUX_PACKAGES)})\b|"
+    rf"import ({'|'.join((*linux_only.LINUX_PACKAGES, *other_system.ABSENT_MODULES))})\b|"
     rf"from ({'|'.join(other_system.ABSENT_MODULES)})\b"
 )
 """Texts of a module that the tests examine. To parse all modules takes seconds."""
 
 
 @pytest.fixture(scope="module")
-def portable() -> dict[str, ast.Module]:
-    """Return the syntax trees of the modules that need no Linux and have one of `WORDS`, by name
-    without `lasthop`.
+def portable_modules() -> dict[str, ast.Module]:
+    """Return the syntax trees of the modules that need no Linux and have a match of
+    `RELEVANT_CODE`, by name without `lasthop`.
     """
     files = {
         name.removeprefix("lasthop").removeprefix("."): path for name, path in modules().items()
@@ -217,7 +224,7 @@ def portable() -> dict[str, ast.Module]:
     texts = {
         name: path.read_text("utf-8") for name, path in files.items() if not is_linux_only(name)
     }
-    return {name: ast.parse(text) for name, text in texts.items() if WORDS.search(text)}
+    return {name: ast.parse(text) for name, text in texts.items() if RELEVANT_CODE.search(text)}
 
 
 def test_imports_at_import_are_found() -> None:
@@ -228,10 +235,10 @@ def test_imports_at_import_are_found() -> None:
     assert [*imported_at_import(tree)] == ["a", "b.c", "d", "e", "j"]
 
 
-def test_no_other_module_imports_what_needs_linux(portable: dict[str, ast.Module]) -> None:
+def test_no_other_module_imports_what_needs_linux(portable_modules: dict[str, ast.Module]) -> None:
     wrong = [
         f"{name} imports {other}"
-        for name, tree in portable.items()
+        for name, tree in portable_modules.items()
         for other in imported_at_import(tree)
         if (is_linux_only(other.removeprefix("lasthop.")) and other.startswith("lasthop."))
         or other.partition(".")[0] in other_system.ABSENT_MODULES
@@ -241,12 +248,22 @@ def test_no_other_module_imports_what_needs_linux(portable: dict[str, ast.Module
 
 def test_every_package_that_needs_linux_exists_and_refuses_other_systems() -> None:
     files = modules()
-    for name in linux_only.PACKAGES:
-        assert f'need_linux("lasthop.{name}")' in files[f"lasthop.{name}"].read_text("utf-8")
+    for name in linux_only.LINUX_PACKAGES:
+        assert f'require_linux("lasthop.{name}")' in files[f"lasthop.{name}"].read_text("utf-8")
 
 
 def test_every_command_that_needs_linux_exists() -> None:
     assert {*linux_only.COMMANDS} <= {*COMMANDS, *GROUPS}
+
+
+def test_the_install_guide_agrees_with_the_errors() -> None:
+    guide = (Path(__file__).parents[2] / "docs/guide/install.md").read_text("utf-8")
+    rows = [line.split("|") for line in guide.splitlines() if line.startswith("| `")]
+    commands = {
+        row[4].strip(): set(re.findall("`([a-z]+)`", row[1])) for row in rows if len(row) == 6
+    }
+    assert {f"lasthop {name}" for name in commands["no"]} == {*linux_only.COMMANDS_IN_THE_PATH}
+    assert commands["no"] | commands["in WSL 2"] - {"compare"} == {*linux_only.COMMANDS}
 
 
 GUARDED = {
@@ -262,12 +279,14 @@ Linux.
 """
 
 
-def test_no_other_module_uses_a_name_that_windows_lacks(portable: dict[str, ast.Module]) -> None:
+def test_no_other_module_uses_a_name_that_windows_lacks(
+    portable_modules: dict[str, ast.Module],
+) -> None:
     missing = other_system.MISSING["win32"]
     own = {f"cli.{name}" for name in linux_only.COMMANDS}
     used = {
         f"{name}: {node.value.id}.{node.attr}"
-        for name, tree in portable.items()
+        for name, tree in portable_modules.items()
         if name not in own
         for node in ast.walk(tree)
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)
@@ -280,14 +299,14 @@ def test_no_other_module_uses_a_name_that_windows_lacks(portable: dict[str, ast.
 
 
 @pytest.mark.parametrize("system", ["darwin", "win32", "freebsd14"])
-def test_the_refusal_names_the_remedy_of_the_system(
+def test_the_error_has_the_remedy_of_the_system(
     system: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sys, "platform", system)
-    expected = REFUSED.get(system, "needs Linux")
     with pytest.raises(lh.UserError) as refusal:
         lh.emulate(SMALL)
-    assert str(refusal.value) == f"`lasthop.emulate` {expected}"
+    assert str(refusal.value) == "`lasthop.emulate` needs Linux"
+    assert refusal.value.hint == REMEDIES.get(system, REMEDIES["darwin"])
 
 
 def test_a_comparison_with_an_emulation_is_refused_before_it_is_simulated(
@@ -297,7 +316,8 @@ def test_a_comparison_with_an_emulation_is_refused_before_it_is_simulated(
     monkeypatch.setattr(sys, "platform", "win32")
     done = lasthop("compare", small, "--virtual")
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == f"error: `lasthop compare --virtual` {REFUSED['win32']}\n"
+    line = "error: `lasthop compare --virtual` needs Linux"
+    assert done.stderr == f"{line}\nhint: {REMEDIES['win32']}\n"
 
 
 def test_a_web_address_is_recognised_in_a_path_of_windows() -> None:
@@ -305,6 +325,22 @@ def test_a_web_address_is_recognised_in_a_path_of_windows() -> None:
     assert str(path) == r"https:\example.org\a.toml"
     refusal = not_there(path, True)
     assert str(refusal) == "https://example.org/a.toml: is an address; lasthop reads files"
+
+
+def test_the_path_in_an_address_of_a_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    path: Any = PureWindowsPath("file:///C:/a.toml")
+    assert not_there(path, True).hint == "its path is /C:/a.toml"
+    monkeypatch.setattr(sys, "platform", "win32")
+    assert not_there(path, True).hint == "its path is C:/a.toml"
+    assert not_there(PureWindowsPath("file:///a.toml"), True).hint == "its path is /a.toml"  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+def test_a_text_file_of_windows(tmp_path: Path, encoding: str) -> None:
+    path = tmp_path / "a.toml"
+    path.write_bytes("# Ü\r\nduration = 1\r\n".encode(encoding))
+    assert text_of(path) == "# Ü\nduration = 1\n"
+    assert contents(str(path)) == {"duration": 1}
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-be"])
@@ -318,7 +354,7 @@ def test_scenarios_and_results_of_powershell_are_read(tmp_path: Path, encoding: 
     assert lh.load(tmp_path / "result.json").summary == answer.summary
 
 
-def test_damaged_utf_16_stays_as_it_is() -> None:
+def test_damaged_utf_16_is_not_decoded() -> None:
     assert in_utf8(b"\xff\xfea") == b"\xff\xfea"
 
 
@@ -364,10 +400,12 @@ def test_every_character_can_be_printed_on_windows(
         assert stream.written() == written
 
 
-def test_files_have_the_same_line_ends_on_every_system(portable: dict[str, ast.Module]) -> None:
+def test_files_have_the_same_line_ends_on_every_system(
+    portable_modules: dict[str, ast.Module],
+) -> None:
     calls = [
         (f"{name}:{node.lineno}", ast.unparse(node))
-        for name, tree in portable.items()
+        for name, tree in portable_modules.items()
         for node in ast.walk(tree)
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
         if node.func.attr in ("open", "write_text")
@@ -422,7 +460,7 @@ def test_a_damaged_archive_is_closed_before_it_is_renamed(tmp_path: Path) -> Non
         ("linux", OSError(errno.EINVAL, "Invalid argument"), False),
     ],
 )
-def test_windows_reports_the_end_of_a_reader_otherwise(
+def test_einval_without_a_file_name_means_a_closed_pipe_on_windows(
     system: str, error: OSError, ended: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sys, "platform", system)

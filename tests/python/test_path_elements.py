@@ -33,6 +33,8 @@ OFFERED = "2 Mbps"
 PING = {"every": "2 ms", "size": "500 B", "deadline": "400 ms"}
 PING_BPS = 2e6
 """Payload of the requests. [bit/s]"""
+APPLICATION = {"on": "200 ms", "off": "20 ms", "after_idle": "linux"}
+"""An application that writes to TCP as fast as the path permits, with short pauses."""
 
 # ---------------------------------------------------------------------------------------- flows
 
@@ -67,7 +69,7 @@ def words(table: str, key: str) -> list[str]:
 
 
 STATION_FLOWS: Mapping[str, Callable[[], Iterator[tuple[Tree, bool, bool]]]] = {
-    "connections": lambda: iter([({}, True, False)]),
+    "connections": lambda: iter([({}, True, False), (APPLICATION, True, False)]),
     "datagrams": lambda: (
         (
             {"arrivals": word} | ({} if word == "greedy" else {"rate": OFFERED}),
@@ -125,6 +127,7 @@ def wired_kinds() -> Iterator[Kind]:
     }
     assert carriers == set(WIRED_FLOWS)
     yield Kind("wires", "flow", "{}", acks=True)
+    yield Kind("wires", "flow", json.dumps(APPLICATION), acks=True)
     for carrier in sorted(carriers):
         for tree, acks in WIRED_FLOWS[carrier]():
             kind = Kind("wires", "flow", json.dumps(tree), acks=acks, has_call="call" in tree)
@@ -135,9 +138,9 @@ def wired_kinds() -> Iterator[Kind]:
 
 def air_kinds() -> Iterator[Kind]:
     for kind in wired_kinds():
-        if not any(
-            word in kind.tree for word in ("web", "call", "ping")
-        ):  # not supported over the air
+        # not supported over the air
+        refused = ("web", "call", "ping", '"on"')
+        if not any(word in kind.tree for word in refused):
             yield replace(kind, place="air")
     assert "greedy" in DEFS["source"]["properties"]["rate"]["pattern"]
     yield Kind("air", "flow", json.dumps({"udp": {"rate": "greedy"}}), greedy=True)
@@ -410,7 +413,7 @@ OTHERS: Mapping[str, str] = {
         coding durations eifs edca rts_longer_than beacon_interval power_save_queue queue node
         ap""",
     "flow": """from to count route weight marginal_utility access_spread rtt_spread start_spread
-        start stop""",
+        start stop rate size every on off arrivals""",
     "dumbbell": "flows access_spread rtt_spread start_spread",
     "parking_lot": "hops flows cross rate_spread access_spread rtt_spread start_spread",
     "csma.link": "disturbs r from to",

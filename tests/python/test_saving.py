@@ -94,6 +94,42 @@ def test_failed_write_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> No
     assert list(tmp_path.iterdir()) == [path]
 
 
+def test_a_file_that_cannot_be_replaced_keeps_all_others(tmp_path: Path) -> None:
+    old = {"a.csv": "old a", "z.csv": "old z"}
+    for name, text in old.items():
+        (tmp_path / name).write_text(text)
+    locked = tmp_path / "m.csv"
+    locked.mkdir()
+    new = {name: text_writer("new") for name in ("a.csv", "b.csv", "m.csv", "z.csv")}
+    with pytest.raises(IsADirectoryError) as caught:
+        write_all(tmp_path, new)
+    assert caught.value.filename == str(locked)
+    locked.rmdir()
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == old
+
+
+def test_a_file_that_another_program_has_open_keeps_all_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On Windows, a file cannot be replaced while another program has it open."""
+    old = {"a.csv": "old a", "b.csv": "old b"}
+    for name, text in old.items():
+        (tmp_path / name).write_text(text)
+    replace = Path.replace
+
+    def refuse(path: Path, target: Path) -> Path:
+        if "b.csv" in (path.name, target.name):
+            raise PermissionError(13, "The process cannot access the file", str(path))
+        return replace(path, target)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "replace", refuse)
+        with pytest.raises(PermissionError) as caught:
+            write_all(tmp_path, {name: text_writer("new") for name in ("a.csv", "b.csv")})
+    assert caught.value.filename == str(tmp_path / "b.csv")
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == old
+
+
 def test_failed_write_removes_the_directories_it_made(tmp_path: Path) -> None:
     def fail(file: Path) -> None:
         raise OSError(28, "No space left on device")

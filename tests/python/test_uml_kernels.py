@@ -249,7 +249,7 @@ def test_missing_programs_and_headers_and_a_full_disk_are_refused(
     assert done.returncode == 2
     assert done.stderr.splitlines() == [
         "error: building a kernel needs no-such-pahole, no-such.h, other.h: not found",
-        "hint: apt install dwarves libelf-dev",
+        "hint: run `apt install dwarves libelf-dev` as root",
     ]
 
 

@@ -338,7 +338,7 @@ def test_a_missing_file_is_one_line(lasthop: Lasthop, built: Path, tmp_path: Pat
     done = lasthop("workbench", "absent.toml")
     assert done == (2, "", "error: absent.toml: No such file or directory\n")
     binary = tmp_path / "binary.toml"
-    binary.write_bytes(b"\xff\xfe")
+    binary.write_bytes(b"\xff\x80")
     assert lasthop("workbench", binary) == (2, "", f"error: {binary}: not text in UTF-8\n")
 
 
@@ -368,6 +368,6 @@ def test_without_its_packages_the_extra_is_named(tmp_path: Path) -> None:
     done = bare(tmp_path, "workbench")
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.splitlines() == [
-        "error: workbench needs starlette, which is not installed",
-        "hint: pip install 'lasthop[workbench]'",
+        "error: lasthop workbench: package starlette is not installed",
+        'hint: run `pip install "lasthop[workbench]"`',
     ]

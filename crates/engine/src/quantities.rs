@@ -107,6 +107,14 @@ registry! {
         "mean time from the creation of a report to its arrival, over the reports that arrived by their deadline";
     REPORT_DELAY_P95: "report_delay_p95_s", "s", ["flows"],
         "95th percentile of the time from the creation of a report to its arrival, over the reports that arrived by their deadline";
+    CHUNKS: "chunks", "chunks", ["flows", "classes"],
+        "number of chunks that an application began to write, and after which it began another chunk before the end of the run";
+    LATE_CHUNKS: "late_chunks", "chunks", ["flows", "classes"],
+        "number of chunks that had not arrived completely when the application began the next chunk";
+    CHUNK_COMPLETION: "chunk_completion_s", "s", ["flows", "classes"],
+        "mean time from the beginning of a chunk to the arrival of its last byte, over the chunks that arrived before the end of the run";
+    CHUNK_COMPLETION_P95: "chunk_completion_p95_s", "s", ["flows", "classes"],
+        "95th percentile of the time from the beginning of a chunk to the arrival of its last byte, over the chunks that arrived before the end of the run";
     CONNECTIONS: "connections", "connections", ["flows", "links"],
         "time average of the open TCP connections of a flow over CSMA links, from its start to its stop. For a link the value is taken over the connections of the flows that pass it, and over the whole time";
     CONNECTIONS_OPENED: "connections_opened", "connections", ["flows"],

@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::answer::{Answer, Item};
 use crate::edits::{Setting, Topology, tcp_settings};
 use crate::index::Index;
-use crate::scenario::{FlowTable, Link, Scenario, Station, Tcp};
+use crate::scenario::{Application, FlowTable, Link, Scenario, Station, Tcp};
 
 /// Returns `value`, rounded to a multiple of 1 / `parts` for use in a text.
 pub fn rounded(value: f64, parts: f64) -> f64 {
@@ -31,6 +31,8 @@ pub enum Kind {
     Bulk,
     /// A TCP connection that sends a limited amount of data.
     Finite,
+    /// A TCP connection whose application writes at its own times.
+    Written,
     /// Web connections.
     Web,
     /// Datagrams at a constant rate. [bit/s]
@@ -85,7 +87,10 @@ impl Flow<'_> {
 
     /// Returns whether the flow uses TCP.
     pub fn is_tcp(&self) -> bool {
-        matches!(self.kind, Kind::Bulk | Kind::Finite | Kind::Web)
+        matches!(
+            self.kind,
+            Kind::Bulk | Kind::Finite | Kind::Web | Kind::Written
+        )
     }
 
     /// Returns the key of the station table that defines the flow's traffic, such as `udp_up`. The
@@ -353,6 +358,8 @@ fn kind(flow: &FlowTable<'_>) -> Kind {
             Some(rate_bps) if rate_bps > 0.0 => Kind::Paced(rate_bps),
             _ => Kind::Greedy,
         }
+    } else if flow.application.as_ref().is_some_and(Application::paces) {
+        Kind::Written
     } else if flow.tcp.as_ref().is_some_and(|tcp| !tcp.segments.is_null()) {
         Kind::Finite
     } else {

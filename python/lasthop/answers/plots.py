@@ -55,7 +55,7 @@ class Plots:
         return self
 
     def _draw(self, function: str, *arguments: Any) -> "Figure":
-        need("a picture")
+        need("pictures")
         drawn: Figure = named(function)(self._answer, *arguments)
         return drawn
 

@@ -2,6 +2,8 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from errno import EISDIR
+from os import strerror
 from pathlib import Path
 
 from lasthop.answers.quantities import LISTS
@@ -102,15 +104,43 @@ def staged(directory: Path) -> Iterator[Path]:
     try:
         with naming(directory):
             directory.mkdir(parents=True, exist_ok=True)
-            with TemporaryDirectory(dir=directory, prefix=".writing-") as staging:
+            folder = TemporaryDirectory(dir=directory, prefix=".writing-")
+        with folder as staging:
+            with naming(directory):
                 yield Path(staging)
-                for path in sorted(Path(staging).iterdir()):
-                    path.replace(directory / path.name)
+            replace_all(Path(staging), directory)
     except BaseException:
         for path in created:
             with suppress(OSError):
                 path.rmdir()
         raise
+
+
+def replace_all(source: Path, directory: Path) -> None:
+    """Move all files of a folder into `directory`, where they replace files with the same names. If
+    one file cannot be replaced, all files in `directory` stay as they were. On Windows, a file that
+    another program has open cannot be replaced.
+    """
+    from tempfile import TemporaryDirectory
+
+    with TemporaryDirectory(dir=directory, prefix=".replaced-") as replaced:
+        changed: list[tuple[Path, Path]] = []
+        try:
+            for path in sorted(source.iterdir()):
+                target, before = directory / path.name, Path(replaced, path.name)
+                with naming(target):
+                    if target.is_dir() and not target.is_symlink():
+                        raise IsADirectoryError(EISDIR, strerror(EISDIR))
+                    if target.exists() or target.is_symlink():
+                        target.replace(before)
+                    changed.append((target, before))
+                    path.replace(target)
+        except BaseException:
+            for target, before in reversed(changed):
+                with suppress(OSError):
+                    target.unlink(missing_ok=True)
+                    before.replace(target)
+            raise
 
 
 def text_writer(text: str) -> Writer:

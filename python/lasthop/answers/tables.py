@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from lasthop.answers.quantities import registry
 from lasthop.answers.saving import COLUMNS_FILE, Writer
-from lasthop.extras import is_there, need
+from lasthop.extras import is_installed, need
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,7 +35,7 @@ Columns = Mapping[str, Sequence[Any]]
 
 def has_parquet() -> bool:
     """Return whether the packages that write Parquet files are installed."""
-    return is_there("pandas") and is_there("pyarrow")
+    return is_installed("pandas") and is_installed("pyarrow")
 
 
 def data_frame(values: Any, columns: list[str] | tuple[str, ...] | None = None) -> "pd.DataFrame":
@@ -46,7 +46,7 @@ def data_frame(values: Any, columns: list[str] | tuple[str, ...] | None = None) 
     UserError
         If pandas is not installed.
     """
-    need("a data frame")
+    need("data frames")
     import pandas as pd
 
     return pd.DataFrame(values, columns=columns)

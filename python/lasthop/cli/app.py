@@ -14,7 +14,7 @@ from lasthop.cli.quiet import be_quiet
 from lasthop.cli.version import lines
 from lasthop.errors import UserError
 from lasthop.linux_only import COMMANDS as LINUX_COMMANDS
-from lasthop.linux_only import need_linux
+from lasthop.linux_only import require_linux
 from lasthop.progress.interruption import raise_interrupt
 from lasthop.references import named
 
@@ -172,7 +172,7 @@ class Root(Group):
         other systems before it is imported.
         """
         if args[0] in LINUX_COMMANDS:
-            need_linux(f"lasthop {args[0]}")
+            require_linux(f"lasthop {args[0]}")
         return super().resolve_command(ctx, args)
 
     def list_commands(self, ctx: Any) -> list[str]:

@@ -185,7 +185,7 @@ def check_text(arg: str) -> None:
 def report(error: Exception, command: Sequence[str]) -> int:
     """Print an error and return the exit code."""
     from lasthop.cli.words import hint_in_options, message_in_options, source_in_options
-    from lasthop.extras import NEEDED, is_there, missing, named_by
+    from lasthop.extras import PACKAGES_OF_ACTION, is_installed, missing, missing_package_of
 
     name = " ".join(command) or "check"
     match error:
@@ -203,9 +203,9 @@ def report(error: Exception, command: Sequence[str]) -> int:
             print_error(*usage_error(error, command))
         case _ if by_interrupt(error) and not isinstance(error, OSError):
             return INTERRUPTED
-        case ImportError() if (package := named_by(error)) is not None:
-            needed = NEEDED.get(" ".join(["lasthop", *command[:1]]), ())
-            more = [each for each in needed if not is_there(each)]
+        case ImportError() if (package := missing_package_of(error)) is not None:
+            needed = PACKAGES_OF_ACTION.get(" ".join(["lasthop", *command[:1]]), ())
+            more = [each for each in needed if not is_installed(each)]
             text = missing(package, *more, what=" ".join(["lasthop", *command]))
             print_error(str(text), text.hint)
         case OSError(filename=None):

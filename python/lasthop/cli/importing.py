@@ -228,8 +228,12 @@ def put(path: Path, text: str) -> None:
         partial = Path(staging, path.name)
         partial.write_text(text, encoding="utf-8", newline="\n")
         try:
-            os.link(partial, path)
+            try:
+                os.link(partial, path)
+            except FileExistsError:
+                raise
+            except OSError:  # This file system has no hard links.
+                with path.open("x", encoding="utf-8", newline="\n") as file:
+                    file.write(text)
         except FileExistsError:
             raise UserError(f"{path}: exists, and is not replaced; expected a new name") from None
-        except OSError:  # This file system has no hard links.
-            partial.replace(path)

@@ -144,7 +144,10 @@ def listed(as_json: bool = JSON) -> None:
         typer.echo(json.dumps({"kernels": [asdict(row) for row in rows]}, indent=2))
         return
     if not rows:
-        note("no user-mode Linux found; run lasthop kernel build, or apt install user-mode-linux")
+        note(
+            "no user-mode Linux found; run `lasthop kernel build`, or "
+            "`apt install user-mode-linux` as root"
+        )
         return
     from lasthop.cli.tables import print_table
 

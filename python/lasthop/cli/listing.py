@@ -14,7 +14,7 @@ COMMANDS = {
     "plot": "Draw a saved result again.",
     "reproduce": "Check the claims of the papers.",
     "workbench": "Run the workbench in a browser.",
-    "doctor": "Report which verbs run on this machine.",
+    "doctor": "Report which commands run on this machine.",
     "completion": "Print a script for completion at Tab.",
 }
 """Commands that are in no group, with one-line descriptions."""

@@ -114,7 +114,7 @@ def place(
     asked: str, beginning: str, parts: Parts = (), out: Path | None = None, scenario: str = ""
 ) -> Path:
     """Return the path of the picture; raise an error if it cannot be drawn or written."""
-    need("a picture")
+    need("pictures")
     if asked:
         path = writable_file(file_name(asked), OPTION, scenario)
     else:

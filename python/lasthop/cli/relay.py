@@ -466,7 +466,7 @@ def replace_process(
 
     at = None if metrics is None else own_address(metrics, "--metrics")
     if at is not None:
-        need("metrics")
+        need("metrics of relays")
         if at.port != 0 and str(at) in options:
             raise UserError(f"--metrics {at}: {options[str(at)]} has the same address")
         opened(at).close()  # Refuse an unusable address now, with a one-line error.

@@ -1,6 +1,7 @@
 """Rewording of messages: names of Python arguments are replaced by command line options."""
 
 import re
+import sys
 from collections.abc import Callable
 
 from lasthop.progress.cost_limits import MEMORIES, TIMES, written
@@ -15,6 +16,12 @@ CURRENT = "lasthop COMMAND -"
 
 Written = str | Callable[[re.Match[str]], str]
 
+
+def curl() -> str:
+    """Return the name of curl. In PowerShell of Windows, `curl` is another command."""
+    return "curl.exe" if sys.platform == "win32" else "curl"
+
+
 HINTS: tuple[tuple[str, Written], ...] = (
     (r"\bmax_time_s=(\S+)", lambda match: f"--max-time {written(float(match[1]), TIMES)}"),
     (
@@ -23,7 +30,7 @@ HINTS: tuple[tuple[str, Written], ...] = (
     ),
     (r"\b(txop|pifs)=False", r"--no-\1"),
     (r"^places: ", "lasthop emulate FILE --places: "),
-    (rf"^{DOWNLOAD}(\S+)$", lambda match: f"{command_text(['curl', '-L', match[1]])} | {CURRENT}"),
+    (rf"^{DOWNLOAD}(\S+)$", lambda match: f"{command_text([curl(), '-L', match[1]])} | {CURRENT}"),
 )
 """Patterns of Python arguments in hints, and the options that replace them."""
 

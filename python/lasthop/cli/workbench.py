@@ -11,6 +11,7 @@ import typer
 from lasthop.cli.options import flag, unset, whole_number
 from lasthop.errors import UserError
 from lasthop.extras import need
+from lasthop.scenario.files import text_of
 
 LOOPBACK = "127.0.0.1"
 
@@ -38,7 +39,7 @@ def workbench(
     The engine runs in the browser; predictions, sweeps, tuning and charts run in this process.
     Other machines cannot connect.
     """
-    need("workbench")
+    need("lasthop workbench")
     if file is not None:
         check_file(file)
     import uvicorn
@@ -78,7 +79,7 @@ def check_file(file: Path) -> None:
     contents.
     """
     try:
-        file.read_text("utf-8")
+        text_of(file)
     except OSError as error:
         raise UserError(f"{file}: {error.strerror}") from None
     except UnicodeDecodeError:

@@ -21,7 +21,7 @@ from lasthop.errors import (
     UserError,
     shortcoming,
 )
-from lasthop.linux_only import need_linux
+from lasthop.linux_only import require_linux
 from lasthop.measured import Files, Measured, measurements
 from lasthop.models.stated import stated_errors
 from lasthop.prediction.predict import predict
@@ -518,7 +518,7 @@ def check_emulation(scenario: Scenario, caller: str) -> None:
     UserError
         If this system is not Linux, or if the scenario cannot be emulated.
     """
-    need_linux(caller)
+    require_linux(caller)
     from lasthop.emulation.limits import check
 
     check(scenario)

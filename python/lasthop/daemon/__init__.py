@@ -4,6 +4,6 @@ The package does not depend on gateways or queues. A `service_kind.ServiceKind` 
 that read the configuration of a service, set the service up and revert its changes.
 """
 
-from lasthop.linux_only import need_linux
+from lasthop.linux_only import require_linux
 
-need_linux("lasthop.daemon")
+require_linux("lasthop.daemon")

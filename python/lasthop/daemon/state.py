@@ -14,7 +14,7 @@ from pathlib import Path
 from stat import S_IMODE
 from typing import Any, NamedTuple
 
-from lasthop.errors import UserError
+from lasthop.errors import AS_ROOT, UserError
 from lasthop.linux.identity import Whose, identity_of, is_first, own_identity
 from lasthop.linux.own_file import SAFELY, open_own
 from lasthop.linux.undo import UndoLog
@@ -361,4 +361,4 @@ def errors_named(path: Path, *expected: type[OSError]) -> Iterator[None]:
 def who(error: OSError) -> str | None:
     """Return a hint about the missing permission; None if a missing permission did not cause the
     error."""
-    return "are you root?" if isinstance(error, PermissionError) and os.geteuid() != 0 else None
+    return AS_ROOT if isinstance(error, PermissionError) and os.geteuid() != 0 else None

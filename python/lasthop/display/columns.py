@@ -112,6 +112,12 @@ COLUMNS: dict[str, tuple[Column, ...]] = {
         Column("report_delay_p95_s", "95 % within", "ms", 1e3),
         Column("reports", "reports", "-"),
     ),
+    "chunks": (
+        Column("chunk_completion_s", "mean completion", "s"),
+        Column("chunk_completion_p95_s", "95 % within", "s"),
+        Column("late_chunks", "late", "chunks", zero_says=True),
+        Column("chunks", "chunks", "-"),
+    ),
     "links": (
         Column("utilisation", "utilisation", "%", 100),
         Column("utilisation_min", "least utilisation", "%", 100),
@@ -169,6 +175,7 @@ TITLES = {
     "aps": "AP",
     "flows": "flow",
     "reports": "reports of",
+    "chunks": "chunks of",
     "links": "link",
     "queues": "queue",
     "classes": "class",

@@ -64,6 +64,9 @@ OF_REPORTS = COLUMNS["reports"]
 OF_PINGS = (*RTTS, LOST)
 """Columns for pings."""
 
+OF_CHUNKS = COLUMNS["chunks"]
+"""Columns for applications that write chunks."""
+
 OF_TRANSFERS = tuple(
     column
     for column in COLUMNS["classes"]
@@ -83,6 +86,7 @@ LATEST = (
     "one_way_delay_p99_s",
     "rtt_p99_s",
     "report_delay_p95_s",
+    "chunk_completion_p95_s",
     "completion_p95_s",
     "completion_s",
 )
@@ -125,7 +129,8 @@ class DelayTable:
 
 @dataclass(frozen=True)
 class Delays:
-    """Calls, datagrams, sensors, pings and transfers of a result, whose delay or loss matters.
+    """Calls, datagrams, sensors, pings, chunks and transfers of a result, whose delay or loss
+    matters.
 
     Attributes
     ----------
@@ -145,6 +150,10 @@ class Delays:
         Classes of web connections or of finite flows; if there are no classes, the flows.
     transfer_list : str
         Name of the list of the result that contains the transfers.
+    chunks : sequence of mappings
+        Classes of flows whose applications write chunks; if there are no classes, the flows.
+    chunk_list : str
+        Name of the list of the result that contains the chunks.
     """
 
     facts: CallFacts
@@ -154,6 +163,8 @@ class Delays:
     reports: Sequence[Item] = ()
     transfers: Sequence[Item] = ()
     transfer_list: str = "classes"
+    chunks: Sequence[Item] = ()
+    chunk_list: str = "flows"
     pings: Sequence[Item] = ()
 
     @classmethod
@@ -186,6 +197,10 @@ class Delays:
             of_calls = {flows[name].get("class") for name in in_calls if name in flows}
             datagrams = [item for item in datagrams if item["name"] not in of_calls]
         ending = [list(_finite(summary.get(name, ()))) for name in ("classes", "flows")]
+        written = [
+            [item for item in summary.get(name, ()) if "chunks" in item]
+            for name in ("classes", "flows")
+        ]
         return cls(
             facts,
             flows,
@@ -194,6 +209,8 @@ class Delays:
             [item for item in flows.values() if "reports" in item],
             ending[0] or ending[1],
             "classes" if ending[0] else "flows",
+            written[0] or written[1],
+            "classes" if written[0] else "flows",
             [item for item in flows.values() if MEDIAN in item],
         )
 
@@ -203,13 +220,15 @@ class Delays:
         return self.facts.calls
 
     def __bool__(self) -> bool:
-        """Return whether the result has a call, datagrams, a sensor, pings or a transfer."""
-        known = (self.calls, self.datagrams, self.reports, self.pings, self.transfers)
+        """Return whether the result has a call, datagrams, a sensor, pings, chunks or a
+        transfer.
+        """
+        known = (self.calls, self.datagrams, self.reports, self.pings, self.chunks, self.transfers)
         return any(map(bool, known))
 
     def tables(self) -> Iterator[DelayTable]:
-        """Yield the tables of calls, datagrams, sensors, pings and transfers; empty tables are
-        left out.
+        """Yield the tables of calls, datagrams, sensors, pings, chunks and transfers; empty tables
+        are left out.
         """
         if self.calls:
             yield self._call_table()
@@ -217,6 +236,7 @@ class Delays:
             ("delay and loss of datagrams", self.datagram_list, self.datagrams, OF_DATAGRAMS),
             ("sensors", "flows", self.reports, OF_REPORTS),
             ("pings", "flows", self.pings, OF_PINGS),
+            ("chunks", self.chunk_list, self.chunks, OF_CHUNKS),
             ("pages and transfers", self.transfer_list, self.transfers, OF_TRANSFERS),
         ):
             shown = [c for c in columns if any(c.says_something(item) for item in items)]

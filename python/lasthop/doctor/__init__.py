@@ -1,10 +1,10 @@
 """Report of what runs on this machine: `lasthop doctor`.
 
 ```text
- this machine --(probe)--> Machine --(verbs)--> limits of each verb --> Diagnosis --> text, JSON
+ this machine --(probe)--> Machine --(commands)--> limits per command --> Diagnosis --> text, JSON
 ```
 
-The probe calls the checks of the verbs, or reads the same files. It changes nothing: it loads no
+The probe calls the checks of the commands, or reads the same files. It changes nothing: it loads no
 module of the kernel, and every namespace and BPF program of a test is removed at its end.
 """
 

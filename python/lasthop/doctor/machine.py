@@ -1,4 +1,4 @@
-"""Facts about a machine that decide which verbs run on it."""
+"""Facts about a machine that decide which commands run on it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -45,34 +45,34 @@ class Refusal(NamedTuple):
 
     @classmethod
     def of(cls, error: UserError | None) -> "Refusal | None":
-        """Return the message and the hint of a verb's error; None for None."""
+        """Return the message and the hint of a command's error; None for None."""
         return None if error is None else cls(str(error), error.hint)
 
 
 @dataclass(frozen=True)
 class Linux:
     """Facts about a Linux kernel and the rights of this process. A refusal is the error of the
-    verb that needs the feature; None means that the feature works."""
+    command that needs the feature; None means that the feature works."""
 
     is_root: bool = True
     missing_capability: str | None = None
     """Name of a capability that a gateway needs and this process lacks; None if there is none."""
-    network_namespaces: Refusal | None = None
-    user_namespaces: bool = True
+    network_namespaces_refusal: Refusal | None = None
+    has_user_namespaces: bool = True
     """Whether this process may create a user namespace with a network namespace."""
-    tun: Refusal | None = None
-    ptrace: bool = True
+    tun_refusal: Refusal | None = None
+    has_ptrace: bool = True
     """Whether this process may be traced, as processes of user-mode Linux are."""
-    bpf: str | None = None
-    """Reason why BPF programs cannot classify packets; None if they can."""
-    btf: bool = True
+    bpf_refusal: Refusal | None = None
+    """Reason why BPF programs cannot classify packets."""
+    has_btf: bool = True
     """Whether the kernel provides its type information in BTF."""
     unprivileged_bpf_disabled: int | None = None
     """Value of the setting kernel.unprivileged_bpf_disabled; None if the kernel has no such
     setting."""
-    congestion_loading: Refusal | None = None
+    congestion_loading_refusal: Refusal | None = None
     """Error of `lasthop congestion load`."""
-    gateway: str | None = None
+    missing_gateway_feature: str | None = None
     """First feature that a gateway needs and the kernel lacks; None if none is known to be
     missing."""
     gateway_is_tested: bool = True
@@ -83,7 +83,7 @@ class Linux:
     """Names of the congestion controls that are available."""
     programs: Mapping[str, bool] = field(default_factory=dict)
     """Whether each program of the system is installed, by name."""
-    kernel_build: Refusal | None = None
+    kernel_build_refusal: Refusal | None = None
     """Error of `lasthop kernel build` before it looks for a source."""
 
     def has(self, module: str) -> bool:
@@ -94,11 +94,11 @@ class Linux:
 @dataclass(frozen=True)
 class Machine:
     """Facts about a machine and about the build of lasthop on it. The default is a machine on
-    which every verb runs."""
+    which every command runs."""
 
     version: str = "0"
     profile: str = "release"
-    absent: Mapping[str, Refusal] = field(default_factory=dict)
+    left_out: Mapping[str, Refusal] = field(default_factory=dict)
     """Refusal of each part that was left out of the build. Names are keys of `FEATURES`."""
     python: str = "3.11.0"
     system: str = "Linux"
@@ -112,11 +112,11 @@ class Machine:
     """Number of processors on which this process may run."""
     missing_packages: frozenset[str] = frozenset()
     """Optional packages that are not installed. Names are those of imports."""
-    page: Refusal | None = None
+    page_refusal: Refusal | None = None
     """Error of `lasthop workbench` if its page has not been built."""
-    report: Refusal | None = None
+    report_refusal: Refusal | None = None
     """Error of the option --report if its template has not been built."""
-    uml: Refusal | None = None
+    uml_refusal: Refusal | None = None
     """Error of `lasthop emulate --virtual` if no suitable user-mode Linux exists."""
     uml_version: str | None = None
     """Version of the user-mode Linux that emulations use."""
@@ -126,5 +126,5 @@ class Machine:
     @property
     def features(self) -> dict[str, bool]:
         """Return whether the build has each cargo feature, by the feature's name."""
-        absent = {FEATURES[part] for part in self.absent}
-        return {feature: feature not in absent for feature in FEATURES.values()}
+        left_out = {FEATURES[part] for part in self.left_out}
+        return {feature: feature not in left_out for feature in FEATURES.values()}

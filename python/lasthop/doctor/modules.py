@@ -43,7 +43,7 @@ class KernelFiles:
     """Modules in the folder of the running kernel; None if there is no such folder."""
     options: Mapping[str, str] | None = None
     """Configuration of the kernel, without the prefix ``CONFIG_``; None if it is not readable."""
-    known: frozenset[str] = frozenset()
+    sysfs_names: frozenset[str] = frozenset()
     """Names of the folders in /sys/module."""
     is_locked: bool = False
     """Whether the setting kernel.modules_disabled forbids to load modules."""
@@ -53,7 +53,7 @@ def state_of(module: str, files: KernelFiles) -> str:
     """Return the state of a module of `OPTIONS`."""
     if files.loaded is not None and module in files.loaded:
         return LOADED
-    if module in files.built_in or module in files.known:
+    if module in files.built_in or module in files.sysfs_names:
         return BUILT_IN
     can_load = files.loaded is not None and not files.is_locked
     if can_load and files.loadable is not None and module in files.loadable:
@@ -82,7 +82,7 @@ def read_kernel_files(release: str, root: Path = Path("/")) -> KernelFiles:
     configuration = lines(root / "proc" / "config.gz")
     if configuration is None:
         configuration = lines(root / "boot" / f"config-{release}")
-    known = root / "sys" / "module"
+    sysfs = root / "sys" / "module"
     return KernelFiles(
         None if modules is None else frozenset(line.split()[0] for line in modules),
         frozenset(map(name_of, built_in or ())),
@@ -90,7 +90,7 @@ def read_kernel_files(release: str, root: Path = Path("/")) -> KernelFiles:
         if dependencies is None
         else frozenset(name_of(line.partition(":")[0]) for line in dependencies),
         None if configuration is None else options_of(configuration),
-        frozenset(path.name for path in known.iterdir()) if known.is_dir() else frozenset(),
+        frozenset(path.name for path in sysfs.iterdir()) if sysfs.is_dir() else frozenset(),
         lines(root / "proc" / "sys" / "kernel" / "modules_disabled") == ["1"],
     )
 

@@ -7,12 +7,13 @@ import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-__all__ = ["Replacements", "public", "replacements"]
+__all__ = ["Replacements", "redact", "replacements"]
 
 Replacements = Mapping[str, str]
 
-SHORTEST = 2
-"""Shortest user name that is replaced in paths. [characters]"""
+MIN_LENGTH = 2
+"""Length from which a user name is replaced in paths. A home folder begins with a slash and must be
+longer. [characters]"""
 
 
 def replacements() -> Replacements:
@@ -27,20 +28,20 @@ def private_pairs() -> Iterator[tuple[str, str]]:
         yield named, "..."
         yield os.path.abspath(named), "..."
     for home in {os.path.expanduser("~"), os.environ.get("HOME", "")}:
-        if len(home.rstrip("/\\")) > SHORTEST:
+        if len(home.rstrip("/\\")) > MIN_LENGTH:
             yield home.rstrip("/\\"), "~"
             yield str(Path(home).resolve()), "~"
     try:
         user = getpass.getuser()
     except (ImportError, KeyError, OSError):
         return
-    if user != "root" and len(user) >= SHORTEST:
+    if user != "root" and len(user) >= MIN_LENGTH:
         yield f"/{user}", "/USER"
     if cache := os.environ.get("XDG_CACHE_HOME"):
         yield cache.rstrip("/"), "$XDG_CACHE_HOME"
 
 
-def public(text: str, private: Replacements) -> str:
+def redact(text: str, private: Replacements) -> str:
     """Return a text in which private texts are replaced. A text is replaced only where a name in a
     path ends."""
     for each, other in private.items():

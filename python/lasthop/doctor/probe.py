@@ -13,8 +13,8 @@ from lasthop import _core
 from lasthop.doctor.machine import LOADABLE, MISSING, UNKNOWN, Linux, Machine, Refusal
 from lasthop.doctor.modules import OPTIONS, KernelFiles, read_kernel_files, state_of
 from lasthop.errors import UserError
-from lasthop.extras import EXTRAS, is_there
-from lasthop.linux_only import refusal
+from lasthop.extras import EXTRA_OF_PACKAGE, is_installed
+from lasthop.linux_only import linux_error
 from lasthop.report.template import template
 from lasthop.simulation.simulate import available_jobs
 from lasthop.workbench.files import page
@@ -28,7 +28,10 @@ FUNCTIONS = {
     "relay": "new_relay_key",
 }
 """Function of the extension for each part that a build can leave out. Without the part, the
-function raises the error of the verb, whatever its arguments."""
+function raises the error of the command, whatever its arguments."""
+
+COMPLETE_BUILD = "install lasthop from a wheel for Linux"
+"""Remedy for a part that was left out of the build. Wheels for Linux have all parts."""
 
 PROGRAMS = ("ip", "tc", "nft", "iw")
 BPF_SETTING = Path("/proc/sys/kernel/unprivileged_bpf_disabled")
@@ -36,27 +39,27 @@ BPF_SETTING = Path("/proc/sys/kernel/unprivileged_bpf_disabled")
 
 def examine() -> Machine:
     """Return the facts about this machine."""
-    uml, version = uml_of()
+    uml_refusal, version = find_uml()
     return Machine(
         version=_core.VERSION,
         profile=_core.PROFILE,
-        absent=absent_features(),
+        left_out=left_out_parts(),
         python=platform.python_version(),
         system=platform.system(),
         platform=sys.platform,
-        kernel=number_of(platform.release()),
+        kernel=kernel_version(platform.release()),
         architecture=platform.machine(),
         cores=available_jobs(),
-        missing_packages=frozenset(each for each in EXTRAS if not is_there(each)),
-        page=error_of(page),
-        report=error_of(template),
-        uml=uml,
+        missing_packages=frozenset(each for each in EXTRA_OF_PACKAGE if not is_installed(each)),
+        page_refusal=error_of(page),
+        report_refusal=error_of(template),
+        uml_refusal=uml_refusal,
         uml_version=version,
         linux=linux() if sys.platform.startswith("linux") else None,
     )
 
 
-def number_of(release: str) -> str:
+def kernel_version(release: str) -> str:
     """Return the version in the release of a kernel. The rest of the release may be private."""
     match = re.match(r"\d+(\.\d+)*", release)
     return match[0] if match else "unknown"
@@ -69,34 +72,34 @@ def error_of(function: Callable[..., object]) -> Refusal | None:
     except UserError as error:
         return Refusal.of(error)
     except OSError as error:
-        return of_system(error)
+        return refusal_of_os_error(error)
     return None
 
 
-def of_system(error: OSError) -> Refusal:
+def refusal_of_os_error(error: OSError) -> Refusal:
     """Return the error of the system as the command line prints it."""
     text = error.strerror or str(error)
     return Refusal(f"{error.filename}: {text}" if error.filename else text)
 
 
-def absent_features() -> dict[str, Refusal]:
+def left_out_parts() -> dict[str, Refusal]:
     """Return the error of each part that was left out of the build."""
     results = {}
     for name, function in FUNCTIONS.items():
         try:
-            absent = error_of(getattr(_core, function))
+            refusal = error_of(getattr(_core, function))
         except AttributeError:
-            absent = Refusal(f"{name}: not part of this build of lasthop")
+            refusal = Refusal(f"{name}: not part of this build of lasthop")
         except TypeError:  # The feature exists, and its function needs arguments.
             continue
-        if absent is not None:
-            results[name] = absent
+        if refusal is not None:
+            results[name] = refusal._replace(remedy=COMPLETE_BUILD)
     return results
 
 
-def uml_of() -> tuple[Refusal | None, str | None]:
+def find_uml() -> tuple[Refusal | None, str | None]:
     """Return the error of emulations in simulated time, and the version of their kernel."""
-    if (error := refusal("lasthop emulate")) is not None:
+    if (error := linux_error("lasthop emulate")) is not None:
         return Refusal.of(error), None
     from lasthop.uml.kernel import find_kernel
 
@@ -105,7 +108,7 @@ def uml_of() -> tuple[Refusal | None, str | None]:
     except UserError as error:
         return Refusal.of(error), None
     except OSError as error:
-        return of_system(error), None
+        return refusal_of_os_error(error), None
 
 
 def linux() -> Linux:
@@ -119,34 +122,34 @@ def linux() -> Linux:
 def linux_facts() -> Linux:
     """Return the facts about this Linux by tests, some of which run in child processes."""
     from lasthop.enforce.congestion.loading import refused
-    from lasthop.linux import netns, rights, trials
+    from lasthop.linux import netns, trials
     from lasthop.linux.struct_ops import KERNEL_TYPES
     from lasthop.linux.tcp import available_congestion
 
     files = read_kernel_files(os.uname().release)
     modules = {name: state_of(name, files) for name in OPTIONS}
-    feature, is_tested = gateway_of(files, modules)
+    feature, is_tested = check_gateway_kernel(files, modules)
     return Linux(
         is_root=os.geteuid() == 0,
-        missing_capability=lacking(),
-        network_namespaces=Refusal.of(netns.refused()),
-        user_namespaces=trials.has_user_namespaces(),
-        tun=tun_of(modules),
-        ptrace=trials.has_ptrace(),
-        bpf=rights.bpf_refused(),
-        btf=KERNEL_TYPES.exists(),
-        unprivileged_bpf_disabled=setting(BPF_SETTING),
-        congestion_loading=Refusal.of(refused()),
-        gateway=feature,
+        missing_capability=find_missing_capability(),
+        network_namespaces_refusal=Refusal.of(netns.refused()),
+        has_user_namespaces=trials.has_user_namespaces(),
+        tun_refusal=check_tun(modules),
+        has_ptrace=trials.has_ptrace(),
+        bpf_refusal=check_bpf(),
+        has_btf=KERNEL_TYPES.exists(),
+        unprivileged_bpf_disabled=read_setting(BPF_SETTING),
+        congestion_loading_refusal=Refusal.of(refused()),
+        missing_gateway_feature=feature,
         gateway_is_tested=is_tested,
         modules=modules,
         congestion_controls=tuple(available_congestion()),
         programs={name: shutil.which(name) is not None for name in PROGRAMS},
-        kernel_build=build_of(),
+        kernel_build_refusal=check_kernel_build(),
     )
 
 
-def lacking() -> str | None:
+def find_missing_capability() -> str | None:
     """Return the name of a capability that a gateway needs and this process lacks. A kernel
     without the interfaces of the test lacks the first capability."""
     from lasthop.linux import rights
@@ -157,7 +160,7 @@ def lacking() -> str | None:
         return "CAP_NET_ADMIN"
 
 
-def gateway_of(files: KernelFiles, modules: Mapping[str, str]) -> tuple[str | None, bool]:
+def check_gateway_kernel(files: KernelFiles, modules: Mapping[str, str]) -> tuple[str | None, bool]:
     """Return the first feature that a gateway needs and this kernel lacks, and whether that is
     certain.
 
@@ -177,7 +180,15 @@ def gateway_of(files: KernelFiles, modules: Mapping[str, str]) -> tuple[str | No
     return None, UNKNOWN not in states.values()
 
 
-def tun_of(modules: Mapping[str, str]) -> Refusal | None:
+def check_bpf() -> Refusal | None:
+    """Return the reason why BPF programs cannot classify packets."""
+    from lasthop.linux import rights
+
+    reason = rights.bpf_refused()
+    return None if reason is None else Refusal(reason, "give the process the capability CAP_BPF")
+
+
+def check_tun(modules: Mapping[str, str]) -> Refusal | None:
     """Return the error of emulations in real time about TUN devices."""
     import errno
 
@@ -189,7 +200,7 @@ def tun_of(modules: Mapping[str, str]) -> Refusal | None:
     return Refusal.of(error)
 
 
-def build_of() -> Refusal | None:
+def check_kernel_build() -> Refusal | None:
     """Return the error of `lasthop kernel build` on this machine. The package lists of apt are not
     read, which may take seconds."""
     from lasthop.uml import build, source
@@ -199,7 +210,7 @@ def build_of() -> Refusal | None:
     return Refusal.of(build.without_programs())
 
 
-def setting(file: Path) -> int | None:
+def read_setting(file: Path) -> int | None:
     """Return the number in a file with a setting of the kernel; None if the file does not
     exist."""
     try:

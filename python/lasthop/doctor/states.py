@@ -1,23 +1,23 @@
-"""States of verbs and of extras on a machine."""
+"""States of commands and of extras on a machine."""
 
 from dataclasses import dataclass
 
 from lasthop.doctor.limits import Limit
 
-__all__ = ["NO", "PARTLY", "RUNS", "Extra", "VerbState"]
+__all__ = ["FAILS", "PARTLY", "RUNS", "CommandState", "Extra"]
 
-RUNS, PARTLY, NO = "runs", "partly", "no"
-"""States of a verb: it runs, it runs without some of its parts, or it does not run."""
+RUNS, PARTLY, FAILS = "runs", "partly", "fails"
+"""States of a command: it runs, it runs without some of its parts, or it does not run."""
 
 
 @dataclass(frozen=True)
-class VerbState:
-    """State of a verb on a machine."""
+class CommandState:
+    """State of a command on a machine."""
 
-    verb: str
+    command: str
     group: str
     state: str
-    """State of the verb: ``runs``, ``partly`` or ``no``."""
+    """``runs``, ``partly`` or ``fails``."""
     limits: tuple[Limit, ...] = ()
 
 

@@ -1,17 +1,30 @@
 """Diagnosis as text."""
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from textwrap import wrap
 
+from lasthop.doctor.commands import COMMANDS
 from lasthop.doctor.limits import Limit
 from lasthop.doctor.machine import BUILT_IN, LOADABLE, LOADED, Linux, Machine
-from lasthop.doctor.states import Extra, VerbState
-from lasthop.doctor.verbs import VERBS
+from lasthop.doctor.states import FAILS, RUNS, CommandState, Extra
 
 __all__ = ["WIDTH", "text"]
 
-NAMES = 19
+NAME_WIDTH = 19
 """Width of the column of names. [characters]"""
+
+CLAUSES: Mapping[str, str] = {
+    "FILE": "only explains terms, not FILE",
+    "origins": "cannot show who loaded a congestion control",
+    "services of root": "cannot use services that root started",
+    "test of the kernel": "it is unknown whether the kernel has all features",
+    "test of this machine": "cannot test this machine",
+}
+"""Clause for each part of a command that the preposition "without" cannot describe."""
+
+UNBROKEN = "\ue000"
+"""Character that replaces the spaces within a command while a text is wrapped."""
 
 WIDTH = 80
 """Width of the text at the Python prompt. [characters]"""
@@ -20,7 +33,7 @@ WIDTH = 80
 def text(
     machine: Machine,
     extras: Sequence[Extra],
-    verbs: Sequence[VerbState],
+    commands: Sequence[CommandState],
     width: int,
     *,
     has_facts: bool,
@@ -29,8 +42,8 @@ def text(
 
     Parameters
     ----------
-    machine, extras, verbs
-        The facts about the machine, and the states of its extras and verbs.
+    machine, extras, commands
+        The facts about the machine, and the states of its extras and commands.
     width : int
         Largest length of a line. [characters]
     has_facts : bool
@@ -38,43 +51,47 @@ def text(
     """
     lines = [line for name, entry in facts(machine, extras) for line in row(name, entry, width)]
     blocks = ["\n".join(lines)] if has_facts else []
-    groups: dict[str, list[VerbState]] = {}
-    for each in verbs:
+    groups: dict[str, list[CommandState]] = {}
+    for each in commands:
         groups.setdefault(each.group, []).append(each)
     for group, members in groups.items():
-        blocks.append("\n".join([group, *lines_of(members, width)]))
+        blocks.append("\n".join([group, *command_lines(members, width)]))
     return "\n\n".join(blocks) + "\n"
 
 
 def row(name: str, entry: str, width: int) -> list[str]:
-    """Return the lines of a name with its entry. Both columns are wrapped."""
-    entries = wrap(entry, max(width - NAMES - 2, NAMES), break_on_hyphens=False) or [""]
-    names = wrap(name, NAMES, break_on_hyphens=False) or [""]
+    """Return the lines of a name with its entry. Both columns are wrapped, except within the
+    backticks of a command."""
+    kept = re.sub(r"`[^`]*`", lambda command: command[0].replace(" ", UNBROKEN), entry)
+    entries = wrap(kept, max(width - NAME_WIDTH - 2, NAME_WIDTH), break_on_hyphens=False) or [""]
+    entries = [line.replace(UNBROKEN, " ") for line in entries]
+    names = wrap(name, NAME_WIDTH, break_on_hyphens=False) or [""]
     count = max(len(names), len(entries))
     names += [""] * (count - len(names))
     entries += [""] * (count - len(entries))
     return [
-        f"{left:<{NAMES}}  {right}".rstrip() for left, right in zip(names, entries, strict=True)
+        f"{left:<{NAME_WIDTH}}  {right}".rstrip()
+        for left, right in zip(names, entries, strict=True)
     ]
 
 
 def facts(machine: Machine, extras: Sequence[Extra]) -> Iterator[tuple[str, str]]:
     """Yield the facts about a machine, each with its name."""
     build = f"{machine.profile} build"
-    if absent := [name for name, is_there in machine.features.items() if not is_there]:
-        build += f" without {', '.join(absent)}"
+    if left_out := [name for name, is_built in machine.features.items() if not is_built]:
+        build += f" without {', '.join(left_out)}"
     yield "lasthop", f"{machine.version}, {build}"
     yield "Python", machine.python
     cores = f"{machine.cores} core{'' if machine.cores == 1 else 's'}"
     yield "system", f"{machine.system} {machine.kernel} on {machine.architecture}, {cores}"
     complete = [each.name for each in extras if not each.missing]
-    yield "complete extras", ", ".join(complete) or "none"
+    yield "installed extras", ", ".join(complete) or "none"
     for each in extras:
         if each.missing:
             lacks = ", ".join(each.missing)
-            yield f"extra {each.name}", f"lacks {lacks}; {each.remedy}"
-    yield "user-mode Linux", machine.uml_version or "none"
+            yield f"extra {each.name}", f"lacks {lacks}; run `{each.remedy}`"
     if machine.linux is not None:
+        yield "user-mode Linux", machine.uml_version or "none"
         yield from linux_facts(machine.linux)
 
 
@@ -83,16 +100,16 @@ def linux_facts(linux: Linux) -> Iterator[tuple[str, str]]:
     lacks = linux.missing_capability
     yield "rights", ("root" if linux.is_root else "user") + (f" without {lacks}" if lacks else "")
     works = {
-        "network namespaces": linux.network_namespaces is None,
-        "user namespaces": linux.user_namespaces,
-        "TUN": linux.tun is None,
-        "ptrace": linux.ptrace,
-        "BPF": linux.bpf is None,
-        "BTF": linux.btf,
+        "network namespaces": linux.network_namespaces_refusal is None,
+        "user namespaces": linux.has_user_namespaces,
+        "TUN": linux.tun_refusal is None,
+        "ptrace": linux.has_ptrace,
+        "BPF": linux.bpf_refusal is None,
+        "BTF": linux.has_btf,
     }
-    yield "available", ", ".join(name for name, works in works.items() if works) or "nothing"
-    if absent := [name for name, works in works.items() if not works]:
-        yield "not available", ", ".join(absent)
+    yield "kernel features", ", ".join(name for name, works in works.items() if works) or "none"
+    if missing := [name for name, works in works.items() if not works]:
+        yield "missing features", ", ".join(missing)
     states: dict[str, list[str]] = {}
     for module, state in linux.modules.items():
         if module.startswith("sch_"):
@@ -106,48 +123,58 @@ def linux_facts(linux: Linux) -> Iterator[tuple[str, str]]:
         if module.startswith("tcp_") and state == LOADABLE
     ]
     more = f"; loadable: {', '.join(loadable)}" if loadable else ""
-    yield "congestion controls", ", ".join(linux.congestion_controls) + more
-    programs = [name for name, is_there in linux.programs.items() if is_there]
+    yield "congestion controls", (", ".join(linux.congestion_controls) or "none") + more
+    programs = [name for name, is_installed in linux.programs.items() if is_installed]
     yield "programs", ", ".join(programs) or "none of " + ", ".join(linux.programs)
 
 
-def lines_of(verbs: Sequence[VerbState], width: int) -> Iterator[str]:
-    """Yield the lines of verbs. Verbs with the same state share their lines, except those of
+def command_lines(commands: Sequence[CommandState], width: int) -> Iterator[str]:
+    """Yield the lines of commands. Commands with the same state share their lines, except those of
     different groups."""
     alike: dict[tuple[str, str, tuple[Limit, ...]], list[str]] = {}
-    for each in verbs:
-        group, space, _ = each.verb.partition(" ")
-        limits = tuple(of_group(limit, each.verb, group) for limit in each.limits)
-        alike.setdefault((group if space else "", each.state, limits), []).append(each.verb)
+    for each in commands:
+        group, space, _ = each.command.partition(" ")
+        limits = tuple(shortened(limit, each.command, group) for limit in each.limits)
+        alike.setdefault((group if space else "", each.state, limits), []).append(each.command)
     for (group, state, limits), names in alike.items():
-        name = called(group, names)
-        for entry in entries_of(state, limits):
+        name = joined_names(group, names)
+        for entry in command_entries(state, limits):
             yield from (f"  {line}" for line in row(name, entry, width - 2))
             name = ""
 
 
-def of_group(limit: Limit, verb: str, group: str) -> Limit:
-    """Return a limit whose reason names the group of a verb instead of the verb."""
-    return limit._replace(reason=limit.reason.replace(f"lasthop {verb} ", f"lasthop {group} "))
+def shortened(limit: Limit, command: str, group: str) -> Limit:
+    """Return a limit whose reason names the group of a command instead of the command. The reason
+    for a missing package names neither."""
+    reason = limit.reason.replace(f"lasthop {command} ", f"lasthop {group} ")
+    if limit.kind == "package":
+        reason = re.sub(r"^.*: (?=package )", "", reason)
+    return limit._replace(reason=reason)
 
 
-def called(group: str, names: list[str]) -> str:
-    """Return the names of verbs. If all verbs of a group are named, return the group."""
-    if group and len(names) == sum(name.startswith(f"{group} ") for name in VERBS):
+def joined_names(group: str, names: list[str]) -> str:
+    """Return the names of commands. If all commands of a group are named, return the group."""
+    if group and len(names) == sum(name.startswith(f"{group} ") for name in COMMANDS):
         return group
     return ", ".join([names[0], *(name.removeprefix(f"{group} ") for name in names[1:])])
 
 
-def entries_of(state: str, limits: tuple[Limit, ...]) -> Iterator[str]:
-    """Yield the entries of a verb: its state, and the reason and remedy of each limit."""
-    if state == "runs":
+def command_entries(state: str, limits: tuple[Limit, ...]) -> Iterator[str]:
+    """Yield the entries of a command: its state, and the reason and remedy of each limit."""
+    if state == RUNS:
         yield "runs"
     for number, limit in enumerate(limits):
-        begin = "runs, without" if state == "partly" else "does not run"
-        if number:
-            begin = "without" if limit.part else "also"
-        part = f" {limit.part}" if limit.part else ""
-        if state == "no" and limit.part:
-            begin = "does not run in" if limit.part == "real time" else "does not run with"
         reason = limit.reason.removeprefix(f"{limit.part}: ")
-        yield f"{begin}{part}: {reason}" + (f"; {limit.remedy}" if limit.remedy else "")
+        remedy = f"; {limit.remedy}" if limit.remedy else ""
+        yield f"{beginning(state, limit.part, is_first=number == 0)}: {reason}{remedy}"
+
+
+def beginning(state: str, part: str | None, *, is_first: bool) -> str:
+    """Return the beginning of the entry about a limit of a command, or of its `part`."""
+    if part is None:
+        return "does not run" if is_first else "also"
+    if state == FAILS:
+        return f"does not run {'in' if part == 'real time' else 'with'} {part}"
+    if part in CLAUSES:
+        return f"runs, but {CLAUSES[part]}" if is_first else f"but {CLAUSES[part]}"
+    return f"runs, without {part}" if is_first else f"without {part}"

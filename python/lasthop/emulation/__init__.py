@@ -1,10 +1,10 @@
 """Emulations: the engine simulates the network between network namespaces, which use the TCP of
 Linux."""
 
-from lasthop.linux_only import is_linux, need_linux
+from lasthop.linux_only import is_linux, require_linux
 
 if not is_linux():
-    need_linux("lasthop.emulation")
+    require_linux("lasthop.emulation")
 
 from lasthop.emulated.emulation import Emulation
 from lasthop.emulation.emulate import emulate

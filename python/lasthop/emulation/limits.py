@@ -10,7 +10,7 @@ from lasthop.enforce.congestion import CONTROLS
 from lasthop.errors import UserError
 from lasthop.scenario.scenario import Scenario
 from lasthop.scenario.transports import Ping, Udp
-from lasthop.scenario.typed import CsmaScenario, Flow, SensorFlow, UdpFlow
+from lasthop.scenario.typed import CsmaScenario, Flow, SensorFlow, TcpFlow, UdpFlow
 from lasthop.scenario.typed import Scenario as Typed
 
 CONGESTION = {"reno": "reno", "newreno": "reno", "cubic": "cubic", "cubic_linux": "cubic"}
@@ -110,6 +110,11 @@ def _refused_of(flow: Flow) -> Iterator[str]:
             )
     elif isinstance(carrier, Ping):
         return
+    elif isinstance(flow, TcpFlow) and flow.is_paced:
+        yield (
+            f"flow {flow.name}: an application paces it (`rate`, `every` or `on`): emulations "
+            "support only TCP senders that always have data"
+        )
     elif carrier.congestion not in KNOWN:
         known = ", ".join(KNOWN)
         yield f"flow {flow.name}: congestion {carrier.congestion}: expected one of {known}"

@@ -1,5 +1,5 @@
 """Control of real networks: the gateway, shaped queues, and TCP congestion controls of Linux."""
 
-from lasthop.linux_only import need_linux
+from lasthop.linux_only import require_linux
 
-need_linux("lasthop.enforce")
+require_linux("lasthop.enforce")

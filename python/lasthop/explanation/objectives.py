@@ -150,11 +150,11 @@ def default_objective(scenario: Scenario, target: str | None = None) -> str:
 
 
 def is_delay_sensitive(flow: Flow) -> bool:
-    """Return whether a flow has datagrams at a rate, sensor reports, web pages, or a finite
-    size.
+    """Return whether a flow has datagrams at a rate, sensor reports, web pages, a finite size, or
+    an application that paces it.
     """
     if isinstance(flow, TcpFlow):
-        return bool(flow.web) or bool(flow.tcp.segments)
+        return bool(flow.web) or bool(flow.tcp.segments) or flow.is_paced
     return is_paced(flow)
 
 

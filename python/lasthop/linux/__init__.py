@@ -5,6 +5,6 @@ The package does not depend on gateways, stations or fairness. The package works
 other modules import it only where it is used.
 """
 
-from lasthop.linux_only import need_linux
+from lasthop.linux_only import require_linux
 
-need_linux("lasthop.linux")
+require_linux("lasthop.linux")

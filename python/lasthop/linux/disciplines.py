@@ -27,6 +27,11 @@ def absent(*kinds: str) -> str:
     return f"this kernel has no {', '.join(f'{kind} ({OPTION[kind]})' for kind in kinds)}"
 
 
+def install_kernel(*features: str) -> str:
+    """Return the remedy for a kernel without features, which are modules such as ``sch_red``."""
+    return f"install a kernel (or its package of modules) with {', '.join(features)}"
+
+
 TARGET, LIMIT, INTERVAL, ECN = 1, 2, 3, 4
 """Attributes that CoDel and FQ-CoDel have in common."""
 FLOWS, FQ_QUANTUM, MEMORY_LIMIT = 5, 6, 9

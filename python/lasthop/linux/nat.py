@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from ipaddress import IPv4Address
 from typing import Self
 
-from lasthop.errors import UserError
+from lasthop.errors import AS_ROOT, UserError
 from lasthop.linux.netlink import (
     ACK,
     ACKNOWLEDGEMENT,
@@ -142,7 +142,7 @@ class Translation:
 def lacking(why: str, *, may: bool = True) -> UserError:
     """Return the error for unavailable address translation."""
     if not may:
-        return UserError(f"address translation: {why}", "are you root?")
+        return UserError(f"address translation: {why}", AS_ROOT)
     return UserError(
         f"the kernel has no address translation: {why}",
         "expected nf_tables with masquerade (nft_chain_nat, nft_masq), Linux 5.12 or newer",

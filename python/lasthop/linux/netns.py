@@ -65,7 +65,7 @@ def refusal(error: OSError) -> UserError:
     return UserError(
         f"network namespaces: {error.strerror}",
         "run it as root, or under `unshare -Urnm` where the system lets users do that; "
-        "`lasthop emulate --virtual` needs no root",
+        "simulated time (`--virtual`) needs no root",
     )
 
 

@@ -3,13 +3,14 @@ in a temporary network namespace."""
 
 import errno
 import os
+import re
 import socket
 from ipaddress import ip_address
 from typing import NamedTuple
 
-from lasthop.errors import UserError
+from lasthop.errors import AS_ROOT, UserError
+from lasthop.linux.disciplines import install_kernel
 from lasthop.linux.syscalls import call
-from lasthop.linux_only import OTHER_KERNEL
 
 CLONE_NEWNET, CLONE_NEWUSER = 0x40000000, 0x10000000
 FORBIDDEN = "forbidden: "
@@ -80,24 +81,26 @@ def refuse_to_lack() -> None:
 
 def lacks(capability: str, *, is_root: bool) -> UserError:
     """Return the error for a process that lacks a capability of a gateway."""
-    hint = "whatever contains this root must let it have that" if is_root else "are you root?"
+    hint = f"give the container the capability {capability}" if is_root else AS_ROOT
     return UserError(f"network: this process has no {capability}", hint)
 
 
-def unexamined(capability: str) -> str:
-    """Return the warning of a check that could not examine this machine."""
-    return f"this machine was not examined: this needs {capability}, which root has"
+def no_right_to_test(capability: str) -> str:
+    """Return the warning of a check that could not test this machine."""
+    return f"this machine was not tested: this needs {capability}, which root has"
 
 
 def refusal(feature: str) -> UserError:
     """Return the error for a kernel without a feature of a gateway; see `missing`."""
-    return UserError(f"this machine has {feature}", OTHER_KERNEL)
+    module = module_of(feature)
+    return UserError(f"this machine has {feature}", install_kernel(module or "this feature"))
 
 
 def module_of(step: str) -> str | None:
-    """Return the module of the kernel that a feature in `STEPS` needs, if it needs one."""
-    _, found, name = step.partition("(module ")
-    return name.removesuffix(")") if found else None
+    """Return the module of the kernel that a text about a feature names, such as an entry of
+    `STEPS`; None if it names no module."""
+    match = re.search(r"\((?:module )?((?:sch|cls|act)_\w+|ifb)\)", step)
+    return match[1] if match else None
 
 
 def absent(step: str) -> str:

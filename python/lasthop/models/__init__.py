@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from importlib import import_module
 
 from lasthop.errors import UserError
-from lasthop.extras import naming_missing
+from lasthop.extras import name_missing_package
 from lasthop.models.answer import Quantities
 from lasthop.models.assumptions import BY_MODEL
 from lasthop.models.errors import ConvergenceError, ModelError, in_words
@@ -34,7 +34,7 @@ class Model:
         """Return the prediction; raise `ModelError` if the scenario breaks an assumption."""
         package = import_module(f"lasthop.models.{self.name}")
         results: Quantities
-        with in_words(self.name, BY_MODEL[self.name]), naming_missing(f"model {self.name}"):
+        with in_words(self.name, BY_MODEL[self.name]), name_missing_package(f"model {self.name}"):
             if hasattr(package, "Options"):
                 results = package.predict(scenario, package.Options.of(options, self.name))
             elif options:

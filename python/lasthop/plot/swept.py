@@ -175,6 +175,7 @@ class Quantity:
         columns = (
             *COLUMNS.get(list_name, ()),
             *(COLUMNS["reports"] if list_name == "flows" else ()),
+            *(COLUMNS["chunks"] if list_name in ("flows", "classes") else ()),
         )
         for column in columns:
             if column.quantity == name:

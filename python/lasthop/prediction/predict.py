@@ -121,7 +121,7 @@ def predict(
     >>> prediction.stations["goodput_share"].round(2).to_dict()["sender"]
     0.67
     """
-    need("a prediction")
+    need("predictions")
     from lasthop import models
 
     if model is not None and model not in models.MODELS:

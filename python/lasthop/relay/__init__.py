@@ -7,10 +7,10 @@
 Other programs use a relay through SOCKS 5, a forwarded port or TPROXY (``lasthop relay``).
 """
 
-from lasthop.linux_only import is_linux, need_linux
+from lasthop.linux_only import is_linux, require_linux
 
 if not is_linux():
-    need_linux("lasthop.relay")
+    require_linux("lasthop.relay")
 
 from lasthop.relay.programs import connect, open_connection
 from lasthop.relay.running import Client, Server

@@ -6,13 +6,14 @@ Pipes are accepted: ``/dev/stdin``, a FIFO, and ``<(command)`` of a shell are re
 import os
 import re
 import stat
+import sys
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
-from io import BufferedReader
+from io import BufferedReader, BytesIO, TextIOWrapper
 from pathlib import Path
 
 from lasthop.errors import UserError
 
-__all__ = ["NO_FILE", "UnreadableError", "in_utf8", "opened"]
+__all__ = ["NO_FILE", "UnreadableError", "in_utf8", "opened", "text_of"]
 
 ADDRESS = r"([A-Za-z][A-Za-z0-9+.-]+):/+(.*)"
 """Pattern of a web address. One slash is enough, because a `Path` merges the two slashes."""
@@ -103,8 +104,9 @@ def not_there(path: Path, or_input: bool) -> UnreadableError:
         return UnreadableError(str(path), missing, nearest_file(path))
     kind, rest = match[1].lower(), match[2]
     if kind == "file":
+        root = "" if re.match("[A-Za-z]:/", rest) and sys.platform == "win32" else "/"
         return UnreadableError(
-            f"file:///{rest}", "is an address; lasthop reads files", f"its path is /{rest}"
+            f"file:///{rest}", "is an address; lasthop reads files", f"its path is {root}{rest}"
         )
     address = f"{kind}://{rest}"
     hint = f"{DOWNLOAD}{address}" if or_input and kind in OF_WEB else "save it as a file first"
@@ -121,6 +123,20 @@ def in_utf8(content: bytes) -> bytes:
         except UnicodeError:
             return content
     return content
+
+
+def text_of(path: Path) -> str:
+    """Return a text file as text, with line feeds as line ends. The encoding is UTF-8, or UTF-16 as
+    Windows PowerShell writes it.
+
+    Raises
+    ------
+    OSError
+        If the file cannot be read.
+    UnicodeDecodeError
+        If the file is not such a text.
+    """
+    return TextIOWrapper(BytesIO(in_utf8(path.read_bytes())), "utf-8-sig").read()
 
 
 def nearest_file(path: Path) -> str | None:

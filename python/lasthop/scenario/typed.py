@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Literal, TypeAlias
 from lasthop.scenario.csma import Csma
 from lasthop.scenario.from_json import Table, named, read_as
 from lasthop.scenario.queues import Queue
-from lasthop.scenario.transports import Ping, Tcp, Udp, carrier
+from lasthop.scenario.transports import Application, Ping, Tcp, Udp, carrier
 
 
 class Web(Table):
@@ -103,6 +103,19 @@ class TcpFlow(Flow):
     settings = ("upload", "download")
     tcp: Tcp
     web: Web | None = None
+    application: Application | None = None
+    """Application that writes the data; None if TCP always has data to send."""
+
+    @property
+    def is_paced(self) -> bool:
+        """Whether an application determines when the connection has data to send."""
+        return self.application is not None and self.application.paces
+
+    @property
+    def has_periods(self) -> bool:
+        """Whether an application writes chunks, or pauses."""
+        written = self.application
+        return written is not None and (written.every_s, written.on_s) != (None, None)
 
     @property
     def transport(self) -> Tcp:

@@ -249,7 +249,7 @@ def simulate_many(
     >>> many.names("stations.goodput_bps")
     ('reader-1', 'reader-2', 'reader-3')
     """
-    need("simulate_many")
+    need("lasthop.simulate_many")
     threads = thread_count(jobs)
     callback("progress", progress)
     tails = flag("tails", tails)

@@ -1,5 +1,5 @@
 """User-mode Linux: a Linux kernel that runs as an ordinary process, with a simulated clock."""
 
-from lasthop.linux_only import need_linux
+from lasthop.linux_only import require_linux
 
-need_linux("lasthop.uml")
+require_linux("lasthop.uml")

@@ -163,7 +163,7 @@ def without_programs() -> UserError | None:
         return None
     return UserError(
         f"building a kernel needs {', '.join(missing)}: not found",
-        f"apt install {' '.join(dict.fromkeys(missing.values()))}",
+        f"run `apt install {' '.join(dict.fromkeys(missing.values()))}` as root",
     )
 
 

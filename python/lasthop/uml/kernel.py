@@ -144,7 +144,8 @@ def find_kernel() -> Kernel:
     if not result:
         raise UserError(
             "no user-mode Linux found: simulated time needs one",
-            f"run apt install {PACKAGE} or lasthop kernel build, or set {VARIABLE}=PROGRAM",
+            f"run `apt install {PACKAGE}` as root or `lasthop kernel build`, "
+            f"or set {VARIABLE}=PROGRAM",
         )
     kernel = read_kernel(result[0].program, result[0].origin)
     kernel.check(NEEDED)

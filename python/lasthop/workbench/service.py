@@ -20,6 +20,7 @@ from starlette.staticfiles import StaticFiles
 
 from lasthop._core import VERSION
 from lasthop.errors import UserError
+from lasthop.scenario.files import text_of
 from lasthop.scenario.source import FILES_SHUT
 from lasthop.workbench.commands import COMMANDS, Asked, Reply, reply_of
 from lasthop.workbench.files import index, page
@@ -72,7 +73,7 @@ def application(file: Path | None = None, is_over: Callable[[], bool] = lambda: 
         begins, notes = None, []
         if file is not None:
             try:
-                begins = {"name": file.name, "text": file.read_text("utf-8")}
+                begins = {"name": file.name, "text": text_of(file)}
             except (OSError, UnicodeDecodeError) as error:
                 notes = [f"{file}: {getattr(error, 'strerror', None) or 'not text in UTF-8'}"]
         return JSONResponse(

@@ -96,7 +96,7 @@ def test_status_of_a_stopped_gateway_is_refused(
 def test_missing_interfaces_are_named(lasthop: Lasthop, cafe: Path) -> None:
     cafe.write_text(LEAST.replace("eth0", "no-such-if0"))
     done = lasthop("gateway", "check", cafe)
-    rootless = "warning: this machine was not examined: this needs CAP_"
+    rootless = "warning: this machine was not tested: this needs CAP_"
     if not done.stderr.startswith(rootless) and "this machine has no" not in done.stderr:
         assert done.returncode == 2
         assert done.stderr.startswith("error: interface no-such-if0: no interface has this name\n")

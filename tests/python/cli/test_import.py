@@ -1,12 +1,15 @@
 """`lasthop import`: its output, its files and its error messages."""
 
+import errno
 import json
+import os
 import sys
 from pathlib import Path
 
 import pytest
 
 import lasthop as lh
+from lasthop.cli.importing import put
 
 from ..conftest import SMALL, Lasthop
 
@@ -45,6 +48,21 @@ def test_out_writes_a_new_file_and_never_replaces_one(lasthop: Lasthop) -> None:
     assert done.returncode == 2
     assert done.stderr == "error: x.toml: exists, and is not replaced; expected a new name\n"
     assert Path("x.toml").read_text() == before
+
+
+def test_without_hard_links_no_file_is_replaced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError(errno.EPERM, os.strerror(errno.EPERM))
+
+    monkeypatch.setattr(os, "link", refuse)
+    put(tmp_path / "new.toml", "text\n")
+    assert (tmp_path / "new.toml").read_text() == "text\n"
+    (tmp_path / "other.toml").write_text("of another program")
+    with pytest.raises(lh.UserError, match="exists, and is not replaced"):
+        put(tmp_path / "other.toml", "text\n")
+    assert (tmp_path / "other.toml").read_text() == "of another program"
 
 
 def test_json_has_the_observations_and_no_address(lasthop: Lasthop) -> None:
@@ -94,8 +112,8 @@ def test_a_missing_package_is_named_in_one_line(
     done = lasthop("import", "pcap", SAMPLES / "pcap" / "wep.pcapng.gz")
     assert done.returncode == 2
     assert done.stderr.splitlines() == [
-        "error: import pcap needs dpkt, which is not installed",
-        "hint: pip install 'lasthop[import]'",
+        "error: import pcap: package dpkt is not installed",
+        'hint: run `pip install "lasthop[import]"`',
     ]
     assert lasthop("import", "iw", DUMP).returncode == 0, "text needs no package"
 

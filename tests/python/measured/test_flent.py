@@ -50,6 +50,7 @@ def test_streams_are_in_the_order_of_their_numbers(tmp_path: Path) -> None:
         ("TCP upload::1", "up"),
         ("TCP upload::2", "up"),
         ("TCP upload::10", "up"),
+        ("Ping (ms) ICMP", "up"),
     ]
 
 

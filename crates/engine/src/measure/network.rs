@@ -98,6 +98,7 @@ impl Period<'_> {
             }
             values.extend(self.delays(&members));
             values.extend(self.completions(&members));
+            values.extend(self.chunks(members.iter().copied()));
             Item::new(name, values)
         };
         gauge.classes.iter().enumerate().map(item).collect()
@@ -148,7 +149,7 @@ impl Period<'_> {
             let Transport::Tcp(tcp) = &self.world.scenario().flows[index].transport else {
                 return None;
             };
-            let bits = tcp.segments? as f64 * self.world.payload_bits(index);
+            let bits = self.world.payload_bits_between(index, 0, tcp.segments?);
             Some(bits / self.world.flows().states()[index].completion_s()?)
         };
         let rates: Vec<f64> = finite.iter().filter_map(rate).collect();

@@ -1,7 +1,7 @@
 //! IPv4, TCP, UDP and ICMP packets with checksums (RFC 1071). The payload consists of zeros.
 
 use crate::packet::{Ecn, Packet, PacketKind};
-use crate::scenario::{Direction, Ends, Scenario, TcpSettings, Transport};
+use crate::scenario::{Direction, Ends, Scenario, TcpSettings, Transport, WriteSettings};
 
 const PROTOCOL_ICMP: u8 = 1;
 const PROTOCOL_TCP: u8 = 6;
@@ -55,6 +55,8 @@ struct Flow {
     server_ip: u32,
     direction: Direction,
     transport: Transport,
+    /// Application that writes the data, whose chunks may end with a short segment.
+    writes: Option<Box<WriteSettings>>,
 }
 
 impl Addresses {
@@ -75,6 +77,7 @@ impl Addresses {
                     server_ip: SERVER + index / PORTS,
                     direction,
                     transport: flow.transport.clone(),
+                    writes: flow.writes.clone(),
                 })
             })
             .collect();
@@ -157,7 +160,10 @@ impl Flow {
 
     fn tcp(&self, out: &mut Vec<u8>, tcp: &TcpSettings, packet: &Packet) {
         let mss = u64::from(tcp.mss_bytes);
-        let before = (1 + u64::from(packet.number) * mss) as u32;
+        let number = u64::from(packet.number);
+        let missing = self.writes.as_ref();
+        let missing = missing.map_or(0, |writes| writes.missing_of(number));
+        let before = (1 + number * mss - missing) as u32;
         let (accurate_ecn, echo) = echo_flags(packet);
         let (seq, ack, flags) = match packet.kind {
             PacketKind::Segment => (before, 1, TCP_ACK_FLAG | echo),

@@ -62,6 +62,7 @@ fn scenario() -> Scenario {
         min_rto: Span(200_000_000),
         initial_rto: Span(1_000_000_000),
         rto_halves_again: false,
+        after_idle: crate::tcp::AfterIdle::Keep,
         segments: None,
     });
     let udp = Transport::Udp(UdpSettings {

@@ -270,10 +270,14 @@ fn of_bottleneck(world: &World<'_>, tracks: &mut Vec<Track>) {
 fn of_flows(world: &World<'_>, tracks: &mut Vec<Track>) {
     let goodput = over(
         |world, flow| {
-            let flow = &world.flows().states()[flow];
-            [flow.counters(world.now()).delivered, 0]
+            let state = &world.flows().states()[flow];
+            let delivered = state.counters(world.now()).delivered;
+            [delivered, world.missing_bytes(flow, delivered)]
         },
-        |over| over.bits_per_second(over.world.payload_bits(over.item)),
+        |over| {
+            let missing_bps = 8.0 * over.grown[1] as f64 / over.length_s;
+            over.bits_per_second(over.world.payload_bits(over.item)) - missing_bps
+        },
     );
     let cwnd = How::Now(|world, flow| {
         let flow = &world.flows().states()[flow];

@@ -10,8 +10,9 @@ use super::root::{Root, RootKeys, StationTable};
 use super::sharing;
 use super::stations::{self, made_stations, shapes};
 use super::wired::{FlowTable, Hosts, ShapeLink};
+use super::writes;
 use crate::app::call::CallKeys;
-use crate::app::{Datagrams, SensorSettings, SourceRate, WiredDatagrams};
+use crate::app::{Datagrams, SensorSettings, SourceRate, WiredDatagrams, WriteKeys};
 use crate::kernel::time::Span;
 use crate::mac::{Own, Preset};
 use crate::notation::decode::{Located, Section};
@@ -35,6 +36,7 @@ pub(super) fn check(root: &Section, problems: &mut Problems) {
     check_times(root, problems);
     stations::check(root, problems);
     check_wired_flows(root, problems);
+    writes::check_tables(root, problems);
     check_bottleneck(root, problems);
     csma::check(root, problems);
     QueueSetting::check(root, RootKeys::queue, problems);
@@ -174,6 +176,7 @@ fn check_wired_flows(root: &Section, problems: &mut Problems) {
 fn refuse_tcp(flow: &Section, other: &str, problems: &mut Problems) {
     let of_tcp = TcpSettings::table().names();
     let of_tcp = of_tcp.chain(keys!(FlowTable: segments));
+    let of_tcp = of_tcp.chain(WriteKeys::table().names());
     for entry in of_tcp.filter_map(|key| flow.entry(key)) {
         let message = format!("this key is only for TCP; expected a flow without {other}");
         entry.refuse(message, problems);
@@ -238,7 +241,8 @@ fn check_web(flow: &Section, problems: &mut Problems) {
         source.refuse("conflicts with `web`; expected one of the two", problems);
     }
     let of_bulk = keys!(FlowTable: count, segments; Hosts: access_spread, rtt_spread);
-    for entry in of_bulk.iter().filter_map(|key| flow.entry(key)) {
+    let of_bulk = of_bulk.into_iter().chain(WriteKeys::table().names());
+    for entry in of_bulk.filter_map(|key| flow.entry(key)) {
         let message = "this key is only for bulk TCP; expected a flow without web";
         entry.refuse(message, problems);
     }

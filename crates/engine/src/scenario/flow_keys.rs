@@ -3,7 +3,7 @@
 use super::model::*;
 use crate::app::call::CallKeys;
 use crate::app::ping::PingKeys;
-use crate::app::{Datagrams, SensorSettings};
+use crate::app::{Datagrams, SensorSettings, WriteKeys};
 use crate::kernel::time::Span;
 use crate::notation::setting::{S, count, duration, name, word};
 use crate::table;
@@ -30,6 +30,7 @@ table! {
         all_of StationFlow;
         /// Number of segments that each connection sends.
         segments: Option<u64> = count(1..=4_000_000_000).depends("no limit");
+        all_of WriteKeys;
         all_of TcpSettings, inherits "the station's table tcp";
     }
 }

@@ -1,11 +1,14 @@
 //! Creates the flows of a station from the tables of a file.
 
 use super::flow_keys::{Connections, StationFlow};
-use super::flow_tables::{CONNECTIONS, DATAGRAMS, REPORTS, made, tcp_of, udp_of, under};
+use super::flow_tables::{
+    CONNECTIONS, DATAGRAMS, REPORTS, made, tcp_layers, tcp_of, udp_of, under,
+};
 use super::model::*;
 use super::network;
 use super::root::{RootKeys, StationTable};
 use super::wired::FlowTable;
+use super::writes;
 use crate::app::call::CallKeys;
 use crate::app::ping::{PingKeys, PingSettings};
 use crate::app::{Datagrams, SensorSettings};
@@ -49,13 +52,16 @@ pub(super) fn of_station(
     };
     for (table, direction) in made(station, CONNECTIONS) {
         let own = Connections::read(&Layers(&[table]))?;
-        let transport = Transport::Tcp(TcpSettings {
-            segments: own.segments,
-            ..tcp_of(root, station, Some(table))?
-        });
+        let layers = tcp_layers(root, station, Some(table));
+        let tcp = writes::tcp(&Layers(&layers), table, own.segments)?;
+        let transport = Transport::Tcp(tcp);
+        let writes = writes::of_flow(table, &transport)?;
         for k in 1..=own.connections {
             let name = format!("{}/{k}", direction.name());
-            flows.push(flow(name, table, direction, transport.clone())?);
+            flows.push(Flow {
+                writes: writes.clone(),
+                ..flow(name, table, direction, transport.clone())?
+            });
         }
     }
     for (table, direction) in made(station, DATAGRAMS) {
@@ -87,7 +93,7 @@ pub(super) fn of_station(
         };
         let name = format!("sensor-{}/1", direction.name());
         flows.push(Flow {
-            reports: Some(reports),
+            reports: Some(reports.into()),
             ..flow(name, table, direction, transport)?
         });
     }

@@ -35,6 +35,7 @@ mod sharing;
 mod stations;
 mod tcp_defaults;
 mod wired;
+mod writes;
 
 #[cfg(test)]
 mod tests;

@@ -11,6 +11,7 @@ use super::routes::{Route, nodes, route};
 use super::shapes::{Shape, shape, shape_links, spread_rate};
 use super::stations::{member_names, members};
 use super::wired::{FlowTable, Hosts};
+use super::writes;
 use crate::app::WiredDatagrams;
 use crate::app::call::{CallKeys, CallPart};
 use crate::app::ping::{PingKeys, PingSettings};
@@ -226,10 +227,8 @@ pub(super) fn transport(root: &Section, own: Option<&Section>) -> Result<Transpo
         return Ok(Transport::Udp(udp.leaving(own.rate, arrivals, own.burst)));
     }
     let tables: Vec<&Section> = [own].into_iter().chain(tcp).collect();
-    let tcp = TcpSettings {
-        segments: Layers(&[own]).value(FlowTable::segments)?.flatten(),
-        ..TcpSettings::read(&Layers(&tables))?
-    };
+    let segments = Layers(&[own]).value(FlowTable::segments)?.flatten();
+    let tcp = writes::tcp(&Layers(&tables), own, segments)?;
     match own.inside(FlowTable::web) {
         None => Ok(Transport::Tcp(tcp)),
         Some(web) => Ok(Transport::Web(WebSettings {
@@ -307,6 +306,10 @@ fn flows(
         return Err(problems.add(origin, path, message));
     }
     let jitter = jitter(root, class, &forward, transport, scenario, problems)?;
+    let writes = match class.own {
+        Some(own) => writes::of_flow(own, transport)?,
+        None => None,
+    };
     let names = class.names();
     let members = names.len();
     for (k, member) in names.into_iter().enumerate() {
@@ -334,6 +337,7 @@ fn flows(
             };
             scenario.flows.push(Flow {
                 reports: None,
+                writes: writes.clone(),
                 call: *part,
                 class: class.name.clone(),
                 ends: Ends::Wired,

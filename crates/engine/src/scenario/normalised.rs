@@ -131,6 +131,9 @@ impl Scenario {
             "start_spread_s": flow.start_spread.seconds(),
             "stop_s": flow.stop.map(crate::kernel::time::Span::seconds),
         });
+        if let Some(writes) = &flow.writes {
+            json["application"] = writes.json();
+        }
         if let Some(call) = flow.call {
             json["call"] = call.json();
         }

@@ -2,7 +2,7 @@
 
 use crate::app::call::CallKeys;
 use crate::app::ping::PingKeys;
-use crate::app::{UdpSettings, WebSettings, WiredDatagrams};
+use crate::app::{UdpSettings, WebSettings, WiredDatagrams, WriteKeys};
 use crate::conflict::MARGINAL_UTILITY;
 use crate::kernel::time::Span;
 use crate::link::{BottleneckRate, LinkRate};
@@ -89,6 +89,7 @@ table! {
         stop: Option<Span> = duration(0..=1_000_000 * S).depends("the end of the run");
         /// Number of segments that each TCP connection sends.
         segments: Option<u64> = count(1..=4_000_000_000).depends("no limit");
+        all_of WriteKeys;
         all_of TcpSettings, inherits "[tcp]";
     }
 }

@@ -1,10 +1,10 @@
 //! The settings of TCP connections.
 
-use super::Feedback;
 use super::congestion::{
     CompoundSettings, ConfiguredControl, CongestionAlgorithm, CubicLinuxSettings, DctcpSettings,
     PragueSettings,
 };
+use super::{AfterIdle, Feedback};
 use crate::kernel::time::Span;
 use crate::notation::layers::Layers;
 use crate::notation::problem::{Problems, Refused};
@@ -79,6 +79,8 @@ table! {
         initial_rto: Span = duration(US..=60 * S).default("1 s");
         /// If true, a timeout in fast recovery halves ssthresh once more, as in ns-2. Otherwise one loss causes one decrease.
         rto_halves_again: bool = flag().default(false);
+        /// Congestion window of a sender that was idle or does not use its window. With "keep" the window is kept, and grows with every ACK. With "rfc5681" a connection restarts with the initial window after idle time of more than an RTO (RFC 5681, section 4.1). With "rfc7661" a window that is not used does not grow, and is reduced after five minutes (congestion window validation). With "linux" the window is halved per RTO of idle time, and does not grow unless it is used. The default keeps the window of web connections and sensors, as earlier versions did.
+        after_idle: AfterIdle = word().depends("\"rfc5681\" for connections with rate, every or on; \"keep\" for others"), by after_idle;
         /// Number of segments to send; `None` means no limit.
         keyless segments: Option<u64> = None;
     }
@@ -116,6 +118,14 @@ fn ecn(layers: &Layers) -> Result<bool, Refused> {
         Some(ecn) => Ok(ecn),
         None => Ok(layers.need(TcpSettings::congestion)?.needs_ecn()),
     }
+}
+
+/// Returns the rule for the window after idle time: the value in the file, or "keep". A connection
+/// that its application paces has another default, which the tables of the scenario set.
+fn after_idle(layers: &Layers) -> Result<AfterIdle, Refused> {
+    Ok(layers
+        .value(TcpSettings::after_idle)?
+        .unwrap_or(AfterIdle::Keep))
 }
 
 impl TcpSettings {

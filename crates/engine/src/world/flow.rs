@@ -1,9 +1,9 @@
 //! A flow during a run: its endpoints, the queues that its packets use, and its counters.
 
+use super::application::Application;
 use super::flow_counters::FlowCounters;
 use super::web::Web;
 use crate::app::ping::Pinger;
-use crate::app::sensor::Reports;
 use crate::app::udp::UdpSource;
 use crate::app::web::WebSource;
 use crate::control::multi_connection::Falls;
@@ -44,17 +44,17 @@ pub(crate) struct FlowState {
     /// Deadline that the agenda contains for the sender's timer. The sender may have moved its
     /// timer to a later time without changing this value.
     pub(super) timer: Time,
-    /// Number of the last segment of the request or response; `u32::MAX` in a flow without
-    /// messages.
+    /// Number of the last segment of the request, response or first chunk; `u32::MAX` in a flow
+    /// without messages.
     pub(super) last: u32,
     pub(super) data_bytes: u16,
     pub(super) ack_bytes: u16,
     /// Whether ACKs of the flow are deferred because an earlier event must be processed first
     /// ([`super::lookahead`]).
     pub(super) has_deferred: bool,
-    /// Whether `reports` is `Some`.
+    /// Whether the receiver reports arrivals to `application`.
     pub(super) reporting: bool,
-    /// Length of the last segment of a request or response.
+    /// Length of the last segment of a request, response or chunk.
     pub(super) last_bytes: u16,
     /// Whether `rtts` is `Some`.
     pub(super) timing: bool,
@@ -67,8 +67,8 @@ pub(crate) struct FlowState {
     pub(super) falls_before: Falls,
     /// Processing time between the arrival of a segment and the departure of its ACK.
     pub(super) ack_processing: Span,
-    /// Reports of a sensor; `None` if the flow is not that of a sensor.
-    pub(super) reports: Option<Box<Reports>>,
+    /// Application with its own times; `None` for bulk data, datagrams and web connections.
+    pub(super) application: Option<Box<Application>>,
     /// Round-trip samples of a TCP flow since the end of the warm-up, if they are recorded.
     pub(super) rtts: Option<Box<Histogram>>,
     /// Start of the flow; [`Time::NEVER`] until the flow starts.
@@ -114,13 +114,17 @@ impl FlowState {
             }
             Transport::Ping(ping) => FlowState::pinger(ping, &flow.name, streams),
         };
-        FlowState {
-            reporting: flow.reports.is_some(),
-            reports: flow.reports.as_ref().map(|settings| {
-                let stream = streams.stream(&format!("{}/reports", flow.name));
-                Box::new(Reports::new(settings, stream))
-            }),
+        let application = Application::new(flow, streams);
+        let mut state = FlowState {
+            reporting: application.is_some(),
             ..bare
+        };
+        if let Some(Application::Writes(writes)) = application.as_deref() {
+            state.write_as(writes.settings());
+        }
+        FlowState {
+            application,
+            ..state
         }
     }
 
@@ -156,7 +160,7 @@ impl FlowState {
             ack_processing: Span::ZERO,
             endpoints: Endpoints::Ping,
             reporting: false,
-            reports: None,
+            application: None,
             timing: false,
             limit: Limit::None,
             rtts: None,
@@ -298,11 +302,6 @@ impl FlowState {
         &self.endpoints
     }
 
-    /// Returns the reports of a sensor.
-    pub(crate) fn reports(&self) -> Option<&Reports> {
-        self.reports.as_deref()
-    }
-
     /// Returns the sender of a TCP flow.
     pub(crate) fn sender(&self) -> Option<&Sender> {
         let Endpoints::Tcp(tcp) = &self.endpoints else {
@@ -394,9 +393,9 @@ impl FlowState {
         self.counters.arrived += 1;
         self.counters.delivered += u64::from(received.delivered);
         if self.reporting
-            && let Some(reports) = &mut self.reports
+            && let Some(application) = &mut self.application
         {
-            reports.arrive_in_order(now, received.delivered);
+            application.arrive_in_order(now, received.delivered);
         }
         arrival
     }
@@ -454,8 +453,8 @@ impl FlowState {
         if segment.retransmission {
             self.counters.retransmitted += 1;
         }
-        let bytes = match segment.number == self.last {
-            true => self.last_bytes,
+        let bytes = match segment.number >= self.last {
+            true => self.bytes_of(segment.number),
             false => self.data_bytes,
         };
         Some(Packet {
@@ -524,7 +523,7 @@ impl FlowState {
         if let Endpoints::Udp(udp) = &mut self.endpoints {
             udp.1.add(delay);
         }
-        if let Some(reports) = &mut self.reports {
+        if let Some(Application::Reports(reports)) = self.application.as_deref_mut() {
             reports.arrive(now, packet.number);
         }
     }

@@ -39,8 +39,8 @@ pub(crate) struct Flows {
     pub(super) responders: Vec<Responder>,
     /// Arrivals and losses that must be reported to external hosts.
     pub(super) hosts: Hosts,
-    /// Time of the next report of each sensor, and the number of the sensor's flow.
-    pub(super) reports: BTreeSet<(Time, u32)>,
+    /// Time of the next report or write of each application, and the number of its flow.
+    pub(super) actions: BTreeSet<(Time, u32)>,
     /// Greedy flows, grouped by the queues that they keep full.
     pub(super) greedy: GreedyFlows,
 }
@@ -85,7 +85,7 @@ impl Flows {
             first_ping,
             responders,
             hosts: Hosts::default(),
-            reports: BTreeSet::new(),
+            actions: BTreeSet::new(),
             greedy: GreedyFlows::new(scenario, queues),
         }
     }

@@ -8,7 +8,7 @@
 //! |---|---|
 //! | reaction of an endpoint to a packet, a timer, a start or a stop | this module |
 //! | ACKs with a processing time, replies to pings | [`super::acks`] |
-//! | reports of sensors | [`super::reports`] |
+//! | reports of sensors, writes of applications | [`super::reports`] |
 //! | pings of flows | [`super::pinger`] |
 //! | greedy sources | [`super::filling`] |
 //! | connections of web sources | [`super::connections`] |
@@ -210,8 +210,8 @@ impl Network {
     pub(super) fn start(&mut self, now: Time, index: usize) -> Wants {
         let flow = &mut self.flows.states[index];
         flow.started_at = now;
-        if flow.reports.is_some() {
-            return self.start_reports(now, index);
+        if flow.application.is_some() {
+            return self.start_application(now, index);
         }
         match &mut flow.endpoints {
             // the bottleneck and external hosts are not started by the schedule
@@ -252,9 +252,14 @@ impl Network {
     /// Stops flow `index`: it sends no new data from now on.
     pub(super) fn stop(&mut self, now: Time, index: usize) {
         let flow = &mut self.flows.states[index];
-        if flow.reports.is_some() {
-            return self.stop_reports(index);
+        if let Some(application) = &mut flow.application {
+            let keeps_connection = application.keeps_connection();
+            self.stop_application(index);
+            if keeps_connection {
+                return;
+            }
         }
+        let flow = &mut self.flows.states[index];
         match &mut flow.endpoints {
             // pings and external hosts are not stopped by the schedule
             Endpoints::Ping | Endpoints::Hosts => {}

@@ -2,6 +2,7 @@
 //! parallel.
 
 mod access;
+mod applications;
 mod averages;
 mod bottleneck;
 mod buffer_sharing;

@@ -115,6 +115,7 @@ pub fn tcp(window_packets: u32) -> TcpSettings {
         min_rto: Span(200 * MS),
         initial_rto: Span(1000 * MS),
         rto_halves_again: false,
+        after_idle: AfterIdle::Keep,
         segments: None,
     }
 }

@@ -237,7 +237,7 @@ class Line:
         words = self.table.words.get(takes.removesuffix(" or key"), ())
         if takes == "kernel":
             words = kernel_names()
-        taken = self.arguments if takes in ("claim", "kernel", "verb") else ()
+        taken = self.arguments if takes in ("claim", "kernel", "command") else ()
         ends = "=" if takes.startswith("parameter") else ""
         answer = self.choice(((f"{w}{ends}", "") for w in words if w not in taken), typed, before)
         if takes in FILES:

@@ -9,6 +9,7 @@ from textwrap import shorten
 from typing import Any
 
 from lasthop import _core
+from lasthop.scenario.files import text_of
 
 __all__ = ["settings"]
 
@@ -62,7 +63,7 @@ def settings(typed: str, file: str, *, several: bool = False) -> Iterator[tuple[
 def contents(file: str) -> Any:
     """Return the contents of a scenario file; empty if the file cannot be parsed."""
     try:
-        text = Path(file).expanduser().read_text("utf-8")
+        text = text_of(Path(file).expanduser())
         return json.loads(text) if text.lstrip().startswith("{") else tomllib.loads(text)
     except (OSError, ValueError, RuntimeError):
         return {}

@@ -58,7 +58,7 @@ OF_OPTIONS = {
     ("congestion", "NAME"): "control",
     ("relay", "--rule"): "rule",
     ("kernel", "NAME"): "kernel",
-    ("doctor", "[VERB]"): "verb",
+    ("doctor", "[COMMAND]"): "command",
 }
 """Kinds of values by command and option; an empty command name means all commands."""
 
@@ -107,7 +107,7 @@ def words() -> dict[str, list[str]]:
         "configuration": list(CONFIGURATIONS),
         "followed": list(CAN_FOLLOW),
         "control": list(CONTROLS),
-        "verb": [*COMMANDS, *GROUPS],
+        "command": [*COMMANDS, *GROUPS],
         "rule": list(RULES),
         "shell": ["bash", "zsh", "fish"],
         "case": [*FLUIDS, *PRESETS],

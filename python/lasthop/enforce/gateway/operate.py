@@ -41,7 +41,7 @@ def check(gateway: Gateway) -> Checked:
         If the command `up` would fail.
     """
     if (lacks := rights.lacking()) is not None:
-        return Checked([rights.unexamined(lacks)], None)
+        return Checked([rights.no_right_to_test(lacks)], None)
     result, leaves = [], None
     trial = rights.tried(gateway.discipline)
     if trial.missing is not None:

@@ -28,7 +28,7 @@ def check(wanted: LinkQueue, directory: Path | None = None) -> list[str]:
         If `up` would fail.
     """
     if (lacks := rights.lacking()) is not None:
-        return [rights.unexamined(lacks)]
+        return [rights.no_right_to_test(lacks)]
     state = state_of(wanted.interface, None) if directory is None else State(directory)
     is_up = state.is_held()
     refuse(wanted, state, is_up)

@@ -30,7 +30,6 @@ from lasthop.linux.events import OF_FILTERS, OF_LINKS, OF_TRAFFIC, Event, EventF
 from lasthop.linux.netlink import KernelError, Request
 from lasthop.linux.tc import TCMSG
 from lasthop.linux.undo import UndoLog
-from lasthop.linux_only import OTHER_KERNEL
 
 
 class Part(Enum):
@@ -130,7 +129,9 @@ class Shaped(KernelState):
         except KernelError as error:
             if error.number != errno.ENOENT:
                 raise
-            raise UserError(disciplines.absent("tbf"), OTHER_KERNEL) from None
+            raise UserError(
+                disciplines.absent("tbf"), disciplines.install_kernel("sch_tbf")
+            ) from None
 
     def add_queue(self, layout: Layout) -> None:
         """Create the queue of the class. If the kernel does not support it, raise an error with the
@@ -141,7 +142,10 @@ class Shaped(KernelState):
             kind = discipline_of(self.wanted).kind
             if error.number != errno.ENOENT:
                 raise
-            raise UserError(f"interface.queue: {disciplines.absent(kind)}", OTHER_KERNEL) from None
+            raise UserError(
+                f"interface.queue: {disciplines.absent(kind)}",
+                disciplines.install_kernel(f"sch_{kind}"),
+            ) from None
 
     def down(self) -> list[str]:
         """Revert all changes. Return a message for each change that could not be reverted."""

@@ -252,6 +252,7 @@ fn sample(path: &str, key: &Key) -> Option<&'static str> {
             "queue_unit" => "bytes",
             "rounding" => "nearest",
             "rule" => "paper",
+            "after_idle" => "linux",
             _ => "poisson",
         },
         Kind::Formed(_) if path.ends_with("group.a.stations") => "b",
@@ -266,8 +267,25 @@ fn needed(path: &str, key: &Key) -> Vec<(String, &'static str)> {
     match key.name {
         "prr" | "rack" => vec![on("sack")],
         "undo" => vec![on("sack"), on("rack")],
+        "every" | "on" | "off" | "arrivals" if is_of_connections(path) => {
+            let table = path.strip_suffix(key.name).unwrap_or(path);
+            let with = |other, value| (format!("{table}{other}"), value);
+            match key.name {
+                "every" => vec![with("size", "50 B")],
+                _ => vec![with("on", "9 ms"), with("off", "9 ms")],
+            }
+        }
         _ => needed_one(path, key).into_iter().collect(),
     }
+}
+
+/// Returns whether the key at `path` is in a table of TCP connections.
+fn is_of_connections(path: &str) -> bool {
+    let parts: Vec<&str> = path.split('.').collect();
+    matches!(
+        parts[..],
+        ["station", _, "upload" | "download", _] | ["flow", _, _]
+    )
 }
 
 fn needed_one(path: &str, key: &Key) -> Option<(String, &'static str)> {

@@ -22,7 +22,7 @@ fn unknown_keys_list_the_known_ones() {
         message_of("[tcp]\nwindwo = 5"),
         "x.toml:6: `tcp.windwo`: unknown key; expected one of congestion, compound, cubic_linux, dctcp, prague, hystart, \
          byte_counting, pacing, ecn, sack, rack, prr, undo, handshake, window, initial_window, delayed_ack, ack_delay, ack_processing, mss, header, min_rto, \
-         initial_rto, rto_halves_again\n\
+         initial_rto, rto_halves_again, after_idle\n\
          hint: did you mean `window`?"
     );
 }

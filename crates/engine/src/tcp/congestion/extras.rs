@@ -1,5 +1,5 @@
 //! Extensions of window growth that are independent of the congestion control: HyStart++ in the
-//! first slow start, and byte counting.
+//! first slow start, byte counting, and the validation of the window (`tcp/validation.rs`).
 //!
 //! Reference: RFC 3465 (appropriate byte counting). In congestion avoidance Reno's window grows by
 //! one packet when a whole window of segments is acknowledged, as in Linux's `tcp_cong_avoid_ai`.
@@ -16,12 +16,15 @@ use super::control::NewAck;
 use super::hystart::HyStart;
 use super::window::Window;
 use crate::tcp::TcpSettings;
+use crate::tcp::validation::Validation;
 
 #[derive(Clone, Debug)]
 pub(super) struct Extras {
     /// State of HyStart++; `None` after the end of the first slow start.
     hystart: Option<HyStart>,
     count: Count,
+    /// Validation of the window; `None` if the window is kept after idle time.
+    pub(super) validation: Option<Validation>,
 }
 
 /// The unit in which the growth of the window is counted.
@@ -54,6 +57,7 @@ impl Extras {
         Extras {
             hystart: settings.hystart.then(HyStart::new),
             count: Count::new(settings),
+            validation: Validation::new(settings.after_idle, settings.initial_cwnd_packets),
         }
         .if_any()
     }
@@ -79,7 +83,9 @@ impl Extras {
     }
 
     fn if_any(self) -> Option<Box<Extras>> {
-        (self.hystart.is_some() || self.count != Count::Ack).then(|| self.into())
+        let is_needed =
+            self.hystart.is_some() || self.count != Count::Ack || self.validation.is_some();
+        is_needed.then(|| self.into())
     }
 }
 

@@ -10,10 +10,11 @@ use crate::kernel::time::Time;
 use crate::tcp::TcpSettings;
 use crate::tcp::recovery::RecoveryMode;
 use crate::tcp::sack::Blocks;
+use crate::tcp::validation::Validation;
 
 #[derive(Clone, Debug)]
 pub(in crate::tcp) struct Congestion {
-    pub(super) window: Window,
+    pub(in crate::tcp) window: Window,
     pub(super) control: Control,
     /// Extensions of the growth, such as HyStart++; `None` if the settings require none.
     extras: Option<Box<Extras>>,
@@ -28,6 +29,30 @@ impl Congestion {
             control: Control::new(settings),
             extras: Extras::new(settings),
         }
+    }
+
+    /// Returns the validation of the window, and the window; `None` if the window is kept after idle
+    /// time.
+    #[inline(always)]
+    pub(in crate::tcp) fn validation(&mut self) -> Option<(&mut Validation, &mut Window)> {
+        let validation = self.extras.as_mut()?.validation.as_mut()?;
+        Some((validation, &mut self.window))
+    }
+
+    /// Returns whether the window is validated.
+    #[inline(always)]
+    pub(in crate::tcp) fn is_validated(&self) -> bool {
+        (self.extras.as_ref()).is_some_and(|extras| extras.validation.is_some())
+    }
+
+    /// Returns whether the validation of the window permits growth on an ACK.
+    #[inline(always)]
+    pub(in crate::tcp) fn may_grow(&self) -> bool {
+        let validation = self
+            .extras
+            .as_ref()
+            .and_then(|extras| extras.validation.as_ref());
+        validation.is_none_or(|validation| validation.may_grow(&self.window))
     }
 
     /// Returns the present window, so that a later reduction can be undone.

@@ -100,7 +100,7 @@ impl Sender {
         };
         self.update_timed_recovery(now, update_by_ack, timed);
         let reduced = repaired || recovers || undone || self.recovery.is_fast();
-        if acked > 0 && !reduced && !ack.ece.is_set() {
+        if acked > 0 && !reduced && !ack.ece.is_set() && self.congestion.may_grow() {
             self.grow(now, acked, update.delivered);
         }
         if update.delivered > 0 {
@@ -283,7 +283,7 @@ impl Sender {
         if timed.undoes && timed.undo.is_none() {
             timed.undo = Some(Undo::new(self.congestion.prior()));
         }
-        self.collapse(self.flight_size(timed));
+        self.collapse(now, self.flight_size(timed));
         timed.rack.on_rto(now, self.snd_una, state);
         timed.probe.init();
         timed.first = true;

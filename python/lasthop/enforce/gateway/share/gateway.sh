@@ -85,7 +85,7 @@ undo() {
 }
 
 check_programs() {
-    [ "$(id -u)" = 0 ] || fail "are you root?"
+    [ "$(id -u)" = 0 ] || fail "this needs root"
     missing=
     for name in ip tc awk sed grep flock "$@"; do
         command -v "$name" >/dev/null || missing="$missing $name"
