@@ -70,9 +70,9 @@ def compare(
     ),
     measured: list[str] | None = unset(
         "[NAME=]FILE",
-        "Compare with a measurement: a file of flent or iperf3 --json, or a result.json. NAME is "
-        "the measured station, flow or queue; by default the file has all flows, in the order of "
-        "the scenario.",
+        "Compare with a measurement: a file of flent, iperf3 --json, ping or irtt, or a "
+        "result.json. NAME is the measured station, flow or queue; by default the file has all "
+        "flows, in the order of the scenario.",
     ),
     max_time: float = MAX_TIME,
     max_memory: float = MAX_MEMORY,

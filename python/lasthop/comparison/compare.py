@@ -441,10 +441,10 @@ def compare(
         Whether to run the scenario also with the TCP of Linux in simulated time, with the same
         number of replications as the simulation.
     measured : sequence of files or pairs, mapping, or Measured
-        Measurements by flent or iperf3, or results of lasthop. A file without a name contains the
-        streams of all flows of the scenario. With ``("laptop", FILE)`` or ``{"laptop": FILE}``, the
-        file contains only the streams of the station or flow ``laptop``. Several files of one name
-        are repetitions.
+        Measurements by flent, iperf3, ping or irtt, or results of lasthop. A file without a name
+        contains the streams of all flows of the scenario. With ``("laptop", FILE)`` or ``{"laptop":
+        FILE}``, the file contains only the streams of the station or flow ``laptop``. Several files
+        of one name are repetitions.
         `Comparison.measured` lists the matches.
     max_time_s, max_memory_bytes
         Limits of the prediction; see `predict`. The limit of memory also applies to time series of
