@@ -26,7 +26,6 @@ from lasthop.doctor.machine import (
     Machine,
     Refusal,
 )
-from lasthop.doctor.privacy import redact
 from lasthop.doctor.states import FAILS, PARTLY, RUNS, CommandState
 from lasthop.extras import EXTRA_OF_PACKAGE, PACKAGES_OF_EXTRA
 from lasthop.linux import rights
@@ -558,33 +557,3 @@ def test_workbench_and_doctor_agree_about_a_missing_page(
     monkeypatch.setattr("lasthop.workbench.files.PAGE", tmp_path)
     assert main(["workbench"]) == USER_ERROR
     assert probe.error_of(page) == printed_error(capsys)
-
-
-# -- private data ------------------------------------------------------------------------------
-
-
-def test_private_texts_are_replaced(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], described: Any
-) -> None:
-    home, user, named = "/srv/people/adalovelace", "adalovelace", "/opt/secret/linux"
-    monkeypatch.setenv("HOME", home)
-    for name in ("LOGNAME", "USER", "LNAME", "USERNAME"):
-        monkeypatch.setenv(name, user)
-    monkeypatch.setenv(kernel.VARIABLE, named)
-    monkeypatch.setenv("XDG_CACHE_HOME", f"{home}/cache")
-    texts = [f"{home}/linux: no", f"/run/{user}/x: no", f"LASTHOP_UML={named}: no"]
-    planted = Refusal("; ".join(texts), f"remove {home}/.cache")
-    linux = replace(Linux(), tun_refusal=planted, kernel_build_refusal=planted, bpf_refusal=planted)
-    described(Machine(uml_refusal=planted, page_refusal=planted, linux=linux))
-    for options in ([], ["--json"]):
-        assert main(["doctor", *options]) == 0
-        printed = capsys.readouterr().out
-        assert "~/linux" in printed
-        assert "LASTHOP_UML=..." in printed
-        for private in (user, home, named, "people", "secret"):
-            assert private not in printed
-
-
-def test_texts_are_replaced_only_as_whole_names() -> None:
-    private = {"/home/ada": "~"}
-    assert redact("/home/ada/x /home/adam/x /home/ada: no", private) == "~/x /home/adam/x ~: no"

@@ -1,14 +1,14 @@
 """Diagnosis of a machine: which commands run, and why others do not."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
 from lasthop.doctor.commands import COMMANDS, GROUPS
 from lasthop.doctor.limits import Limit
 from lasthop.doctor.machine import Linux, Machine, Refusal
-from lasthop.doctor.privacy import Replacements, redact, replacements
+from lasthop.doctor.privacy import Replacement, redact, replacements
 from lasthop.doctor.probe import examine
 from lasthop.doctor.states import FAILS, PARTLY, RUNS, CommandState, Extra
 from lasthop.doctor.text import WIDTH, text
@@ -138,7 +138,7 @@ def doctor(*commands: str, machine: Machine | None = None) -> Diagnosis:
     return diagnosis(examine() if machine is None else machine, chosen, replacements())
 
 
-def diagnosis(machine: Machine, commands: list[str], private: Replacements) -> Diagnosis:
+def diagnosis(machine: Machine, commands: list[str], private: Sequence[Replacement]) -> Diagnosis:
     """Return the diagnosis of a machine, without private texts."""
     groups = {name: group for group, names in GROUPS.items() for name in names}
     states = []
@@ -151,13 +151,13 @@ def diagnosis(machine: Machine, commands: list[str], private: Replacements) -> D
     return Diagnosis(machine_without_private(machine, private), extras(machine), tuple(states))
 
 
-def without_private(limit: Limit, private: Replacements) -> Limit:
+def without_private(limit: Limit, private: Sequence[Replacement]) -> Limit:
     """Return a limit without private texts."""
     remedy = None if limit.remedy is None else redact(limit.remedy, private)
     return limit._replace(reason=redact(limit.reason, private), remedy=remedy)
 
 
-def machine_without_private(machine: Machine, private: Replacements) -> Machine:
+def machine_without_private(machine: Machine, private: Sequence[Replacement]) -> Machine:
     """Return the facts about a machine without private texts."""
 
     def hidden(value: Any) -> Any:

@@ -104,9 +104,10 @@ def find_uml() -> tuple[Refusal | None, str | None]:
     from lasthop.uml.kernel import find_kernel
 
     try:
-        return None, find_kernel().version
+        return None, kernel_version(find_kernel(names_paths=False).version)
     except UserError as error:
-        return Refusal.of(error), None
+        reason = re.sub(r"(?<=Linux )\d\S*", lambda release: kernel_version(release[0]), str(error))
+        return Refusal(reason, error.hint), None
     except OSError as error:
         return refusal_of_os_error(error), None
 
