@@ -185,7 +185,7 @@ def extras(machine: Machine) -> tuple[Extra, ...]:
 
 def commands_named(words: tuple[str, ...] | list[str]) -> list[str]:
     """Return the commands that words name: a command such as ``emulate``, a group such as
-    ``gateway``, or a group and its command, as one word or two.
+    ``gateway``, a group and its command, as one word or two, or a heading of the report.
 
     Raises
     ------
@@ -198,7 +198,9 @@ def commands_named(words: tuple[str, ...] | list[str]) -> list[str]:
         word = rest.pop(0)
         if rest and f"{word} {rest[0]}" in COMMANDS:
             word = f"{word} {rest.pop(0)}"
+        heading = next((each for each in GROUPS if each.lower() == word.lower()), "")
         inside = [name for name in COMMANDS if name == word or name.startswith(f"{word} ")]
+        inside += GROUPS.get(heading, ())
         if not inside:
             raise unknown_command(word)
         results += inside
@@ -208,9 +210,10 @@ def commands_named(words: tuple[str, ...] | list[str]) -> list[str]:
 def unknown_command(word: str) -> UserError:
     """Return the error for a word that names no command, with the most similar commands."""
     known = dict.fromkeys([*COMMANDS, *(name.partition(" ")[0] for name in COMMANDS)])
-    similar = similar_names(word, known, cutoff=NEAR)
-    expected = ", ".join(similar) if similar else "a command or a group of `lasthop --help`"
+    similar = [name for name in COMMANDS if name.endswith(f" {word}")]
+    similar = similar or similar_names(word, known, cutoff=NEAR)
     return UserError(
-        f'COMMAND: "{word}": unknown command: expected {expected}',
-        "run `lasthop --help` for all commands",
+        f'COMMAND: "{word}": unknown command: expected a command or a group of `lasthop --help`, '
+        "or a heading of `lasthop doctor`",
+        f"did you mean {' or '.join(similar)}?" if similar else None,
     )

@@ -99,8 +99,8 @@ def left_out_parts() -> dict[str, Refusal]:
 
 def find_uml() -> tuple[Refusal | None, str | None]:
     """Return the error of emulations in simulated time, and the version of their kernel."""
-    if (error := linux_error("lasthop emulate")) is not None:
-        return Refusal.of(error), None
+    if (refusal := Refusal.of(linux_error("lasthop emulate"))) is not None:
+        return refusal, None
     from lasthop.uml.kernel import find_kernel
 
     try:

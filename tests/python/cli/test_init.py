@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import lasthop as lh
+from lasthop.cli import main
 from lasthop.explanation.objectives import objective_for
 from lasthop.init import AIMS, KINDS, MODELS, QUESTIONS, Answers, scenario
 from lasthop.init.answers import AGGREGATING, Wire
@@ -23,7 +24,7 @@ from ..conftest import Lasthop
 def test_default_answers_make_a_scenario_that_all_commands_accept(lasthop: Lasthop) -> None:
     done = lasthop("init", "--yes", "--aim", "models")
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout == "scenario.toml: written; next: lasthop simulate scenario.toml\n"
+    assert done.stdout == "scenario.toml: written; next: lasthop compare scenario.toml\n"
     for command in ("check", "predict"):
         assert lasthop(command, "scenario.toml").returncode == 0
     short = ("--set", "duration=2 s", "--set", "warmup=0.5 s", "--replications", "2")
@@ -247,9 +248,27 @@ def test_a_file_that_exists_is_never_replaced(lasthop: Lasthop) -> None:
     assert done.returncode == 2
     assert done.stderr == (
         "error: scenario.toml: exists, and is not replaced; expected a new name\n"
+        "hint: give another FILE, such as scenario-2.toml\n"
     )
     assert Path("scenario.toml").read_text() == "mine"
+    Path("scenario-2.toml").write_text("mine")
+    assert "such as scenario-3.toml" in lasthop("init", "--yes").stderr
     assert "1/6" not in lasthop("init", stdin=b"\n" * 6).stderr, "it is told before all questions"
+
+
+def test_a_folder_that_is_not_writable_is_reported_with_the_file(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("os.access", lambda path, mode: False)
+    assert main(["init", "--yes"]) == 2
+    expected = "error: FILE scenario.toml: the directory . is not writable\n"
+    assert capsys.readouterr().err == expected
+
+
+def test_a_command_that_cannot_compare_is_not_next(lasthop: Lasthop) -> None:
+    done = lasthop("init", "x.toml", "--yes", "--aim", "models", "--hop", "802.11ax")
+    assert done.stdout == "x.toml: written; next: lasthop simulate x.toml\n"
 
 
 def test_a_bad_option_is_reported_before_an_existing_file(lasthop: Lasthop) -> None:
