@@ -1,5 +1,6 @@
 """`lasthop init` asks six questions, and writes a file from the answers."""
 
+import re
 import shlex
 import signal
 import subprocess
@@ -403,6 +404,17 @@ def test_the_file_ends_with_the_commands_that_answer_the_question(
     assert f"#   lasthop {first}" in end
     assert all(line[0] == "#" for line in end)
     assert "[tcp]" not in text
+
+
+def test_the_readme_does_not_promise_predictions_of_these_networks(lasthop: Lasthop) -> None:
+    """README says that `lasthop predict` refuses the networks of its questions."""
+    readme = Path(__file__).parents[3].joinpath("README.md").read_text("utf-8")
+    asked = re.findall(r"`lasthop init (--aim .*) -y`", readme)
+    assert len(asked) == len(HOME)
+    for number, options in enumerate(asked):
+        file = f"{number}.toml"
+        assert lasthop("init", file, "-y", *shlex.split(options)).returncode == 0
+        assert lasthop("predict", file).returncode == 2
 
 
 def written(**given: str) -> str:
