@@ -560,6 +560,7 @@ def test_commands_and_doctor_agree_about_another_system(
         (["compare", HOTSPOT], "compare"),
         (["tune", HOTSPOT, "--for", "throughput"], "tune"),
         (["stability", "models"], "stability models"),
+        (["stability", "roots", "red-fig2a"], "stability roots"),
         (["workbench"], "workbench"),
     ],
     ids=lambda each: each if isinstance(each, str) else "",

@@ -126,7 +126,7 @@ NEEDING: list[tuple[tuple[str, ...], str]] = [
     (("plot", HOTSPOT), "matplotlib"),
     (("reproduce", "hotspot-1"), "scipy"),
     (("stability", "models"), "numpy"),
-    (("stability", "roots", "red-fig2a"), "numpy"),
+    (("stability", "roots", "red-fig2a"), "scipy"),
     (("workbench", HOTSPOT), "starlette"),
     (("import", "pcap", str(ROOT / "tests/samples/pcap/wpa-eap-tls.pcap.gz")), "dpkt"),
 ]

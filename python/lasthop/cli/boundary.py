@@ -190,7 +190,12 @@ def report(error: Exception, command: Sequence[str]) -> int:
         message_in_options,
         source_in_options,
     )
-    from lasthop.extras import PACKAGES_OF_ACTION, is_installed, missing, missing_package_of
+    from lasthop.extras import (
+        PACKAGES_OF_ACTION,
+        error_for_action,
+        missing,
+        missing_package_of,
+    )
 
     name = " ".join(command) or "check"
     match error:
@@ -208,9 +213,9 @@ def report(error: Exception, command: Sequence[str]) -> int:
         case _ if by_interrupt(error) and not isinstance(error, OSError):
             return INTERRUPTED
         case ImportError() if (package := missing_package_of(error)) is not None:
-            needed = PACKAGES_OF_ACTION.get(" ".join(["lasthop", *command[:1]]), ())
-            more = [each for each in needed if not is_installed(each)]
-            text = missing(package, *more, what=" ".join(["lasthop", *command]))
+            action = " ".join(["lasthop", *command[:1]])
+            known = error_for_action(action) if action in PACKAGES_OF_ACTION else None
+            text = known or missing(package, what=" ".join(["lasthop", *command]))
             print_error(str(text), text.hint)
         case OSError(filename=None):
             discard_output()
