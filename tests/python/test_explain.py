@@ -16,7 +16,7 @@ from lasthop.explanation.objectives import default_objective, jain_index, object
 from lasthop.explanation.text import side_effects
 from lasthop.scenario.scenario import Scenario
 
-from .conftest import Lasthop
+from .conftest import EXAMPLES, Lasthop
 
 ROOT = Path(__file__).parents[2]
 
@@ -276,6 +276,13 @@ def test_the_proposed_objective_is_that_of_explain(
     assert f"what helps: lasthop explain {path}{options}\n" in done.stdout
     explained = lasthop("explain", str(path), "--replications", "2").stdout
     assert ("--for fairness compares changes" in explained) == bool(options)
+
+
+def test_no_explanation_is_proposed_where_explain_refuses(lasthop: Lasthop) -> None:
+    done = lasthop("simulate", EXAMPLES / "csma.toml", "--replications", "1")
+    assert done.returncode == 0
+    assert "what helps" not in done.stdout
+    assert lasthop("explain", EXAMPLES / "csma.toml").returncode == 2
 
 
 def test_a_simulation_ends_with_a_short_explanation(lasthop: Lasthop, tmp_path: Path) -> None:
