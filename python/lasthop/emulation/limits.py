@@ -13,7 +13,13 @@ from lasthop.scenario.transports import Ping, Udp
 from lasthop.scenario.typed import CsmaScenario, Flow, SensorFlow, TcpFlow, UdpFlow
 from lasthop.scenario.typed import Scenario as Typed
 
-CONGESTION = {"reno": "reno", "newreno": "reno", "cubic": "cubic", "cubic_linux": "cubic"}
+CONGESTION = {
+    "reno": "reno",
+    "newreno": "reno",
+    "cubic": "cubic",
+    "cubic_linux": "cubic",
+    "bbr": "bbr",
+}
 """The kernel's name of each congestion control in scenarios. The kernel's Reno is NewReno with
 SACK."""
 KNOWN = (*CONGESTION, *CONTROLS)

@@ -25,6 +25,7 @@ class Tcp(Table):
     compound: Compound
     hystart: bool
     byte_counting: bool
+    pacing: bool
     ecn: bool
     sack: bool
     rack: bool

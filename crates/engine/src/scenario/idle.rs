@@ -204,6 +204,7 @@ fn check_congestion(root: &Section, problems: &mut Problems) {
     for (name, control) in [
         (TcpSettings::dctcp.name(), CongestionAlgorithm::Dctcp),
         (TcpSettings::prague.name(), CongestionAlgorithm::Prague),
+        (TcpSettings::bbr.name(), CongestionAlgorithm::Bbr),
     ] {
         if chosen.iter().any(|chosen| chosen.value == control) {
             continue;

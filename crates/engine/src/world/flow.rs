@@ -94,7 +94,7 @@ pub(super) struct SegmentArrival {
 impl FlowState {
     pub(super) fn new(flow: &Flow, streams: &Streams, webs: &mut Vec<Web>) -> FlowState {
         let bare = match &flow.transport {
-            Transport::Tcp(tcp) => FlowState::connection(tcp),
+            Transport::Tcp(tcp) => FlowState::connection(tcp).seeded(streams, &flow.name),
             Transport::Udp(udp) => {
                 let source = UdpSource::new(udp, streams.stream(&format!("{}/gaps", flow.name)));
                 FlowState {
@@ -582,7 +582,7 @@ mod tests {
         use crate::measure::{Item, Value};
         use crate::scenario::Station;
         let sizes = [
-            (size_of::<Flow>(), 392),
+            (size_of::<Flow>(), 400),
             (size_of::<(Sender, Receiver)>(), 320),
             (size_of::<FlowCounters>(), 120),
             (size_of::<LinkSettings>(), 232),

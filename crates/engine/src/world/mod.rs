@@ -65,6 +65,7 @@ mod plan;
 mod prefetch;
 mod reports;
 mod routes;
+mod seeds;
 mod step;
 mod users;
 mod view;
