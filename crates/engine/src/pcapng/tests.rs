@@ -545,7 +545,7 @@ fn larger_headers_become_options_and_a_qos_field() {
         match &mut flow.transport {
             Transport::Tcp(tcp) => tcp.header_bytes = 52,
             Transport::Udp(udp) => udp.header_bytes = 40,
-            Transport::Web(_) => unreachable!("no station has one"),
+            Transport::Web(_) | Transport::Ping(_) => unreachable!("the scenario has none"),
         }
     }
     let record = |at, bytes, packet| FrameRecord {

@@ -27,6 +27,7 @@ udp_up = "2 Mbps"
 udp_down = "3 Mbps"
 sensor_up = "1 s"
 sensor_down = "1 s"
+ping = "200 ms"
 "#;
 
 /// Networks for the tests of all keys. Each key has an effect in at least one of these networks.
@@ -190,6 +191,7 @@ fn sample(path: &str, key: &Key) -> Option<&'static str> {
         Kind::Probability | Kind::Number(_) => "0.25",
         Kind::Level(_) => "9 dB",
         Kind::Duration(_) if key.name == "beacon_interval" => "51.2 ms",
+        Kind::Duration(_) if path.contains(".ping.") => "7 ms",
         Kind::Duration(_) => match key.name {
             "duration" => "90 s",
             "txop_limit" | "update" | "threshold" | "aql_high" => "9 ms",

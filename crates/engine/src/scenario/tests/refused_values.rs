@@ -523,7 +523,7 @@ fn answers_to_pings_need_somebody_who_pings() {
     let message = message_of_settings;
     assert_eq!(
         message(&[("station.a.ping_delay", "0.3 s")]),
-        "`station.a.ping_delay`: \"0.3 s\" has no effect, since the station is not pinged; \
+        "`station.a.ping_delay`: \"0.3 s\" has no effect, since no `vsb` pings the station; \
          accepted with a `vsb` that estimates its rate"
     );
     let change = (
@@ -532,7 +532,7 @@ fn answers_to_pings_need_somebody_who_pings() {
     );
     assert!(
         message(&[change, ("vsb.rate", "1 Mbps")])
-            .contains("pings.late`: the station is not pinged")
+            .contains("pings.late`: no `vsb` pings the station")
     );
     assert_eq!(
         message(&[change, ("vsb", "{}"), ("station.a.ping_delay", "0.3 s")]),
