@@ -36,11 +36,10 @@ const PILE: f64 = 1.5;
 pub(super) fn competes(flow: &Flow, start: &FlowCounters, end: &FlowCounters, life: Span) -> bool {
     let has_rate =
         matches!(&flow.transport, Transport::Udp(udp) if udp.arrivals != Arrivals::Greedy);
-    let is_ping = matches!(flow.transport, Transport::Ping(_));
-    !is_ping
-        && flow.reports.is_none()
-        && !(has_rate && is_met(start, end, life))
-        && !(flow.is_paced() && keeps_up(start, end, life))
+    let is_small = matches!(flow.transport, Transport::Ping(_)) || flow.reports.is_some();
+    let is_content =
+        has_rate && is_met(start, end, life) || flow.is_paced() && keeps_up(start, end, life);
+    !is_small && !is_content
 }
 
 /// Returns whether a connection keeps up with its application: for a part of its life, it had no
