@@ -48,6 +48,9 @@ pub struct Entry {
     pub given: bool,
 }
 
+/// Key under which a section has its groups, which have no key in the file.
+const GROUPS: &str = "";
+
 /// Decodes the value tree `root` of the file, and reports every problem.
 pub(crate) fn decode(root: &Item, grammar: &Grammar, problems: &mut Problems) -> Section {
     let mut decoder = Decoder {
@@ -154,7 +157,10 @@ impl Decoder<'_, '_> {
                 self.value(section, key, node, path);
             }
             (_, _) => {
-                let inner = self.inner(inner, node, path);
+                let inner = match inner.groups {
+                    Some(group) => Some(self.grouped(inner, group(), node, path)),
+                    None => self.inner(inner, node, path),
+                };
                 section.tables.extend(inner.map(|inner| (key.name, inner)));
             }
         }
@@ -177,6 +183,51 @@ impl Decoder<'_, '_> {
                 None
             }
         }
+    }
+
+    /// Decodes a table that may have groups: tables whose names are not keys of the table. The table
+    /// may also be a bare value.
+    fn grouped(
+        &mut self,
+        inner: &Inner,
+        group: &'static Table,
+        node: &Item,
+        path: String,
+    ) -> Section {
+        let table = (inner.table)();
+        let Some(entries) = node.entries() else {
+            return match inner.bare {
+                Some(main) => self.bare(node, table, main, path),
+                None => self.section(node, table, path),
+            };
+        };
+        let (mut keys, mut groups) = (Vec::new(), Vec::new());
+        for (name, item) in entries {
+            let path = join(&path, name);
+            match self.added.find(table, name) {
+                None if item.entries().is_some() => {
+                    groups.push((name.clone(), self.section(item, group, path)));
+                }
+                Some(key) if item.entries().is_some() && !matches!(key.kind, Kind::Tables(_)) => {
+                    let message = format!(
+                        "is a key of this table, and no name of a group; expected {}, or another \
+                         name for the group",
+                        expected(key, self.preset)
+                    );
+                    self.problems.add(item.origin, &path, message);
+                }
+                _ => keys.push((name.clone(), item.clone())),
+            }
+        }
+        let own = Item {
+            origin: node.origin,
+            data: Data::Table(keys),
+        };
+        let mut section = self.section(&own, table, path);
+        if !groups.is_empty() {
+            section.named.push((GROUPS, groups));
+        }
+        section
     }
 
     /// Decodes the value of a key that does not have tables.
@@ -477,6 +528,27 @@ impl Section {
     pub fn extensions(&self) -> impl Iterator<Item = (&'static str, Extension, &Section)> {
         let extensions = self.extensions.iter();
         extensions.filter_map(|(name, extension)| Some((*name, *extension, self.table(name)?)))
+    }
+
+    /// Returns the groups of the table, each with its name, in order of the file.
+    pub(crate) fn groups(&self) -> &[(String, Section)] {
+        find(&self.named, GROUPS).map_or(&[], Vec::as_slice)
+    }
+
+    /// Returns the names and values of the keys that the file or an override gives.
+    pub(crate) fn all_given(&self) -> impl Iterator<Item = &Entry> {
+        self.entries
+            .iter()
+            .map(|(_, entry)| entry)
+            .filter(|entry| entry.given)
+    }
+
+    /// Returns the inner tables that the file or an override gives.
+    pub(crate) fn given_tables(&self) -> impl Iterator<Item = &Section> {
+        self.tables
+            .iter()
+            .map(|(_, table)| table)
+            .filter(|table| table.given)
     }
 
     /// Returns the tables under this key, each with the name that the file gives it, in order of
