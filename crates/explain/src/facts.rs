@@ -150,7 +150,9 @@ impl<'a> Facts<'a> {
         facts.air_is_full = facts.limits_senders();
         let measured = Index::new(&answer.flows, |item| &item.name);
         let classes = Index::new(&answer.classes, |item| &item.name);
-        let flows = scenario.flows.iter().map(|flow| Flow {
+        // pings measure the network: they neither suffer nor share
+        let traffic = scenario.flows.iter().filter(|flow| flow.ping.is_none());
+        let flows = traffic.map(|flow| Flow {
             name: &flow.name,
             class: &flow.class,
             station: flow.station.as_deref(),
@@ -171,7 +173,7 @@ impl<'a> Facts<'a> {
         facts
     }
 
-    /// Returns the flows in the order of the scenario.
+    /// Returns the flows in the order of the scenario, without pings.
     pub fn flows(&self) -> impl Iterator<Item = &Flow<'a>> {
         #[cfg(test)]
         let count = |_: &&Flow<'a>| crate::growth::count();

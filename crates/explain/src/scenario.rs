@@ -83,6 +83,7 @@ pub struct FlowTable<'a> {
     pub udp: Option<Udp>,
     pub web: Option<Present>,
     pub sensor: Option<Present>,
+    pub ping: Option<Present>,
     pub application: Option<Application>,
 }
 

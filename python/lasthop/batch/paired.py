@@ -76,6 +76,7 @@ LOWER_IS_BETTER = frozenset(
         "report_delay_s",
         "retransmissions",
         "rtt_p95_s",
+        "rtt_p50_s",
         "rtt_p99_s",
         "rtt_s",
         "settling_s",

@@ -1,6 +1,6 @@
 """Delays and losses of a result, which are shown before all other quantities.
 
-Delays and losses are shown if the scenario has paced datagrams, sensors, web pages or finite
+Delays and losses are shown if the scenario has paced datagrams, sensors, pings, web pages or finite
 transfers.
 """
 
@@ -24,6 +24,8 @@ from lasthop.display.columns import (
     COLUMNS,
     DELAY,
     DELAY_P99,
+    MEDIAN,
+    RTTS,
     TITLES,
     Column,
     called,
@@ -59,6 +61,9 @@ OF_DATAGRAMS = (DELAY_P99, DELAY, LOST)
 OF_REPORTS = COLUMNS["reports"]
 """Columns for sensors."""
 
+OF_PINGS = (*RTTS, LOST)
+"""Columns for pings."""
+
 OF_CHUNKS = COLUMNS["chunks"]
 """Columns for applications that write chunks."""
 
@@ -79,6 +84,7 @@ OF_TRANSFERS = tuple(
 
 LATEST = (
     "one_way_delay_p99_s",
+    "rtt_p99_s",
     "report_delay_p95_s",
     "chunk_completion_p95_s",
     "completion_p95_s",
@@ -123,7 +129,8 @@ class DelayTable:
 
 @dataclass(frozen=True)
 class Delays:
-    """Calls, datagrams, sensors, chunks and transfers of a result, whose delay or loss matters.
+    """Calls, datagrams, sensors, pings, chunks and transfers of a result, whose delay or loss
+    matters.
 
     Attributes
     ----------
@@ -137,6 +144,8 @@ class Delays:
         Name of the list of the result that contains the datagram flows.
     reports : sequence of mappings
         Flows of sensors.
+    pings : sequence of mappings
+        Flows of pings.
     transfers : sequence of mappings
         Classes of web connections or of finite flows; if there are no classes, the flows.
     transfer_list : str
@@ -156,6 +165,7 @@ class Delays:
     transfer_list: str = "classes"
     chunks: Sequence[Item] = ()
     chunk_list: str = "flows"
+    pings: Sequence[Item] = ()
 
     @classmethod
     def of(cls, answer: "Answer") -> "Delays":
@@ -201,6 +211,7 @@ class Delays:
             "classes" if ending[0] else "flows",
             written[0] or written[1],
             "classes" if written[0] else "flows",
+            [item for item in flows.values() if MEDIAN in item],
         )
 
     @property
@@ -209,18 +220,22 @@ class Delays:
         return self.facts.calls
 
     def __bool__(self) -> bool:
-        """Return whether the result has a call, datagrams, a sensor, chunks or a transfer."""
-        return bool(self.calls or self.datagrams or self.reports or self.chunks or self.transfers)
+        """Return whether the result has a call, datagrams, a sensor, pings, chunks or a
+        transfer.
+        """
+        known = (self.calls, self.datagrams, self.reports, self.pings, self.chunks, self.transfers)
+        return any(map(bool, known))
 
     def tables(self) -> Iterator[DelayTable]:
-        """Yield the tables of calls, datagrams, sensors, chunks and transfers; empty tables are
-        left out.
+        """Yield the tables of calls, datagrams, sensors, pings, chunks and transfers; empty tables
+        are left out.
         """
         if self.calls:
             yield self._call_table()
         for title, list_name, items, columns in (
             ("delay and loss of datagrams", self.datagram_list, self.datagrams, OF_DATAGRAMS),
             ("sensors", "flows", self.reports, OF_REPORTS),
+            ("pings", "flows", self.pings, OF_PINGS),
             ("chunks", self.chunk_list, self.chunks, OF_CHUNKS),
             ("pages and transfers", self.transfer_list, self.transfers, OF_TRANSFERS),
         ):

@@ -60,6 +60,7 @@ OF_PERCENTILES = {
     "one_way_delay_p99_s": "delay",
     "ping_rtt_p95_s": "ping RTT",
     "report_delay_p95_s": "report delay",
+    "rtt_p50_s": "RTT",
     "rtt_p95_s": "RTT",
     "rtt_p99_s": "RTT",
     "sojourn_p99_s": "sojourn time",

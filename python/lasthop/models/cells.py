@@ -184,6 +184,13 @@ def long_lived(assumption: str) -> tuple[Check[StationFlow], ...]:
     )
 
 
+def runs_bbr(flow: StationFlow) -> bool:
+    """Return whether a flow is a TCP connection with BBR. BBR limits its window by the delivery
+    rate that it measures, so that neither losses nor the receive window determine the window.
+    """
+    return flow.tcp is not None and flow.tcp.congestion == "bbr"
+
+
 def lossless_wire(assumption: str) -> Check[CellScenario]:
     """Return the check that the wire loses no packets; `assumption` is the number of this
     assumption in messages."""

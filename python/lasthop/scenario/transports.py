@@ -1,4 +1,4 @@
-"""Typed values of TCP and UDP in a checked scenario, see `lasthop.scenario.typed`."""
+"""Typed values of TCP, UDP and pings in a checked scenario, see `lasthop.scenario.typed`."""
 
 from typing import Literal
 
@@ -25,6 +25,7 @@ class Tcp(Table):
     compound: Compound
     hystart: bool
     byte_counting: bool
+    pacing: bool
     ecn: bool
     sack: bool
     rack: bool
@@ -103,6 +104,22 @@ class Udp(Table):
     @property
     def packet_bytes(self) -> int:
         """Length of the IP packet of a datagram. [bytes]"""
+        return self.payload_bytes + self.header_bytes
+
+
+class Ping(Table):
+    """Settings of pings: echo requests at equal intervals."""
+
+    every_s: float
+    payload_bytes: int
+    header_bytes: int
+    """Length of the IPv4 and ICMP headers. [bytes]"""
+    deadline_s: float
+    """Round-trip time above which a ping counts as lost. [s]"""
+
+    @property
+    def packet_bytes(self) -> int:
+        """Length of the IP packet of a request or reply. [bytes]"""
         return self.payload_bytes + self.header_bytes
 
 

@@ -1,8 +1,8 @@
 /** Names of quantities. Written by .ci/quantities.py from the engine's registry. */
 
 export type Quantity =
-  | "goodput_bps" | "goodput_share" | "fairness_level" | "rtt_s" | "rtt_p95_s" | "rtt_p99_s" |
-  "one_way_delay_s" | "one_way_delay_p99_s" | "cwnd_packets" | "cwnd_max_packets" |
+  | "goodput_bps" | "goodput_share" | "fairness_level" | "rtt_s" | "rtt_p50_s" | "rtt_p95_s" |
+  "rtt_p99_s" | "one_way_delay_s" | "one_way_delay_p99_s" | "cwnd_packets" | "cwnd_max_packets" |
   "cwnd_limited_fraction" | "rwnd_limited_fraction" | "app_limited_fraction" | "loss_probability" |
   "retransmissions" | "reports" | "report_delivery" | "report_delay_s" | "report_delay_p95_s" |
   "chunks" | "late_chunks" | "chunk_completion_s" | "chunk_completion_p95_s" | "connections" |

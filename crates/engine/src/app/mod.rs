@@ -1,10 +1,12 @@
-//! Traffic sources: UDP, calls, sensors, web, and applications that write to a TCP connection at
-//! their own times. Bulk TCP needs no source.
+//! Traffic sources: UDP, calls, sensors, pings, web, and applications that write to a TCP connection
+//! at their own times. Bulk TCP needs no source.
 
 pub mod call;
 mod flow;
+pub mod ping;
 pub mod sensor;
 mod settings;
+pub mod tally;
 pub mod udp;
 pub mod web;
 mod write_settings;

@@ -7,7 +7,7 @@
 //! application paces its data is met if the application limited it for at least 1 % of its life: a
 //! connection that cannot keep up with its application always has data to send. The demand of
 //! another TCP connection or of a greedy source is never met. Flows that carry reports of sensors
-//! are excluded, too.
+//! are excluded, too, and so are pings, which measure the network and do not compete.
 //!
 //! A datagram is counted when its fate (arrived or lost) is known, as in all probabilities
 //! ([`super::fates`]). A call with a long delay has many datagrams in flight at the end of the
@@ -36,9 +36,10 @@ const PILE: f64 = 1.5;
 pub(super) fn competes(flow: &Flow, start: &FlowCounters, end: &FlowCounters, life: Span) -> bool {
     let has_rate =
         matches!(&flow.transport, Transport::Udp(udp) if udp.arrivals != Arrivals::Greedy);
-    flow.reports.is_none()
-        && !(has_rate && is_met(start, end, life))
-        && !(flow.is_paced() && keeps_up(start, end, life))
+    let is_ping = matches!(flow.transport, Transport::Ping(_));
+    let is_served =
+        has_rate && is_met(start, end, life) || flow.is_paced() && keeps_up(start, end, life);
+    !(is_ping || flow.reports.is_some() || is_served)
 }
 
 /// Returns whether a connection keeps up with its application: for a part of its life, it had no

@@ -21,7 +21,8 @@ impl Period<'_> {
         bits / self.length_s()
     }
 
-    /// Returns an item for each flow of the scenario, except web sources.
+    /// Returns an item for each flow of the scenario, except web sources. Pings have round-trip times
+    /// and losses only.
     pub(super) fn flows(&self, goodputs: &[f64]) -> Vec<Item> {
         let total: f64 = goodputs.iter().sum();
         let scenario = self.world.scenario();
@@ -31,6 +32,12 @@ impl Period<'_> {
             .filter(|index| !is_web(index))
             .map(|index| {
                 let flow = &scenario.flows[index];
+                if self.is_ping(index) {
+                    return Item {
+                        labels: self.labels(flow),
+                        ..Item::new(&flow.name, self.pings([index].into_iter()))
+                    };
+                }
                 let (from, to) = (&self.start.flows[index], &self.end.flows[index]);
                 let samples = to.delay_samples - from.delay_samples;
                 let delay = mean_s(to.delay_ns - from.delay_ns, samples);

@@ -18,6 +18,7 @@ mod item;
 mod marks;
 mod network;
 mod period;
+mod pings;
 mod sharing;
 mod snapshot;
 pub(crate) mod tails;

@@ -1,6 +1,8 @@
 //! Decodes the value tree of a file by the grammar. In the decoded sections, every key is a key of
 //! the grammar, and every value is of its key's kind and in the key's range.
 
+mod groups;
+
 use std::fmt::Display;
 
 use super::elsewhere::tables_hint;
@@ -47,9 +49,6 @@ pub struct Entry {
     /// Whether the value is from the file or an override. If not, the value is a default.
     pub given: bool,
 }
-
-/// Key under which a section has its groups, which have no key in the file.
-const GROUPS: &str = "";
 
 /// Decodes the value tree `root` of the file, and reports every problem.
 pub(crate) fn decode(root: &Item, grammar: &Grammar, problems: &mut Problems) -> Section {
@@ -183,51 +182,6 @@ impl Decoder<'_, '_> {
                 None
             }
         }
-    }
-
-    /// Decodes a table that may have groups: tables whose names are not keys of the table. The table
-    /// may also be a bare value.
-    fn grouped(
-        &mut self,
-        inner: &Inner,
-        group: &'static Table,
-        node: &Item,
-        path: String,
-    ) -> Section {
-        let table = (inner.table)();
-        let Some(entries) = node.entries() else {
-            return match inner.bare {
-                Some(main) => self.bare(node, table, main, path),
-                None => self.section(node, table, path),
-            };
-        };
-        let (mut keys, mut groups) = (Vec::new(), Vec::new());
-        for (name, item) in entries {
-            let path = join(&path, name);
-            match self.added.find(table, name) {
-                None if item.entries().is_some() => {
-                    groups.push((name.clone(), self.section(item, group, path)));
-                }
-                Some(key) if item.entries().is_some() && !matches!(key.kind, Kind::Tables(_)) => {
-                    let message = format!(
-                        "is a key of this table, and no name of a group; expected {}, or another \
-                         name for the group",
-                        expected(key, self.preset)
-                    );
-                    self.problems.add(item.origin, &path, message);
-                }
-                _ => keys.push((name.clone(), item.clone())),
-            }
-        }
-        let own = Item {
-            origin: node.origin,
-            data: Data::Table(keys),
-        };
-        let mut section = self.section(&own, table, path);
-        if !groups.is_empty() {
-            section.named.push((GROUPS, groups));
-        }
-        section
     }
 
     /// Decodes the value of a key that does not have tables.
@@ -528,27 +482,6 @@ impl Section {
     pub fn extensions(&self) -> impl Iterator<Item = (&'static str, Extension, &Section)> {
         let extensions = self.extensions.iter();
         extensions.filter_map(|(name, extension)| Some((*name, *extension, self.table(name)?)))
-    }
-
-    /// Returns the groups of the table, each with its name, in order of the file.
-    pub(crate) fn groups(&self) -> &[(String, Section)] {
-        find(&self.named, GROUPS).map_or(&[], Vec::as_slice)
-    }
-
-    /// Returns the names and values of the keys that the file or an override gives.
-    pub(crate) fn all_given(&self) -> impl Iterator<Item = &Entry> {
-        self.entries
-            .iter()
-            .map(|(_, entry)| entry)
-            .filter(|entry| entry.given)
-    }
-
-    /// Returns the inner tables that the file or an override gives.
-    pub(crate) fn given_tables(&self) -> impl Iterator<Item = &Section> {
-        self.tables
-            .iter()
-            .map(|(_, table)| table)
-            .filter(|table| table.given)
     }
 
     /// Returns the tables under this key, each with the name that the file gives it, in order of

@@ -94,7 +94,7 @@ impl Addresses {
             return; // packets between wired nodes are never on the air
         };
         match (&flow.transport, packet.kind) {
-            (Transport::Tcp(_), PacketKind::Datagram) => {
+            (Transport::Tcp(_), PacketKind::Datagram | PacketKind::EchoReply) => {
                 unreachable!("a TCP flow sends segments and ACKs only")
             }
             (
@@ -105,6 +105,16 @@ impl Addresses {
                 let header = udp.header_bytes as usize;
                 let payload = usize::from(packet.bytes).saturating_sub(header);
                 flow.udp(out, options(header, IP_HEADER + UDP_HEADER), payload);
+            }
+            (Transport::Ping(_), _) => {
+                let kind = if packet.is_data() {
+                    ECHO_REQUEST
+                } else {
+                    ECHO_REPLY
+                };
+                let ends = flow.ends(packet.is_data()).map(|(address, _)| address);
+                let (identifier, number) = (flow.station_port, packet.number as u16);
+                echo(out, kind, ends, identifier, number, packet.bytes);
             }
             (Transport::Web(_), _) => unreachable!("web traffic is between wired nodes"),
         }
@@ -159,7 +169,9 @@ impl Flow {
             PacketKind::Segment => (before, 1, TCP_ACK_FLAG | echo),
             PacketKind::Syn => (0, 0, TCP_SYN_FLAG),
             PacketKind::SynAck => (0, 1, TCP_SYN_FLAG | TCP_ACK_FLAG),
-            PacketKind::Ack | PacketKind::Datagram => (1, before, TCP_ACK_FLAG | echo),
+            PacketKind::Ack | PacketKind::Datagram | PacketKind::EchoReply => {
+                (1, before, TCP_ACK_FLAG | echo)
+            }
         };
         let window = u64::from(tcp.window_packets) * mss;
         let window = u16::try_from(window).unwrap_or(u16::MAX);

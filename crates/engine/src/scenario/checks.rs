@@ -5,6 +5,7 @@ use super::csma;
 use super::flow_keys::StationFlow;
 use super::flow_tables::{CONNECTIONS, DATAGRAMS, REPORTS, made};
 use super::model::*;
+use super::pings;
 use super::root::{Root, RootKeys, StationTable};
 use super::sharing;
 use super::stations::{self, made_stations, shapes};
@@ -82,6 +83,10 @@ pub(super) fn check(root: &Section, problems: &mut Problems) {
             check_lifetime(call, problems);
             check_call(call, problems);
         }
+        if let Some(ping) = station.inside(StationTable::ping) {
+            check_lifetime(ping, problems);
+            pings::check_in_cell(root, cell, ping, LARGEST_MSDU, problems);
+        }
         for (reports, _) in made(station, REPORTS) {
             check_lifetime(reports, problems);
             check_report(root, cell, station, reports, problems);
@@ -142,6 +147,12 @@ fn check_wired_flows(root: &Section, problems: &mut Problems) {
             TcpSettings::check(Layers(&[flow, tcp]), problems);
         }
         check_web(flow, problems);
+        if let Some(ping) = flow.inside(FlowTable::ping) {
+            pings::check(root, ping, problems);
+            pings::check_wired(flow, problems);
+            refuse_tcp(flow, "ping", problems);
+            continue;
+        }
         if let Some(call) = flow.inside(FlowTable::call) {
             check_wired_call(flow, call, problems);
             continue;

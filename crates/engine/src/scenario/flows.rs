@@ -11,6 +11,7 @@ use super::root::{RootKeys, StationTable};
 use super::wired::FlowTable;
 use super::writes;
 use crate::app::call::CallKeys;
+use crate::app::ping::{PingKeys, PingSettings};
 use crate::app::{Datagrams, SensorSettings};
 use crate::kernel::time::Span;
 use crate::mac::ApTable;
@@ -109,6 +110,11 @@ pub(super) fn of_station(
             });
         }
     }
+    if let Some(table) = station.inside(StationTable::ping) {
+        let ping = PingSettings::of(PingKeys::read(&Layers(&[table]))?, duration);
+        let name = "ping/1".to_owned();
+        flows.push(flow(name, table, Direction::Up, Transport::Ping(ping))?);
+    }
     Ok(flows)
 }
 
@@ -153,6 +159,7 @@ fn start_of<'a>(root: &'a Section, stations: &[Station], flow: &Flow) -> Option<
         _ if flow.call.is_some() => station.inside(StationTable::call),
         Transport::Tcp(_) => connections_of(station, direction, &flow.name),
         Transport::Udp(_) => under(station, DATAGRAMS, direction),
+        Transport::Ping(_) => station.inside(StationTable::ping),
         Transport::Web(_) => None, // web traffic is accepted only between wired nodes
     };
     table?.located(StationFlow::start)

@@ -23,6 +23,7 @@ mod motion;
 mod network;
 mod normalised;
 mod opportunities;
+mod pings;
 mod programs;
 mod reach;
 mod record;

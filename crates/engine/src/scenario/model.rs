@@ -30,8 +30,8 @@ pub use crate::mac::{
 pub use crate::packet::Direction;
 pub use crate::queue::*;
 pub use crate::tcp::{
-    AfterIdle, CompoundSettings, CongestionAlgorithm, CubicLinuxSettings, DctcpSettings,
-    PragueSettings, TcpSettings,
+    AfterIdle, BbrSettings, CompoundSettings, CongestionAlgorithm, CubicLinuxSettings,
+    DctcpSettings, PragueSettings, TcpSettings,
 };
 
 /// A checked scenario.

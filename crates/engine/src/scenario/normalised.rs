@@ -167,6 +167,7 @@ pub(super) fn carry(json: &mut Json, transport: &Transport) {
             json["tcp"] = web.tcp.json();
             json["web"] = web.json();
         }
+        Transport::Ping(ping) => json["ping"] = ping.json(),
     }
 }
 

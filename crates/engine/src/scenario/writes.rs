@@ -23,7 +23,7 @@ pub(super) fn of_flow(
 ) -> Result<Option<Box<WriteSettings>>, Refused> {
     match transport {
         Transport::Tcp(tcp) => WriteSettings::read(&Layers(&[own]), tcp.mss_bytes),
-        Transport::Udp(_) | Transport::Web(_) => Ok(None),
+        Transport::Udp(_) | Transport::Web(_) | Transport::Ping(_) => Ok(None),
     }
 }
 

@@ -57,9 +57,9 @@ mod validation;
 pub(crate) use congestion::ControlPlugin;
 pub use congestion::window_algorithm::WindowAlgorithm;
 pub use congestion::{
-    Arrival, CompoundSettings, CongestionAlgorithm, CongestionControl, CongestionSign,
+    Arrival, BbrSettings, CompoundSettings, CongestionAlgorithm, CongestionControl, CongestionSign,
     CubicLinuxSettings, DctcpSettings, ExternalControl, ExternalName, MarkReport, NewAck,
-    PragueSettings, RecoveryAck, Sent, Window,
+    PragueSettings, Processed, RecoveryAck, RecoveryPhase, Sent, Window,
 };
 pub use feedback::Feedback;
 pub use limit::Limit;

@@ -27,6 +27,7 @@ mod opening;
 mod rack_tlp;
 mod selective;
 mod timed;
+mod tracking;
 mod undo;
 
 use board::Board;
@@ -147,6 +148,7 @@ impl Sender {
     /// Starts the flow.
     pub fn open(&mut self) {
         self.connect();
+        self.check_app_limited();
         self.grant(self.end);
     }
 
@@ -274,10 +276,11 @@ impl Sender {
     /// nothing is sent, and this function does nothing.
     #[cold]
     fn report_departure(&mut self, now: Time, next: Option<(u32, bool)>, is_probe: bool) {
-        if let Some((number, _)) = next {
+        if let Some((number, is_retransmission)) = next {
             self.congestion.on_sent(&Sent {
                 now,
                 number,
+                is_retransmission,
                 is_probe,
                 flight: self.flight(),
                 srtt: self.rtt.srtt(),

@@ -3,6 +3,7 @@
 use super::application::Application;
 use super::flow_counters::FlowCounters;
 use super::web::Web;
+use crate::app::ping::Pinger;
 use crate::app::udp::UdpSource;
 use crate::app::web::WebSource;
 use crate::control::multi_connection::Falls;
@@ -22,6 +23,8 @@ pub(crate) enum Endpoints {
     Udp(Box<(UdpSource, Histogram)>),
     /// Pings with which the bottleneck measures the round-trip time to a station.
     Ping,
+    /// Pings of a flow of the scenario.
+    Pinger(Box<Pinger>),
     /// Web source with this number. Its connections use other flows.
     Web(u32),
     /// External hosts, whose packets are created outside the simulation ([`super::hosts`]).
@@ -91,7 +94,7 @@ pub(super) struct SegmentArrival {
 impl FlowState {
     pub(super) fn new(flow: &Flow, streams: &Streams, webs: &mut Vec<Web>) -> FlowState {
         let bare = match &flow.transport {
-            Transport::Tcp(tcp) => FlowState::connection(tcp),
+            Transport::Tcp(tcp) => FlowState::connection(tcp).seeded(streams, &flow.name),
             Transport::Udp(udp) => {
                 let source = UdpSource::new(udp, streams.stream(&format!("{}/gaps", flow.name)));
                 FlowState {
@@ -109,6 +112,7 @@ impl FlowState {
                     ..FlowState::bare()
                 }
             }
+            Transport::Ping(ping) => FlowState::pinger(ping, &flow.name, streams),
         };
         let application = Application::new(flow, streams);
         let mut state = FlowState {
@@ -300,19 +304,19 @@ impl FlowState {
 
     /// Returns the sender of a TCP flow.
     pub(crate) fn sender(&self) -> Option<&Sender> {
-        match &self.endpoints {
-            Endpoints::Tcp(tcp) => Some(&tcp.0),
-            Endpoints::Udp(_) | Endpoints::Ping | Endpoints::Web(_) | Endpoints::Hosts => None,
-        }
+        let Endpoints::Tcp(tcp) = &self.endpoints else {
+            return None;
+        };
+        Some(&tcp.0)
     }
 
     /// Returns the one-way delays of datagrams that have arrived since the end of the warm-up, if
     /// the flow is a UDP flow.
     pub(crate) fn delays(&self) -> Option<&Histogram> {
-        match &self.endpoints {
-            Endpoints::Udp(udp) => Some(&udp.1),
-            Endpoints::Tcp(_) | Endpoints::Ping | Endpoints::Web(_) | Endpoints::Hosts => None,
-        }
+        let Endpoints::Udp(udp) = &self.endpoints else {
+            return None;
+        };
+        Some(&udp.1)
     }
 
     /// Returns the round-trip samples of a TCP flow since the end of the warm-up, if they are recorded.
@@ -578,7 +582,7 @@ mod tests {
         use crate::measure::{Item, Value};
         use crate::scenario::Station;
         let sizes = [
-            (size_of::<Flow>(), 392),
+            (size_of::<Flow>(), 400),
             (size_of::<(Sender, Receiver)>(), 320),
             (size_of::<FlowCounters>(), 120),
             (size_of::<LinkSettings>(), 232),

@@ -43,6 +43,7 @@ pub(crate) struct Flows {
     pub(super) actions: BTreeSet<(Time, u32)>,
     /// Greedy flows, grouped by the queues that they keep full.
     pub(super) greedy: GreedyFlows,
+    pub(super) streams: Streams,
 }
 
 /// ACKs that are created but not yet sent, because they have a processing time.
@@ -87,6 +88,7 @@ impl Flows {
             hosts: Hosts::default(),
             actions: BTreeSet::new(),
             greedy: GreedyFlows::new(scenario, queues),
+            streams: *streams,
         }
     }
 
@@ -139,7 +141,9 @@ impl Flows {
             flow.record_rtts();
         }
         self.states.push(flow);
-        self.states.len() as u32 - 1
+        let index = self.states.len() - 1;
+        self.seed(index);
+        index as u32
     }
 
     /// Returns the states of the flows, indexed by flow number: first the flows of the scenario,

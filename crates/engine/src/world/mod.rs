@@ -20,11 +20,12 @@
 //! | ACKs with a processing time | [`acks`] |
 //! | reports of sensors, applications that write at their own times | [`application`], [`reports`] |
 //! | web connections | [`web`], [`connections`] |
+//! | pings of flows | [`pinger`] |
 //! | greedy sources, and the queues that they fill | [`greedy`], [`approach`], [`filling`] |
 //! | packets and endpoints processed before the time of their events | [`lookahead`] |
 //! | the medium and its queues | [`medium`] |
 //! | flows between external hosts | [`hosts`], [`open`] |
-//! | users that open and close connections; pings | [`users`], [`control`], [`pings`] |
+//! | users that open and close connections; pings of the bottleneck | [`users`], [`control`], [`pings`] |
 //! | read access for other modules | [`view`] |
 //! | numbers of links, flows, slots | [`numbers`] |
 //!
@@ -58,11 +59,13 @@ mod medium;
 mod network;
 mod numbers;
 mod open;
+mod pinger;
 mod pings;
 mod plan;
 mod prefetch;
 mod reports;
 mod routes;
+mod seeds;
 mod step;
 mod users;
 mod view;

@@ -64,7 +64,7 @@ impl Network {
                 let datagram = udp.0.send();
                 Wants::Packet(flow.datagram(now, number, datagram))
             }
-            Endpoints::Web(_) | Endpoints::Ping | Endpoints::Hosts => {
+            Endpoints::Web(_) | Endpoints::Ping | Endpoints::Pinger(_) | Endpoints::Hosts => {
                 unreachable!("applications use TCP or UDP")
             }
         };

@@ -82,6 +82,7 @@ impl<'a> World<'a> {
             Transport::Tcp(tcp) => tcp.mss_bytes,
             Transport::Udp(udp) => udp.payload_bytes,
             Transport::Web(web) => web.tcp.mss_bytes,
+            Transport::Ping(ping) => ping.payload_bytes,
         };
         f64::from(bytes) * 8.0
     }

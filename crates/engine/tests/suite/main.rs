@@ -4,6 +4,7 @@
 mod access;
 mod applications;
 mod averages;
+mod bbr;
 mod bottleneck;
 mod buffer_sharing;
 mod capture;

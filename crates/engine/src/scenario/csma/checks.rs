@@ -244,6 +244,11 @@ fn check_flow(csma: &Section, flow: &Section, problems: &mut Problems) {
         table.refuse(message, problems);
         return;
     }
+    if let Some(table) = flow.inside(FlowTable::ping) {
+        let message = "pings are not supported with `csma`; expected bulk TCP, or udp";
+        table.refuse(message, problems);
+        return;
+    }
     if flow.located(FlowTable::route).is_none() {
         if !flow.lacks(FlowTable::route) {
             let message = "missing key `route`; with `csma` a flow needs the list of its links, such as route = [\"a\"]";

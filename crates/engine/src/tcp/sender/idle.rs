@@ -27,6 +27,7 @@ impl Sender {
     }
 
     fn before_write(&mut self, now: Time) {
+        self.check_app_limited();
         let view = self.view(now);
         if let Some((validation, window)) = self.congestion.validation() {
             validation.on_write(&view, window);

@@ -22,6 +22,7 @@
 
 use super::board::Board;
 use super::rack_tlp::{RackTlp, Reduction, Timer};
+use super::tracking::Before;
 use super::undo::Undo;
 use super::{Recovery, Sender};
 use crate::kernel::time::Time;
@@ -68,6 +69,7 @@ impl Sender {
             return;
         }
         let acked = ack.next - before;
+        let state = Before::of(timed);
         let update = timed.rack.on_ack(Step {
             now,
             before,
@@ -105,6 +107,9 @@ impl Sender {
         }
         if update.delivered > 0 {
             self.plan_probe(now, timed);
+        }
+        if self.congestion.is_tracked() {
+            self.report_ack(now, state, timed);
         }
         self.timer = timed.timer().1;
     }
@@ -279,7 +284,7 @@ impl Sender {
     }
 
     fn on_timed_rto(&mut self, now: Time, timed: &mut RackTlp) {
-        let state = self.state();
+        let (before, state) = (Before::of(timed), self.state());
         if timed.undoes && timed.undo.is_none() {
             timed.undo = Some(Undo::new(self.congestion.prior()));
         }
@@ -289,6 +294,9 @@ impl Sender {
         timed.first = true;
         timed.reduction = None;
         timed.rto = now + self.rtt.rto();
+        if self.congestion.is_tracked() {
+            self.report_timeout(now, before, timed);
+        }
     }
 
     /// Chooses the next segment by RACK-TLP, and marks it as sent if it may be sent now.

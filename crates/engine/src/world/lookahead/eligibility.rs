@@ -185,7 +185,7 @@ fn eligible_receivers(scenario: &Scenario, routes: &Routes) -> Vec<bool> {
             let is_immediate = !tcp.delayed_ack && tcp.ack_processing == Span::ZERO;
             is_immediate && !data.is_empty() && acks.first().is_some_and(&is_single)
         }
-        Transport::Udp(_) | Transport::Web(_) => false,
+        Transport::Udp(_) | Transport::Web(_) | Transport::Ping(_) => false,
     };
     flows_with_routes(scenario, routes).map(answers).collect()
 }
