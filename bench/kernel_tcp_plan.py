@@ -88,6 +88,7 @@ CAUSES = (
     ("newreno, 12 of 200 ms, drop-tail 1 BDP", "no-quick-acks"),
     ("cubic, 12 of 50 ms, drop-tail 4 BDP", "no-quick-acks"),
     ("cubic, 12 of 200 ms, RED", "no-quick-acks"),
+    ("bbr, 1 of 10 ms, drop-tail 1/4 BDP", "no-tso"),
 )
 """Points, and the variant that explains the difference between kernel and engine."""
 UML_HZ = 100

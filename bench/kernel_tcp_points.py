@@ -389,6 +389,7 @@ VARIANTS = {
             ipv4(tso_win_divisor=255, comp_sack_nr=0),
             quick_acks=False,
         ),
+        Variant("no-tso", "engine without `tso`", settings={"tcp.tso": "false"}),
         Variant("long-rto", 'engine with `min_rto = "1 s"`', settings={"tcp.min_rto": '"1 s"'}),
         Variant(
             "short-tick",
