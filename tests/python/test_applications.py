@@ -1,5 +1,7 @@
 """Applications that pace their TCP connections, in each command that reads such a scenario."""
 
+from pathlib import Path
+
 import pytest
 
 import lasthop as lh
@@ -99,3 +101,53 @@ def test_paths_of_sweeps_lead_to_the_application() -> None:
     assert isinstance(flow, TcpFlow)
     assert flow.application is not None
     assert flow.application.every_s == 2.0
+
+
+GROUPS = """
+duration = "12 s"
+warmup = "2 s"
+replications = 2
+cell.phy = "802.11g"
+[station.laptop.download.video]
+size = "250 kB"
+every = "1 s"
+[station.laptop.download.backup]
+connections = 2
+[station.laptop.upload.sync]
+rate = "1 Mbps"
+"""
+
+
+def test_flows_of_groups_have_the_keys_of_their_groups() -> None:
+    scenario = lh.Scenario(GROUPS)
+    keys = {flow.name: scenario.typed.flow_key(flow) for flow in scenario.typed.flows}
+    assert keys == {
+        "laptop/up/sync/1": "station.laptop.upload.sync",
+        "laptop/down/video/1": "station.laptop.download.video",
+        "laptop/down/backup/1": "station.laptop.download.backup",
+        "laptop/down/backup/2": "station.laptop.download.backup",
+    }
+    changed = lh.Scenario(GROUPS, {"station.laptop.download.backup.connections": 1})
+    assert len(changed.typed.flows) == 3
+
+
+def test_groups_are_swept_explained_and_measured_by_their_names() -> None:
+    path = "station.laptop.upload.sync.rate"
+    sweep = lh.sweep(GROUPS, {path: ["1 Mbps", "2 Mbps"]})
+    assert [point.settings[path] for point in sweep.points] == ["1 Mbps", "2 Mbps"]
+    explanation = lh.explain(GROUPS)
+    limits = {flow: each["by"] for each in explanation.facts["limits"] for flow in each["flows"]}
+    assert limits["laptop/up/sync/1"] == "application"
+    assert limits["laptop/down/video/1"] == "application"
+    assert limits["laptop/down/backup/1"] != "application"
+    result = lh.simulate(GROUPS, settings={"record.series_interval": "1 s"})
+    flows = {item["name"]: item for item in result.summary["flows"]}
+    assert flows["laptop/up/sync/1"]["goodput_bps"]["mean"] == pytest.approx(1e6, rel=0.02)
+
+
+def test_keys_beside_groups_are_refused(tmp_path: Path) -> None:
+    file = tmp_path / "x.toml"
+    file.write_text(GROUPS)
+    with pytest.raises(UserError, match="conflicts with the groups of this table"):
+        lh.Scenario(GROUPS, {"station.laptop.download.start": "1 s"})
+    assert lh.Scenario(str(file)).typed.flows[0].name == "laptop/up/sync/1"

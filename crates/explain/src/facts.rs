@@ -99,10 +99,13 @@ impl Flow<'_> {
         let Some((_, rest)) = self.name.split_once('/') else {
             return String::new();
         };
-        match rest.split('/').next().unwrap_or("") {
-            "up" => "upload".into(),
-            "down" => "download".into(),
-            key => key.replace('-', "_"),
+        let parts: Vec<&str> = rest.split('/').collect();
+        match parts[..] {
+            ["up", group, _] => format!("upload.{group}"),
+            ["down", group, _] => format!("download.{group}"),
+            ["up", ..] => "upload".into(),
+            ["down", ..] => "download".into(),
+            _ => parts[0].replace('-', "_"),
         }
     }
 }

@@ -39,12 +39,16 @@ class Connections:
     rate_bps : float
         Rate of payload at which the application writes to each connection; None if the window
         limits the connections. [bit/s]
+    paced : Connections
+        Connections with a rate, in addition to those that the window limits; None if there are
+        none.
     """
 
     count: int
     measured: bool
     note: str = ""
     rate_bps: float | None = None
+    paced: "Connections | None" = None
 
 
 @dataclass(frozen=True)

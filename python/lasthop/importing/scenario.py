@@ -197,7 +197,7 @@ def _stations(network: Network, addresses: bool) -> Iterator[str]:
 
 def _settings(station: Station) -> tuple[object, ...]:
     both = (station.upload, station.download)
-    counts = tuple(each and (each.count, each.rate_bps) for each in both)
+    counts = tuple(each and (each.count, each.rate_bps, each.paced) for each in both)
     return (
         station.up_bps,
         station.down_bps,
@@ -240,12 +240,21 @@ def _flows(key: str, connections: Connections | None) -> Iterable[str]:
         return
     kind = "" if connections.measured else "assumed"
     message = "; ".join(part for part in (kind, connections.note) if part)
-    if connections.rate_bps is None:
+    if connections.paced is not None:
+        groups = f"{{ bulk = {_keys(connections)}, paced = {_keys(connections.paced)} }}"
+        yield entry(key, groups, f"{message}; {connections.paced.note}")
+    elif connections.rate_bps is None:
         yield entry(key, str(connections.count), message)
-        return
-    rate = text(phy.spelled(connections.rate_bps))
+    else:
+        yield entry(key, _keys(connections), message)
+
+
+def _keys(connections: Connections) -> str:
+    """Return connections as a table of a scenario in one line."""
+    if connections.rate_bps is None:
+        return f"{{ connections = {connections.count} }}"
     several = f"connections = {connections.count}, " if connections.count > 1 else ""
-    yield entry(key, f"{{ {several}rate = {rate} }}", message)
+    return f"{{ {several}rate = {text(phy.spelled(connections.rate_bps))} }}"
 
 
 def _datagrams(key: str, stream: Stream | None) -> Iterable[str]:

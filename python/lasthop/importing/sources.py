@@ -1,13 +1,12 @@
 """Traffic of a station of a capture, as keys of a scenario.
 
 Connections that are limited by their windows become uploads and downloads. Connections that are
-limited by their applications become uploads and downloads with a `rate`. A station has one table of
-connections per direction. If it has connections of both kinds in one direction, those with a rate
-become UDP traffic.
+limited by their applications become uploads and downloads with a `rate`. If a station has
+connections of both kinds in one direction, each kind is a group of connections.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from lasthop.importing.counters import Datagrams, StationCounters, most_at_once
 from lasthop.importing.observed import Connections, Flow, Stream
@@ -43,11 +42,11 @@ def sources(tally: StationCounters, flows: Sequence[Flow], way: str) -> Sources:
     greedy = [flow for flow in own if flow.window_limited]
     datagrams = tally.udp_up if way == "up" else tally.udp_down
     others = [flow for flow in own if not flow.window_limited]
-    if not greedy and others and rate_bps(others) > 0.0:
-        return Sources(_paced(others), _stream(datagrams, [], 0))
-    return Sources(
-        _connections(greedy), _stream(datagrams, others, payload_bytes(tally, others, way))
-    )
+    bulk = _connections(greedy)
+    paced = _paced(others) if others and rate_bps(others) > 0.0 else None
+    if bulk is None or paced is None:
+        return Sources(bulk or paced, _stream(datagrams))
+    return Sources(replace(bulk, paced=paced), _stream(datagrams))
 
 
 def rate_bps(flows: Sequence[Flow]) -> float:
@@ -101,24 +100,12 @@ def _connections(flows: Sequence[Flow]) -> Connections | None:
     return Connections(count, True, text)
 
 
-def _stream(datagrams: Datagrams, flows: Sequence[Flow], longest: int) -> Stream | None:
-    """Return the UDP traffic of a direction. It includes the connections that are limited by their
-    applications."""
+def _stream(datagrams: Datagrams) -> Stream | None:
+    """Return the UDP traffic of a direction."""
+    if not datagrams.counts:
+        return None
     usual = max(datagrams.lengths, key=lambda each: datagrams.lengths[each], default=1)
-    if not flows:
-        if not datagrams.counts:
-            return None
-        return Stream(datagrams.rate_bps, min(max(usual, 1), LARGEST_DATAGRAM))
-    total_bps = rate_bps(flows)
-    if total_bps <= 0.0:
-        return _stream(datagrams, [], longest)  # Only retransmissions were seen.
-    text = _measured(flows)
-    size = longest
-    if datagrams.counts:
-        text += f"; and datagrams of {_mbps(datagrams.rate_bps)}"
-        size = usual if datagrams.rate_bps > total_bps else longest
-        total_bps += datagrams.rate_bps
-    return Stream(total_bps, min(max(size, 1), LARGEST_DATAGRAM), text)
+    return Stream(datagrams.rate_bps, min(max(usual, 1), LARGEST_DATAGRAM))
 
 
 def _mbps(rate_bps: float) -> str:

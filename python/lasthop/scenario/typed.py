@@ -101,6 +101,19 @@ class TcpFlow(Flow):
     """A flow over TCP."""
 
     settings = ("upload", "download")
+
+    @property
+    def group(self) -> str:
+        """Name of the flow's group of connections at its station; empty without a group."""
+        parts = self.name.split("/")
+        return parts[2] if self.station and len(parts) == 4 else ""
+
+    @property
+    def setting(self) -> str:
+        """Key path in a station's table that defines this flow."""
+        key = super().setting
+        return f"{key}.{self.group}" if self.group else key
+
     tcp: Tcp
     web: Web | None = None
     application: Application | None = None

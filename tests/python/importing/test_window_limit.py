@@ -176,8 +176,12 @@ def test_a_station_may_have_a_greedy_and_a_paced_connection(tmp_path: Path) -> N
     assert station.download is not None
     assert station.download.count == 1
     assert is_greedy(station.download)
-    assert station.udp_down is not None
-    assert station.udp_down.rate_bps == pytest.approx(8 * MSS / 0.02, rel=0.01)
+    assert station.download is not None
+    assert station.download.paced is not None
+    assert station.download.paced.rate_bps == pytest.approx(8 * MSS / 0.02, rel=0.01)
+    seen = network(tmp_path / "x.pcap", Choices())
+    flows = [flow.name for flow in lh.Scenario(as_toml(seen)).typed.flows]
+    assert flows == ["sta-1/down/bulk/1", "sta-1/down/paced/1"]
 
 
 def test_a_window_with_losses_is_limited_by_them(tmp_path: Path) -> None:

@@ -24,7 +24,8 @@ pub enum Ends {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Flow {
     /// Unique name of the flow. For a flow of a station the name is `STATION/up/K`,
-    /// `STATION/down/K`, `STATION/udp-up/K` or `STATION/udp-down/K`; for pings it is `STATION/ping/1`. For a flow between wired nodes
+    /// `STATION/down/K`, `STATION/up/GROUP/K`, `STATION/down/GROUP/K`, `STATION/udp-up/K` or
+    /// `STATION/udp-down/K`; for pings it is `STATION/ping/1`. For a flow between wired nodes
     /// the name is that of the table, with a number if the table defines several flows. For a flow
     /// of a call the name is `HOST/audio-up/K`, `HOST/audio-down/K`, `HOST/video-up/K` or
     /// `HOST/video-down/K`.

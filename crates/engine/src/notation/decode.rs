@@ -1,6 +1,8 @@
 //! Decodes the value tree of a file by the grammar. In the decoded sections, every key is a key of
 //! the grammar, and every value is of its key's kind and in the key's range.
 
+mod groups;
+
 use std::fmt::Display;
 
 use super::elsewhere::tables_hint;
@@ -154,7 +156,10 @@ impl Decoder<'_, '_> {
                 self.value(section, key, node, path);
             }
             (_, _) => {
-                let inner = self.inner(inner, node, path);
+                let inner = match inner.groups {
+                    Some(group) => Some(self.grouped(inner, group(), node, path)),
+                    None => self.inner(inner, node, path),
+                };
                 section.tables.extend(inner.map(|inner| (key.name, inner)));
             }
         }

@@ -89,6 +89,7 @@ mod tests {
             table,
             bare,
             is_named,
+            groups: None,
         })
     }
 

@@ -88,13 +88,40 @@ impl Setting<'_, '_, '_> {
             self.in_named(child, key, *inner, rest, &path);
         } else {
             write_out(child, inner.bare);
-            self.in_table(child, (inner.table)(), rest, &path);
+            self.in_table_or_group(child, *inner, rest, &path);
         }
         // a refused override must not leave an empty table, because the decoder would report that
         // required keys of the table are missing
         if !was_present {
             let is_empty = |item: &Item| item.entries().is_some_and(<[_]>::is_empty);
             entries.retain(|(entry, item)| entry != name || !is_empty(item));
+        }
+    }
+
+    /// Sets the value at the path `keys` below a table that may have groups. If the first name is
+    /// not a key of the table, it is the name of a group.
+    fn in_table_or_group(&mut self, node: &mut Item, inner: Inner, keys: &[&str], path: &str) {
+        let table = (inner.table)();
+        let (Some(group), Some((name, rest))) = (inner.groups, keys.split_first()) else {
+            return self.in_table(node, table, keys, path);
+        };
+        if self.added.find(table, name).is_some() {
+            return self.in_table(node, table, keys, path);
+        }
+        let present = node.get_mut(name).filter(|item| item.entries().is_some());
+        match (present, rest) {
+            (Some(child), [_, ..]) => self.in_table(child, group(), rest, &join(path, name)),
+            (_, []) => {
+                let item = match read_toml::read_value(self.value, self.origin) {
+                    Some(item) if item.entries().is_some() => item,
+                    _ => return self.in_table(node, table, keys, path),
+                };
+                if let Data::Table(entries) = &mut node.data {
+                    entries.retain(|(entry, _)| entry != name);
+                    entries.push(((*name).to_owned(), item));
+                }
+            }
+            (None, _) => self.in_table(node, table, keys, path),
         }
     }
 

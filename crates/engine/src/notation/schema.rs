@@ -155,6 +155,12 @@ impl Writer<'_> {
             Kind::Tables(inner) => {
                 let bare = inner.bare_key().map(|key| self.kind(key));
                 let table = self.reference((inner.table)());
+                if let Some(groups) = inner.groups {
+                    let groups = self.reference(groups());
+                    let definition = &mut self.definitions[(inner.table)().name];
+                    definition["additionalProperties"] = groups;
+                    definition["propertyNames"] = json!({"pattern": NAME});
+                }
                 let table = match &bare {
                     Some(bare) => json!({"oneOf": [bare, table]}),
                     None => table,

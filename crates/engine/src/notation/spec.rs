@@ -104,6 +104,15 @@ impl<T> Spec<T> {
         self
     }
 
+    /// Accepts groups in place of the keys of the table: tables whose names the file chooses, with
+    /// the keys of `W`.
+    pub fn groups<W: FileTable>(mut self) -> Spec<T> {
+        if let Kind::Tables(inner) = &mut self.kind {
+            inner.groups = Some(W::table);
+        }
+        self
+    }
+
     /// Returns the key of a table with this specification.
     pub fn key(self, key: KeyOf<T>, doc: &'static str) -> Key {
         Key {
@@ -202,6 +211,7 @@ fn inside<T, W: FileTable>(bare: Option<&'static str>, is_named: bool) -> Spec<T
         table,
         bare,
         is_named,
+        groups: None,
     }))
 }
 

@@ -226,6 +226,9 @@ pub struct Inner {
     pub bare: Option<&'static str>,
     /// Whether the key contains several tables, whose names the file chooses.
     pub is_named: bool,
+    /// Function that returns the definition of the groups of the table: in place of the keys, the
+    /// table may contain tables whose names the file chooses. `None` if the table has no groups.
+    pub groups: Option<fn() -> &'static Table>,
 }
 
 impl Inner {
@@ -396,7 +399,9 @@ impl Table {
         };
         match inner.is_named {
             true => (inner.table)().at(rest.split_once('.')?.1),
-            false => (inner.table)().at(rest),
+            false => (inner.table)()
+                .at(rest)
+                .or_else(|| (inner.groups?)().at(rest.split_once('.')?.1)),
         }
     }
 

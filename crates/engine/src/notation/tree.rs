@@ -95,6 +95,15 @@ impl Item {
         let mut entries = self.entries()?.iter();
         entries.find(|(name, _)| name == key).map(|(_, item)| item)
     }
+
+    /// Returns the value of a key of a table, which may be changed; `None` without this key.
+    pub(crate) fn get_mut(&mut self, key: &str) -> Option<&mut Item> {
+        let Data::Table(entries) = &mut self.data else {
+            return None;
+        };
+        let mut entries = entries.iter_mut();
+        entries.find(|(name, _)| name == key).map(|(_, item)| item)
+    }
 }
 
 /// Returns the dotted path of `key` in the table at `path`. The key is quoted if TOML requires

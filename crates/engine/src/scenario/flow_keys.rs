@@ -23,11 +23,13 @@ table! {
 }
 
 table! {
-    /// TCP connections of a station in one direction. A bare number is the number of connections.
+    /// TCP connections of a station in one direction. A bare number is the number of connections. For several kinds of connections, the table contains groups in place of keys: tables with names of your choice, each with these keys.
     pub struct Connections in "connections" {
         /// Number of connections.
         connections: u32 = count(0..=100_000).default(1);
         all_of StationFlow;
+        /// Largest random delay of the start of each connection, drawn in each replication.
+        start_spread: Span = duration(0..=1_000_000 * S).default("0 s");
         /// Number of segments that each connection sends.
         segments: Option<u64> = count(1..=4_000_000_000).depends("no limit");
         all_of WriteKeys;

@@ -32,8 +32,44 @@ pub(super) fn made<T>(
     station: &Section,
     keys: [(KeyOf<T>, Direction); 2],
 ) -> impl Iterator<Item = (&Section, Direction)> {
+    grouped(station, keys).map(|(_, table, direction)| (table, direction))
+}
+
+/// Returns the tables that a station has under the keys `keys`, each with its direction. A table
+/// with groups is replaced by its groups, each with its name.
+pub(super) fn grouped<T>(
+    station: &Section,
+    keys: [(KeyOf<T>, Direction); 2],
+) -> impl Iterator<Item = (Option<&str>, &Section, Direction)> {
     let table = |(key, direction)| Some((station.inside(key)?, direction));
-    keys.into_iter().filter_map(table)
+    keys.into_iter()
+        .filter_map(table)
+        .flat_map(|(table, direction)| {
+            let groups = table.groups().iter();
+            let groups = groups.map(move |(name, group)| (Some(name.as_str()), group, direction));
+            let own = table
+                .groups()
+                .is_empty()
+                .then_some((None, table, direction));
+            groups.chain(own)
+        })
+}
+
+/// Returns the table that defines a TCP connection of a station. `flow` is the name of the flow,
+/// which contains the name of its group.
+pub(super) fn connections_of<'a>(
+    station: &'a Section,
+    direction: Direction,
+    flow: &str,
+) -> Option<&'a Section> {
+    let parts: Vec<&str> = flow.split('/').collect();
+    let group = match parts[..] {
+        [_, _, group, _] => Some(group),
+        _ => None,
+    };
+    let mut tables = grouped(station, CONNECTIONS);
+    let (_, table, _) = tables.find(|&(name, _, own)| own == direction && name == group)?;
+    Some(table)
 }
 
 /// Returns the TCP settings of a station's connections. Each setting is taken from the table of the

@@ -2,7 +2,8 @@
 
 use super::flow_keys::{Connections, StationFlow};
 use super::flow_tables::{
-    CONNECTIONS, DATAGRAMS, REPORTS, made, tcp_layers, tcp_of, udp_of, under,
+    CONNECTIONS, DATAGRAMS, REPORTS, connections_of, grouped, made, tcp_layers, tcp_of, udp_of,
+    under,
 };
 use super::model::*;
 use super::network;
@@ -50,15 +51,17 @@ pub(super) fn of_station(
             ..Flow::of_station(name, 0, direction, transport)
         })
     };
-    for (table, direction) in made(station, CONNECTIONS) {
+    for (group, table, direction) in grouped(station, CONNECTIONS) {
         let own = Connections::read(&Layers(&[table]))?;
         let layers = tcp_layers(root, station, Some(table));
         let tcp = writes::tcp(&Layers(&layers), table, own.segments)?;
         let transport = Transport::Tcp(tcp);
         let writes = writes::of_flow(table, &transport)?;
         for k in 1..=own.connections {
-            let name = format!("{}/{k}", direction.name());
+            let group = group.map_or(String::new(), |group| format!("{group}/"));
+            let name = format!("{}/{group}{k}", direction.name());
             flows.push(Flow {
+                start_spread: own.start_spread,
                 writes: writes.clone(),
                 ..flow(name, table, direction, transport.clone())?
             });
@@ -154,7 +157,7 @@ fn start_of<'a>(root: &'a Section, stations: &[Station], flow: &Flow) -> Option<
     let table = match flow.transport {
         _ if flow.reports.is_some() => under(station, REPORTS, direction),
         _ if flow.call.is_some() => station.inside(StationTable::call),
-        Transport::Tcp(_) => under(station, CONNECTIONS, direction),
+        Transport::Tcp(_) => connections_of(station, direction, &flow.name),
         Transport::Udp(_) => under(station, DATAGRAMS, direction),
         Transport::Ping(_) => station.inside(StationTable::ping),
         Transport::Web(_) => None, // web traffic is accepted only between wired nodes

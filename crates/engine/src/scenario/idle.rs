@@ -91,7 +91,10 @@ fn has_rate(link: &Section, keys: &[KeyOf<LinkRate>]) -> bool {
 
 /// Checks that every flow starts before the end of the run.
 fn check_starts(root: &Section, scenario: &Scenario, problems: &mut Problems) {
-    for table in shapes(root).chain(root.each(RootKeys::flow)) {
+    let stations = root.each(RootKeys::station);
+    let of_stations = stations.flat_map(|station| made(station, CONNECTIONS));
+    let of_stations = of_stations.map(|(table, _)| table);
+    for table in (shapes(root).chain(root.each(RootKeys::flow))).chain(of_stations) {
         let start = table.value(FlowTable::start).unwrap_or(Span::ZERO);
         let room = Span(scenario.duration.0.saturating_sub(start.0));
         if let Some(spread) = table.located(Hosts::start_spread)

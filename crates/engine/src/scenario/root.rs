@@ -151,10 +151,10 @@ table! {
         all_of EchoKeys;
         /// Settings of the station's TCP connections.
         key tcp: StationTcp = inner().depends("the scenario's table [tcp]");
-        /// TCP connections from the station to its server. A bare number is the number of connections.
-        key upload: Connections = shorthand(Connections::connections).depends("none");
-        /// TCP connections from the server to the station. A bare number is the number of connections.
-        key download: Connections = shorthand(Connections::connections).depends("none");
+        /// TCP connections from the station to its server. A bare number is the number of connections. In place of the keys, the table may have groups of connections by name.
+        key upload: Connections = shorthand(Connections::connections).groups::<Connections>().depends("none");
+        /// TCP connections from the server to the station. A bare number is the number of connections. In place of the keys, the table may have groups of connections by name.
+        key download: Connections = shorthand(Connections::connections).groups::<Connections>().depends("none");
         /// A UDP source at the station, which sends to the server.
         key udp_up: DatagramFlow = shorthand(Datagrams::rate).depends("none");
         /// A UDP source at the server, which sends to the station.

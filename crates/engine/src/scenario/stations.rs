@@ -105,6 +105,7 @@ pub(super) fn check(root: &Section, problems: &mut Problems) {
     for (name, section) in named.chain(root.tables(RootKeys::flow)) {
         check_name(name, section, problems);
     }
+    check_groups(root, problems);
     if root.lacks(RootKeys::station) {
         return;
     }
@@ -194,6 +195,32 @@ fn check_name(name: &str, section: &Section, problems: &mut Problems) {
     if name == AP_NAME {
         let message = format!("\"{name}\" is the access point's name; expected {NAMES}");
         section.refuse(message, problems);
+    }
+}
+
+/// Checks the names of the groups of connections of all stations. A table with groups has no keys of
+/// its own, because they could belong to all groups or to one more group.
+fn check_groups(root: &Section, problems: &mut Problems) {
+    for station in root.each(RootKeys::station) {
+        for (key, _) in CONNECTIONS {
+            let Some(table) = station
+                .inside(key)
+                .filter(|table| !table.groups().is_empty())
+            else {
+                continue;
+            };
+            for (name, group) in table.groups() {
+                group.check_name(name, problems);
+            }
+            let message =
+                "conflicts with the groups of this table; expected this key in each group";
+            for entry in table.all_given() {
+                entry.refuse(message, problems);
+            }
+            for inner in table.given_tables() {
+                inner.refuse(message, problems);
+            }
+        }
     }
 }
 

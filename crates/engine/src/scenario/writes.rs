@@ -1,7 +1,7 @@
 //! Applications that write to TCP connections at their own times: their settings in the tables of
 //! connections, and checks of these settings.
 
-use super::flow_tables::{CONNECTIONS, made, under};
+use super::flow_tables::{CONNECTIONS, connections_of, made};
 use super::model::*;
 use super::root::RootKeys;
 use super::wired::FlowTable;
@@ -130,11 +130,7 @@ fn table_of<'a>(root: &'a Section, scenario: &Scenario, flow: &Flow) -> Option<&
     match flow.ends {
         Ends::Station { station, direction } => {
             let group = &scenario.stations[station].group;
-            under(
-                root.named(RootKeys::station, group)?,
-                CONNECTIONS,
-                direction,
-            )
+            connections_of(root.named(RootKeys::station, group)?, direction, &flow.name)
         }
         Ends::Wired => root.named(RootKeys::flow, &flow.class),
     }

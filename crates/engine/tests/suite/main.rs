@@ -10,6 +10,7 @@ mod buffer_sharing;
 mod capture;
 mod cell;
 mod csma;
+mod groups;
 mod l4s;
 mod laws;
 mod limits;

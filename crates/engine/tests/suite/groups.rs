@@ -1,0 +1,146 @@
+//! Several groups of TCP connections at one station.
+
+use lasthop_engine::scenario::{Format, Scenario, parse};
+
+use super::queues::{mean, simulate};
+
+const LAPTOP: &str = r#"
+duration = "20 s"
+warmup = "2 s"
+replications = 1
+cell = { phy = "802.11g" }
+wire = { rate = "20 Mbps", delay = "10 ms" }
+[station.laptop.download.video]
+rate = "2 Mbps"
+category = "video"
+[station.laptop.download.backup]
+connections = 2
+congestion = "cubic"
+start = "1 s"
+start_spread = "500 ms"
+[station.laptop.upload]
+connections = 1
+segments = 300
+"#;
+
+fn read(text: &str, settings: &[(&str, &str)]) -> Result<Scenario, String> {
+    let settings: Vec<(String, String)> = settings
+        .iter()
+        .map(|(path, value)| ((*path).to_owned(), (*value).to_owned()))
+        .collect();
+    parse(text, Format::Toml, "x.toml", &settings).map_err(|problems| {
+        let texts: Vec<String> = problems.iter().map(ToString::to_string).collect();
+        texts.join("; ")
+    })
+}
+
+#[test]
+fn flows_have_the_names_and_the_settings_of_their_groups() {
+    let scenario = read(LAPTOP, &[]).expect("a scenario");
+    let names: Vec<&str> = scenario
+        .flows
+        .iter()
+        .map(|flow| flow.name.as_str())
+        .collect();
+    let expected = [
+        "laptop/up/1",
+        "laptop/down/video/1",
+        "laptop/down/backup/1",
+        "laptop/down/backup/2",
+    ];
+    assert_eq!(names, expected);
+    let json = scenario.to_json();
+    let flow = |index: usize| &json["flows"][index];
+    assert_eq!(flow(1)["category"], "video");
+    assert_eq!(flow(1)["application"]["rate_bps"], 2_000_000);
+    assert_eq!(flow(2)["tcp"]["congestion"], "cubic");
+    assert_eq!(flow(1)["tcp"]["congestion"], "newreno");
+    assert_eq!(
+        (
+            flow(2)["start_s"].as_f64(),
+            flow(2)["start_spread_s"].as_f64()
+        ),
+        (Some(1.0), Some(0.5))
+    );
+    assert_eq!(flow(1)["start_spread_s"], 0.0);
+    assert!(flow(2).get("application").is_none());
+}
+
+#[test]
+fn each_group_gets_what_it_asks_for() {
+    let result = simulate(LAPTOP, &[]);
+    let goodput = |name: &str| mean(&result, "flows", name, "goodput_bps");
+    let video_bps = goodput("laptop/down/video/1");
+    assert!((video_bps / 2e6 - 1.0).abs() < 0.02, "{video_bps}");
+    assert!(goodput("laptop/down/backup/1") > 2e6);
+    assert!(goodput("laptop/down/backup/2") > 2e6);
+}
+
+#[test]
+fn overrides_reach_the_groups() {
+    let path = "station.laptop.download.video.rate";
+    let scenario = read(LAPTOP, &[(path, "3 Mbps")]).expect("a scenario");
+    assert_eq!(
+        scenario.to_json()["flows"][1]["application"]["rate_bps"],
+        3_000_000
+    );
+    let more = [("station.laptop.download.page", "{ size = \"1 MB\" }")];
+    let scenario = read(LAPTOP, &more).expect("a scenario");
+    assert_eq!(scenario.flows[4].name, "laptop/down/page/1");
+    let message = read(LAPTOP, &[("station.laptop.download.vidoe.rate", "1 Mbps")]);
+    assert!(
+        message
+            .expect_err("no such group")
+            .contains("station.laptop.download.vidoe")
+    );
+}
+
+#[test]
+fn groups_are_not_mixed_with_keys() {
+    let cases = [
+        (
+            LAPTOP.replace(
+                "[station.laptop.upload]",
+                "[station.laptop.upload.x]\n[station.laptop.upload]",
+            ),
+            "`station.laptop.upload.connections`: conflicts with the groups of this table",
+        ),
+        (
+            LAPTOP.replace("download.video", "download.rate"),
+            "`station.laptop.download.rate`: is a key of this table, and no name of a group",
+        ),
+        (
+            LAPTOP.replace("download.video", "download.\"a b\""),
+            "station.laptop.download.\"a b\"",
+        ),
+        (
+            LAPTOP.replace("category = \"video\"", "catgory = \"video\""),
+            "`station.laptop.download.video.catgory`: unknown key",
+        ),
+        (
+            LAPTOP.replace("rate = \"2 Mbps\"", "rate = \"30 Mbps\""),
+            "`station.laptop.download.video.rate`: \"30 Mbps\" is 30000000 bit/s, more than the `wire` carries",
+        ),
+        (
+            LAPTOP.replace("start = \"1 s\"", "start = \"30 s\""),
+            "`station.laptop.download.backup.start`",
+        ),
+    ];
+    for (text, expected) in cases {
+        let message = read(&text, &[]).expect_err("a refusal");
+        assert!(message.contains(expected), "{message}");
+    }
+}
+
+/// The short form remains: a bare number, or a table with keys.
+#[test]
+fn the_short_form_has_no_groups() {
+    let text = "duration = \"5 s\"\ncell.phy = \"802.11g\"\nstation.a = { download = 2, upload = { start = \"1 s\" } }";
+    let scenario = read(text, &[("station.a.upload.connections", "1")]).expect("a scenario");
+    let names: Vec<&str> = scenario
+        .flows
+        .iter()
+        .map(|flow| flow.name.as_str())
+        .collect();
+    assert_eq!(names, ["a/up/1", "a/down/1", "a/down/2"]);
+}
