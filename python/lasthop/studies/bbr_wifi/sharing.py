@@ -3,7 +3,8 @@
 One laptop uses BBR and the other CUBIC. Both are near the access point, so that their rates are
 equal. The wire has a delay of 10 ms per direction. The queues are a FIFO of 300, 1000 or 3000
 packets, FQ-CoDel with Linux's defaults, and mac80211, the queue of a Linux access point. In
-uploads, the queue of a laptop is of the same kind, because the access point queues only ACKs.
+uploads, the queue of a laptop is of the same kind, because the access point queues only ACKs. With
+mac80211 it is FQ-CoDel, which mac80211 has for each device.
 
 At 500 Mb/s and a round trip of 20 ms the path holds about 850 packets. The FIFOs thus hold a third,
 and a little more than one and three times this number. BBR limits its segments in flight to twice
@@ -50,7 +51,8 @@ def queue_of(queue: int | str) -> Any:
 def scenario(phy: str, direction: str, queue: int | str, controls: tuple[str, ...]) -> Any:
     """Return a cell in which one laptop per congestion control has one connection."""
     key = {"down": "download", "up": "upload"}[direction]
-    own = {"queue": queue_of(queue)} if direction == "up" else {}
+    of_laptop = queue_of("codel" if queue == "linux" else queue)
+    own = {"queue": of_laptop} if direction == "up" else {}
     stations = {
         control: {key: {"connections": 1, "congestion": control}, **own} for control in controls
     }
