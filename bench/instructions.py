@@ -7,7 +7,7 @@ short commands (`start_up`).
     .venv/bin/python bench/instructions.py --short   the form that `make test-long PART=rust` runs
 
 A count is the slope between two runs: of 20 s and 30 s in the full form, and of 4 s and 6 s in the
-short form. Two cases have durations of their own (`Case.runs`).
+short form. Three cases have durations of their own (`Case.runs`).
 
 CPU time depends on the load of the machine, and the number of instructions does not. The stored
 counts are in instructions.toml, and are valid for one version of the compiler.
@@ -70,6 +70,9 @@ CASES: Mapping[str, Case] = {
     "router, 10 ms, RED": Case(ROUTER, (f"queue={RED}",)),
     "router, 200 ms, RED": Case(ROUTER, (f"queue={RED}", "dumbbell.rtt=200 ms")),
     "router, 10 ms, RED, SACK": Case(ROUTER, (f"queue={RED}", "tcp.sack=true")),
+    "router, 50 ms, BBR": Case(
+        ROUTER, ("queue=1000", "dumbbell.rtt=50 ms", "tcp.congestion=bbr"), runs=(4, 6)
+    ),
     "cell, 200 stations, 802.11ax": Case(STATIONS_200, runs=(2, 3)),
 }
 

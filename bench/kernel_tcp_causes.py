@@ -6,6 +6,7 @@ BURSTS = "quick ACKs, TSO deferral and SACK compression of Linux"
 FIRST_RTO = "minimum RTO: timeouts of the engine in the first seconds"
 QUICK = "quick ACKs of Linux"
 WINDOW = "receive window of the engine, 2500 packets"
+TSO = "bursts of the engine (`tso`), which Linux hardly sends at this queue"
 COMPRESSION = "SACK compression of Linux, in part"
 CAUSE_OF_DIFFERENCE: Mapping[str, str] = {
     "newreno, 1 of 10 ms, drop-tail 1/4 BDP": BURSTS,
@@ -17,6 +18,7 @@ CAUSE_OF_DIFFERENCE: Mapping[str, str] = {
     "cubic, 1 of 10 ms, drop-tail 1/4 BDP": COMPRESSION,
     "cubic, 1 of 10 ms, drop-tail 1 BDP": BURSTS,
     "cubic, 12 of 50 ms, drop-tail 4 BDP": QUICK,
+    "bbr, 1 of 10 ms, drop-tail 1/4 BDP": TSO,
 }
 """Cause of the difference, by scenario. Each cause was confirmed by runs in which the setting is
 changed (`kernel_tcp_plan.CAUSES`).

@@ -40,6 +40,7 @@ CHANGED = "Simulated time: settings changed"
 KERNELS = "Simulated time: two kernels"
 OF_BBR = "Simulated time: BBR"
 """Titles of sections of the page."""
+SIDES = ("engine", "Linux")
 DIGITS = 6
 """Number of significant digits of values in the compressed file."""
 
@@ -310,16 +311,21 @@ def between(old: Compared, new: Compared) -> Iterator[str]:
 
 
 def bbr(results: Results) -> Iterator[str]:
-    """Yield the table of BBR, which contains only the kernel's values."""
+    """Yield the table of all points with BBR."""
     first = results.versions[0]
 
     def rows() -> Iterator[Sequence[str]]:
         for comparison in measured(results, "bbr", first):
-            values = [shown(comparison.of_kernel(key), key) for key in QUANTITIES]
-            yield [*comparison.point.row, *values]
+            values = [
+                shown(estimate, key)
+                for key in QUANTITIES
+                for estimate in (comparison.of_engine(key), comparison.of_kernel(key))
+            ]
+            yield [*comparison.point.row, *values, ", ".join(comparison.parts())]
 
-    titles = [words for words, *_ in QUANTITIES.values()]
-    return table(["flows", "RTT [ms]", "queue", *titles], rows())
+    titles = [f"{words}: {side}" for words, *_ in QUANTITIES.values() for side in SIDES]
+    different = "difference of Linux from the engine, if not equal"
+    return table(["flows", "RTT [ms]", "queue", *titles, different], rows())
 
 
 def numbers(version: str) -> list[int]:

@@ -46,7 +46,7 @@ class Picture:
 
 
 PICTURES = {
-    "workbench": Picture("uploader", "shares", 740),
+    "workbench": Picture("uploader", "shares", 980),
     "workbench-delay": Picture("home-call", "delay"),
     "workbench-air": Picture("uploader", "air"),
     "workbench-queue": Picture("swing", "queue"),
@@ -81,6 +81,8 @@ def draw(browser: Browser, address: str, name: str) -> None:
     page.goto(address + fragment(text, picture.view, **looks))
     page.get_by_text("simulated here in").wait_for()
     page.wait_for_load_state("networkidle")  # wait until Python has replied to all requests
+    if picture.view == "shares":
+        page.get_by_text("predicted share").wait_for()
     if picture.view == "air":
         show_collision(page)
     page.wait_for_timeout(1000)  # charts are drawn a moment later

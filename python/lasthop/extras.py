@@ -11,6 +11,7 @@ __all__ = [
     "PACKAGES_OF_ACTION",
     "PACKAGES_OF_EXTRA",
     "error_for_action",
+    "first_install",
     "install_command",
     "is_installed",
     "missing",
@@ -49,6 +50,7 @@ PACKAGES_OF_ACTION: Mapping[str, tuple[str, ...]] = {
     "lasthop plot": ("matplotlib",),
     "lasthop reproduce": ("scipy", "matplotlib"),
     "lasthop stability": ("scipy",),
+    "lasthop stability models": ("numpy",),
     "lasthop tune": ("numpy",),
     "lasthop tune --out": ("numpy", "matplotlib"),
     "lasthop what-if": ("scipy",),
@@ -66,7 +68,10 @@ PACKAGES_OF_ACTION: Mapping[str, tuple[str, ...]] = {
 for numpy too, because its extra installs both.
 """
 
-EXTRA_OF_ACTION: Mapping[str, str] = {"metrics of relays": "relay"}
+EXTRA_OF_ACTION: Mapping[str, str] = {
+    "lasthop stability models": "models",
+    "metrics of relays": "relay",
+}
 """Extra to install for an action, if it is not the first extra with the missing packages."""
 
 
@@ -151,6 +156,14 @@ def error_for_action(
     if not absent:
         return None
     return missing(*absent, what=what or action, extra=EXTRA_OF_ACTION.get(action))
+
+
+def first_install(action: str) -> str:
+    """Return a remark after a proposed command: the command that installs the packages of the
+    action; empty if no package is missing.
+    """
+    error = error_for_action(action)
+    return "" if error is None else f" (first {error.hint})"
 
 
 @contextmanager

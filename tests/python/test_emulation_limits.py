@@ -55,7 +55,7 @@ CELL = 'duration = "9 s"\ncell = { phy = "802.11b" }\n'
         (
             'tcp.congestion = "africa"\n[station.a]\ndownload = 1',
             "flow a/down/1: congestion africa: expected one of reno, newreno, cubic, cubic_linux, "
-            "compound, illinois",
+            "bbr, compound, illinois",
         ),
         ('tcp.congestion = "compound"\n[station.a]\ndownload = 1', None),
         (
@@ -107,7 +107,7 @@ CLASSES = {"class": {"all": {"share": 1, "station": "a"}}}
         (
             {**ON_AIR, "flow": {"f": {"route": ["1"]}}, "tcp": {"congestion": "africa"}},
             "flow f: congestion africa: expected one of reno, newreno, cubic, cubic_linux, "
-            "compound, illinois",
+            "bbr, compound, illinois",
         ),
         (
             {**QUICK, "flow": {"f": {"route": ["1"], "udp": "greedy"}}},

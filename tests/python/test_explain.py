@@ -16,7 +16,7 @@ from lasthop.explanation.objectives import default_objective, jain_index, object
 from lasthop.explanation.text import side_effects
 from lasthop.scenario.scenario import Scenario
 
-from .conftest import Lasthop
+from .conftest import EXAMPLES, Lasthop
 
 ROOT = Path(__file__).parents[2]
 
@@ -244,6 +244,45 @@ def test_the_causes_of_a_file_are_listed(lasthop: Lasthop, tmp_path: Path) -> No
     assert "long-queue at bottleneck" in done.stdout
     assert "--set 'queue={ fq_codel = {} }'" in done.stdout
     assert len(json.loads(lasthop("explain", "--rules", "--json").stdout)) == len(rules())
+
+
+CELL = """
+name = "three stations"
+duration = "10 s"
+warmup = "2 s"
+replications = 3
+cell.phy = "802.11b"
+station.laptop.upload = {uploads}
+station.others = {{ count = 2, {direction} = 1 }}
+{more}
+"""
+
+
+@pytest.mark.parametrize(
+    ("uploads", "direction", "more", "options"),
+    [
+        (6, "download", "", " --for fairness"),
+        (1, "upload", "", ""),
+        (6, "download", "station.phone.call = {}", ""),
+    ],
+    ids=["unequal", "equal", "calls"],
+)
+def test_the_proposed_objective_is_that_of_explain(
+    uploads: int, direction: str, more: str, options: str, lasthop: Lasthop, tmp_path: Path
+) -> None:
+    path = tmp_path / "cell.toml"
+    path.write_text(CELL.format(uploads=uploads, direction=direction, more=more))
+    done = lasthop("simulate", str(path))
+    assert f"what helps: lasthop explain {path}{options}\n" in done.stdout
+    explained = lasthop("explain", str(path), "--replications", "2").stdout
+    assert ("--for fairness compares changes" in explained) == bool(options)
+
+
+def test_no_explanation_is_proposed_where_explain_refuses(lasthop: Lasthop) -> None:
+    done = lasthop("simulate", EXAMPLES / "csma.toml", "--replications", "1")
+    assert done.returncode == 0
+    assert "what helps" not in done.stdout
+    assert lasthop("explain", EXAMPLES / "csma.toml").returncode == 2
 
 
 def test_a_simulation_ends_with_a_short_explanation(lasthop: Lasthop, tmp_path: Path) -> None:

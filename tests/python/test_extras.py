@@ -103,6 +103,7 @@ HOTSPOT = str(EXAMPLES / "hotspot.toml")
 SHORT = ("--set", "duration=20 s", "--set", "warmup=8 s", "--replications", "2")
 
 
+INIT = ("init", "--yes", "first.toml")
 NO_EXTRA: list[tuple[str, ...]] = [
     ("check", HOTSPOT),
     ("schema",),
@@ -111,7 +112,7 @@ NO_EXTRA: list[tuple[str, ...]] = [
     ("simulate", HOTSPOT, *SHORT, "--out", "there"),
     ("sweep", HOTSPOT, *SHORT, "--over", "cell.ap_queue=5,75", "--out", "there"),
     ("gateway", "--help"),
-    ("init", "--yes", "first.toml"),
+    INIT,
     ("import", "iw", str(ROOT / "tests/samples/iw/ath10k-client.txt")),
 ]
 NEEDING: list[tuple[tuple[str, ...], str]] = [
@@ -125,7 +126,7 @@ NEEDING: list[tuple[tuple[str, ...], str]] = [
     (("plot", HOTSPOT), "matplotlib"),
     (("reproduce", "hotspot-1"), "scipy"),
     (("stability", "models"), "numpy"),
-    (("stability", "roots", "red-fig2a"), "numpy"),
+    (("stability", "roots", "red-fig2a"), "scipy"),
     (("workbench", HOTSPOT), "starlette"),
     (("import", "pcap", str(ROOT / "tests/samples/pcap/wpa-eap-tls.pcap.gz")), "dpkt"),
 ]
@@ -140,6 +141,18 @@ def test_some_commands_need_no_extra(
     done = outcomes[args]
     assert done.returncode == 0, done.stderr
     assert done.stdout or done.files == ["first.toml"]
+
+
+@pytest.mark.parametrize(
+    ("args", "command"),
+    [(NO_EXTRA[2], f"lasthop explain {HOTSPOT} --for fairness"), (INIT, "explain first.toml")],
+    ids=["simulate", "init"],
+)
+def test_a_proposed_command_names_its_extra(
+    args: tuple[str, ...], command: str, outcomes: dict[tuple[str, ...], Outcome]
+) -> None:
+    expected = f'{command} (first run `pip install "lasthop[models]"`)\n'
+    assert expected in outcomes[args].stdout
 
 
 def test_simulate_needs_no_extra_in_a_new_process(tmp_path: Path) -> None:
@@ -191,6 +204,7 @@ WITH_EXTRAS = [
         id="predict vbs --plot",
         marks=pytest.mark.slow,
     ),
+    pytest.param("stability models", ("science",), ("stability", "models"), id="stability models"),
     pytest.param(
         "stability", ("science", "models"), ("stability", "roots", "red-fig2a"), id="stability"
     ),

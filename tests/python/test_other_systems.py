@@ -267,6 +267,7 @@ def test_the_install_guide_agrees_with_the_errors() -> None:
 
 
 GUARDED = {
+    "doctor.privacy: os.getuid",
     "doctor.probe: os.geteuid",
     "doctor.probe: os.uname",
     "progress.interruption: _signal.pthread_kill",

@@ -30,6 +30,11 @@ TCP = {
 }
 UDP = {"packet": "500 B"}
 OFFERED = "2 Mbps"
+PING = {"every": "2 ms", "size": "500 B", "deadline": "400 ms"}
+PING_BPS = 2e6
+"""Payload of the requests. [bit/s]"""
+APPLICATION = {"on": "200 ms", "off": "20 ms", "after_idle": "linux"}
+"""An application that writes to TCP as fast as the path permits, with short pauses."""
 
 # ---------------------------------------------------------------------------------------- flows
 
@@ -64,7 +69,7 @@ def words(table: str, key: str) -> list[str]:
 
 
 STATION_FLOWS: Mapping[str, Callable[[], Iterator[tuple[Tree, bool, bool]]]] = {
-    "connections": lambda: iter([({}, True, False)]),
+    "connections": lambda: iter([({}, True, False), (APPLICATION, True, False)]),
     "datagrams": lambda: (
         (
             {"arrivals": word} | ({} if word == "greedy" else {"rate": OFFERED}),
@@ -78,6 +83,7 @@ STATION_FLOWS: Mapping[str, Callable[[], Iterator[tuple[Tree, bool, bool]]]] = {
         for word in words("reports", "transport")
     ),
     "call": lambda: iter([({"calls": 1}, False, False)]),
+    "station_ping": lambda: iter([(PING, True, False)]),
 }
 """Functions that yield flows of a station, by the name of the table in the schema. For each flow,
 the three values are its settings, whether it has ACKs, and whether it is greedy.
@@ -93,6 +99,7 @@ WIRED_FLOWS: Mapping[str, Callable[[], Iterator[tuple[Tree, bool]]]] = {
                    "response": "4 kB", "server_delay": "0 s"}}, True)]
     ),
     "wired_call": lambda: iter([({"call": {"calls": 1}}, False)]),
+    "wired_ping": lambda: iter([({"ping": PING}, True)]),
 }  # fmt: skip
 """Functions that yield wired flows other than bulk TCP, by the name of the table in the schema. For
 each flow, the two values are its settings, and whether it has ACKs.
@@ -105,7 +112,7 @@ def station_kinds() -> Iterator[Kind]:
     for key, schema in DEFS["station"]["properties"].items():
         for maker in tables_in(schema) & makers:
             for tree, acks, greedy in STATION_FLOWS[maker]():
-                way = "forth" if key in ("upload", "udp_up", "sensor_up") else "back"
+                way = "forth" if key in ("upload", "udp_up", "sensor_up", "ping") else "back"
                 for each in ("forth", "back") if maker == "call" else (way,):
                     own = json.dumps(tree)
                     yield Kind("station", key, own, each, acks, greedy, maker == "call")
@@ -120,6 +127,7 @@ def wired_kinds() -> Iterator[Kind]:
     }
     assert carriers == set(WIRED_FLOWS)
     yield Kind("wires", "flow", "{}", acks=True)
+    yield Kind("wires", "flow", json.dumps(APPLICATION), acks=True)
     for carrier in sorted(carriers):
         for tree, acks in WIRED_FLOWS[carrier]():
             kind = Kind("wires", "flow", json.dumps(tree), acks=acks, has_call="call" in tree)
@@ -130,7 +138,9 @@ def wired_kinds() -> Iterator[Kind]:
 
 def air_kinds() -> Iterator[Kind]:
     for kind in wired_kinds():
-        if "web" not in kind.tree and not kind.has_call:  # not supported over the air
+        # not supported over the air
+        refused = ("web", "call", "ping", '"on"')
+        if not any(word in kind.tree for word in refused):
             yield replace(kind, place="air")
     assert "greedy" in DEFS["source"]["properties"]["rate"]["pattern"]
     yield Kind("air", "flow", json.dumps({"udp": {"rate": "greedy"}}), greedy=True)
@@ -216,9 +226,11 @@ def later(seconds: float) -> Effect:
 
 def limited(before: Measures, after: Measures) -> bool:
     """Return whether the goodput is reduced by a slow link: by a link of 500 kb/s on the path of
-    the data, or by a slower link on the path of the ACKs.
+    the data, or by a slower link on the path of the ACKs. Pings that overload the link all miss
+    their deadline, because its queue is long.
     """
-    return slower(before, after) and 50e3 < after["goodput"] <= 500e3
+    is_limited = 50e3 < after["goodput"] <= 500e3 or after["late_pings"] == 1.0
+    return slower(before, after) and is_limited
 
 
 SLOW, SLOW_ACKS = "500 kbps", "30 kbps"
@@ -401,7 +413,7 @@ OTHERS: Mapping[str, str] = {
         coding durations eifs edca rts_longer_than beacon_interval power_save_queue queue node
         ap""",
     "flow": """from to count route weight marginal_utility access_spread rtt_spread start_spread
-        start stop""",
+        start stop rate size every on off arrivals""",
     "dumbbell": "flows access_spread rtt_spread start_spread",
     "parking_lot": "hops flows cross rate_spread access_spread rtt_spread start_spread",
     "csma.link": "disturbs r from to",
@@ -429,7 +441,7 @@ def elements() -> Iterator[tuple[str, str, str]]:
 
 def test_each_key_of_a_table_on_a_path_is_an_element_or_is_excluded():
     flows = {"station": {key for key in DEFS["station"]["properties"] if made_by(key, "station")}}
-    flows["flow"] = {"udp", "web", "call", *DEFS["connections"]["properties"]} & set(
+    flows["flow"] = {"udp", "web", "call", "ping", *DEFS["connections"]["properties"]} & set(
         DEFS["flow"]["properties"]
     )
     for table in {table for tables in PATHS.values() for table in tables}:
@@ -497,10 +509,13 @@ def measured(kind: Kind, settings: str) -> Measures:
         [flow] = [each for each in result["flows"] if each["name"].endswith(f"/{name}/1")]
     latencies = ("report_delay_s", "one_way_delay_s", "rtt_s", "completion_s")
     latency = next((flow[key] for key in latencies if key in flow), {"mean": float("inf")})
+    loss = flow["loss_probability"]["mean"]
+    is_ping = "goodput_bps" not in flow
     return {
-        "goodput": flow["goodput_bps"]["mean"],
+        "goodput": PING_BPS * (1 - loss) if is_ping else flow["goodput_bps"]["mean"],
         "latency": latency["mean"],
-        "loss": flow["loss_probability"]["mean"],
+        "loss": loss,
+        "late_pings": loss if is_ping else 0.0,
     }
 
 

@@ -280,3 +280,41 @@ def test_security_policy_names_the_contact() -> None:
         "SECURITY.md", FULL
     )
     assert "Use the private report form" in project.filled("SECURITY.md", EMPTY)
+
+
+def test_the_conda_package_needs_what_the_recommended_extras_install() -> None:
+    recipe = (ROOT / "packaging" / "conda" / "meta.yaml").read_text("utf-8")
+    run = recipe.partition("\n  run:\n")[2].partition("\n\n")[0]
+    needed = re.findall(r"^    - (?!python )(\S+ \S+)$", run, re.M)
+    metadata = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    extras = metadata["optional-dependencies"]
+    given = {*metadata["dependencies"], *extras["science"], *extras["models"]}
+    assert {each.replace(" ", "").replace("-base", "") for each in needed} == given
+
+
+def test_the_container_has_the_recommended_extras_by_default() -> None:
+    file = (ROOT / "packaging" / "Dockerfile").read_text("utf-8")
+    guide = (ROOT / "docs" / "guide" / "install.md").read_text("utf-8")
+    [extras] = re.findall(r"^ARG EXTRAS=(\S+)$", file, re.M)
+    assert f'pip install "lasthop[{extras}]"' in guide
+    [command] = re.findall(r"^\$ (docker run .*)$", guide, re.M)
+    assert command in file
+    assert (ROOT / command.split()[-1]).is_file()
+
+
+def test_the_install_guide_names_the_platforms_of_the_wheels() -> None:
+    guide = (ROOT / "docs" / "guide" / "install.md").read_text("utf-8")
+    targets = (ROOT / "packaging" / "targets").read_text("utf-8").partition("tags")[0]
+    platforms = {*re.findall(r"^    \[(\S+)\]=", targets, re.M)}
+    named = guide.partition("## If pip does not find lasthop")[2].partition("\n## ")[0]
+    assert {*re.findall(r"(?:linux|macos|windows)-\w+", named)} == platforms
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/index.md", "docs/guide/install.md"])
+def test_the_first_installation_is_in_a_virtual_environment(page: str) -> None:
+    commands = re.findall(r"^\$ (.*)$", (ROOT / page).read_text("utf-8"), re.M)
+    assert commands[:3] == [
+        "python3 -m venv lasthop-env",
+        ". lasthop-env/bin/activate",
+        'pip install "lasthop[science,models]"',
+    ]

@@ -1,8 +1,9 @@
-//! The IPv4, TCP and UDP header fields that the emulator reads and writes (RFC 791, 3168, 9293).
+//! The IPv4, ICMP, TCP and UDP header fields that the emulator reads and writes (RFC 791, 3168, 9293).
 
 use lasthop_engine::packet::Ecn;
 use lasthop_engine::pcapng;
 
+pub(crate) const ICMP: u8 = 1;
 pub(crate) const TCP: u8 = 6;
 pub(crate) const UDP: u8 = 17;
 const HEADER: usize = 20;
@@ -27,6 +28,9 @@ pub(crate) struct Header {
     pub(crate) protocol: u8,
     /// Source and destination port of a TCP or UDP packet; `None` for other packets and for fragments.
     pub(crate) ports: Option<(u16, u16)>,
+    /// Identifier of an ICMP echo request or echo reply (RFC 792); `None` for other packets and for
+    /// fragments.
+    pub(crate) echo: Option<u16>,
     pub(crate) ecn: Ecn,
 }
 
@@ -47,6 +51,10 @@ impl Header {
             from: address(12),
             to: address(16),
             protocol: packet[9],
+            echo: (is_whole && packet[9] == ICMP && matches!(packet[header], 0 | 8))
+                .then(|| packet.get(header + 4..header + 6))
+                .flatten()
+                .map(|identifier| u16::from_be_bytes([identifier[0], identifier[1]])),
             ports: has_ports.then(|| (word(header), word(header + 2))),
             ecn: match packet[1] & ECN {
                 NOT_CAPABLE => Ecn::NotCapable,
@@ -128,6 +136,7 @@ mod tests {
             to: STATIONS + 3,
             protocol: TCP,
             ports: Some((FIRST_PORT, 999)),
+            echo: None,
             ecn: Ecn::NotCapable,
         };
         assert_eq!(Header::of(&packet), Some(header));

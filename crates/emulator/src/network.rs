@@ -243,6 +243,7 @@ impl<'a> Network<'a> {
                 let kind = match (is_data, header.protocol) {
                     (true, ip::TCP) => PacketKind::Segment,
                     (true, _) => PacketKind::Datagram,
+                    (false, ip::ICMP) => PacketKind::EchoReply,
                     (false, _) => PacketKind::Ack,
                 };
                 (flow, kind, None)

@@ -13,3 +13,12 @@ pub(crate) fn tcp((from, from_port): (u32, u16), (to, to_port): (u32, u16), byte
     packet[32] = 0x50;
     packet
 }
+
+/// Returns an ICMP echo request, or an echo reply, of 84 bytes with this identifier.
+pub(crate) fn echo(from: u32, to: u32, is_request: bool, identifier: u16) -> Vec<u8> {
+    let mut packet = tcp((from, 0), (to, 0), 84);
+    packet[9] = 1;
+    packet[20] = if is_request { 8 } else { 0 };
+    packet[24..26].copy_from_slice(&identifier.to_be_bytes());
+    packet
+}

@@ -16,7 +16,7 @@ pub const SOURCES: u32 = 0x0A40_0000;
 pub const SINKS: u32 = 0x0A80_0000;
 /// Address 10.255.0.1, which all servers of the cell share.
 pub const SERVER: u32 = 0x0AFF_0001;
-/// Port number of flow 0. Flow k uses this number plus k. The flow's server or sink uses the port;
+/// Port number of flow 0. Flow k uses this number plus k, pings as the identifier of their packets. The flow's server or sink uses the port;
 /// for web traffic, the flow's source uses it.
 pub const FIRST_PORT: u16 = 20_000;
 
@@ -28,6 +28,8 @@ pub(crate) struct Places {
     /// For each flow: address of the source, address of the destination, and whether the flow's
     /// port is at the source.
     ends: Vec<(u32, u32, bool)>,
+    /// For each flow, whether it consists of pings.
+    pings: Vec<bool>,
     stations: u32,
     has_wired: bool,
     /// Indices of the flows between wired nodes whose hosts run programs. The source and the sink of
@@ -66,6 +68,7 @@ impl Places {
         let flows = flows(scenario);
         Places {
             ends: flows.iter().enumerate().map(ends).collect(),
+            pings: flows.iter().map(is_ping).collect(),
             stations: scenario.stations.len() as u32,
             has_wired: flows.iter().any(|flow| flow.ends == Ends::Wired),
             apart: places.iter().filter_map(apart).collect(),
@@ -149,8 +152,25 @@ impl Places {
         }
     }
 
+    /// Returns the flow of an ICMP echo packet with this identifier, which is the flow's port. The
+    /// packet may also be of a program, and then belongs to no flow.
+    fn of_pings(&self, packet: &Header, identifier: u16) -> Option<Of> {
+        let flow = identifier.checked_sub(FIRST_PORT)?;
+        let &(source, destination, _) = self.ends.get(usize::from(flow))?;
+        let is_data = match (packet.from, packet.to) {
+            ends if ends == (source, destination) => true,
+            ends if ends == (destination, source) => false,
+            _ => return None,
+        };
+        let flow = u32::from(flow);
+        self.pings[flow as usize].then_some(Of { flow, is_data })
+    }
+
     /// Returns the flow of a packet and its direction, or `None` if the packet belongs to no flow.
     pub(crate) fn of(&self, packet: &Header) -> Option<Of> {
+        if let Some(identifier) = packet.echo {
+            return self.of_pings(packet, identifier);
+        }
         let (from_port, to_port) = packet.ports?;
         let flow = |port: u16| port.checked_sub(FIRST_PORT).map(u32::from);
         let fits = |flow: u32, is_data: bool| {
@@ -179,6 +199,10 @@ impl Places {
 /// and neither loopback, multicast nor reserved (RFC 6890).
 fn is_of_a_host(address: u32) -> bool {
     !matches!(address >> 24, 0 | 127 | 224..)
+}
+
+fn is_ping(flow: &Flow) -> bool {
+    matches!(flow.transport, Transport::Ping(_))
 }
 
 /// Returns the flow whose source and sink must be separate nodes because programs run at `place`.

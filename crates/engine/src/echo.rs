@@ -6,8 +6,10 @@
 //!                         --delay--> answer, into the station's queue
 //! ```
 //!
-//! Only the virtual shared bottleneck sends pings ([`crate::bottleneck`]). Real hosts reply late
-//! when they are busy. A host that limits the rate of replies ignores some requests, and a host
+//! These are the replies to pings of the virtual shared bottleneck ([`crate::bottleneck`]). The pings
+//! that a station sends itself are flows ([`crate::app::ping`]).
+//!
+//! Real hosts reply late when they are busy. A host that limits the rate of replies ignores some requests, and a host
 //! behind a firewall ignores all requests.
 
 use crate::kernel::streams::{Stream, Streams};
@@ -29,8 +31,8 @@ table! {
         ping_delay: Span = duration(0..=LONGEST_DELAY).default("0 s");
         /// Probability that the station does not reply to a ping of the virtual shared bottleneck. With 1 it never replies.
         ping_loss: f64 = number(0.0..=1.0).default(0.0);
-        /// Changes of ping_delay and ping_loss during the run, by name. From the time `at` on, the values of the table apply.
-        key pings: EchoChangeTable = tables().absent("none");
+        /// Changes of ping_delay and ping_loss during the run, by name. From the time `at` on, the values of the table apply. The pings that the station itself sends are set by ping.
+        key pings: EchoChangeTable = tables().hinting(own_pings).absent("none");
     }
 }
 
@@ -44,6 +46,14 @@ table! {
         /// Probability that the station does not reply to a ping.
         ping_loss: Option<f64> = number(0.0..=1.0).absent("the value in the station's table");
     }
+}
+
+/// Returns the hint for a user who writes a time in place of the tables of `pings`.
+fn own_pings(_word: &str) -> Option<String> {
+    Some(
+        "pings that the station sends are `ping = \"200 ms\"`; `pings` changes its replies to a vsb"
+            .to_owned(),
+    )
 }
 
 /// The replies of a station to echo requests.

@@ -27,6 +27,8 @@ pub enum PacketKind {
     Ack,
     /// TCP SYN-ACK.
     SynAck,
+    /// Reply to the echo request of a flow of pings. A link with losses loses it like data.
+    EchoReply,
 }
 
 impl PacketKind {
@@ -35,6 +37,12 @@ impl PacketKind {
     #[inline(always)]
     pub fn is_data(self) -> bool {
         (self as u8) < PacketKind::Ack as u8
+    }
+
+    /// Returns whether a link with losses may lose the packet: data and echo replies, but no ACKs.
+    #[inline(always)]
+    pub fn may_be_lost(self) -> bool {
+        self.is_data() || self == PacketKind::EchoReply
     }
 }
 

@@ -74,11 +74,13 @@ registry! {
     FAIRNESS_LEVEL: "fairness_level", "-", ["stations"],
         "goodput G divided by the goodput of the station (eta_1j). G is the goodput of the first station in the file whose demand is not met. The value is absent if the demand of the station itself is met. The demand of a flow with a given rate is met if it loses at most 1 % of its datagrams and its datagrams do not accumulate on the way. TCP and greedy flows always demand more. Reports of sensors demand no share. The demand of a station is met if none of its flows demands more";
     RTT: "rtt_s", "s", ["flows", "classes"],
-        "mean of the round-trip samples of a TCP flow, with one sample per ACK of new data. For a class the value is taken over the samples of all its TCP flows. For a user of a CSMA network the value is taken over the samples of all its connections. In a series the value is taken over the samples of the interval";
-    RTT_P95: "rtt_p95_s", "s", ["flows"],
-        "95th percentile of the round-trip samples of a TCP flow, at most 0.2 % above the exact value. The quantity is measured only if requested (--tails, simulate(tails=True))";
-    RTT_P99: "rtt_p99_s", "s", ["flows"],
-        "99th percentile of the round-trip samples of a TCP flow, at most 0.2 % above the exact value. The quantity is measured only if requested (--tails, simulate(tails=True))";
+        "mean of the round-trip samples of a TCP flow, with one sample per ACK of new data. For pings the value is taken over the pings of a flow or class whose reply arrived by the deadline. For a class the value is taken over the samples of all its TCP flows. For a user of a CSMA network the value is taken over the samples of all its connections. In a series the value is taken over the samples of the interval";
+    RTT_P50: "rtt_p50_s", "s", ["flows", "classes"],
+        "median of the round-trip times of pings. Pings that are lost or answered after the deadline do not count";
+    RTT_P95: "rtt_p95_s", "s", ["flows", "classes"],
+        "95th percentile of the round-trip samples of a TCP flow, at most 0.2 % above the exact value. The quantity is measured only if requested (--tails, simulate(tails=True)). For pings it is always measured and exact";
+    RTT_P99: "rtt_p99_s", "s", ["flows", "classes"],
+        "99th percentile of the round-trip samples of a TCP flow, at most 0.2 % above the exact value. The quantity is measured only if requested (--tails, simulate(tails=True)). For pings it is always measured and exact";
     ONE_WAY_DELAY: "one_way_delay_s", "s", ["flows", "classes"],
         "mean time from source to sink of the datagrams of a UDP flow, or of the UDP flows of a class";
     ONE_WAY_DELAY_P99: "one_way_delay_p99_s", "s", ["flows", "classes"],
@@ -94,7 +96,7 @@ registry! {
     APP_LIMITED: "app_limited_fraction", fraction, ["flows"],
         "fraction of the measured time in which a TCP flow had nothing to send: the application had given the sender no further data, and all lost segments had been sent again. The time to the acknowledgement of the last segment is included, the time after it is not";
     LOSS_PROBABILITY: "loss_probability", fraction, ["flows", "classes"],
-        "segments or datagrams that were lost (in queues, on the wire, or at the attempt limit), divided by those that were lost or have arrived. Each packet counts at the time when it is lost or arrives. Packets in flight at the end do not count";
+        "segments or datagrams that were lost (in queues, on the wire, or at the attempt limit), divided by those that were lost or have arrived. Each packet counts at the time when it is lost or arrives. Packets in flight at the end do not count. For pings the value is the fraction of the requests without a reply by the deadline, lost in either direction. Pings that are sent less than one deadline before the end do not count";
     RETRANSMISSIONS: "retransmissions", "packets", ["flows"],
         "number of retransmitted segments";
     REPORTS: "reports", "reports", ["flows"],
@@ -105,6 +107,14 @@ registry! {
         "mean time from the creation of a report to its arrival, over the reports that arrived by their deadline";
     REPORT_DELAY_P95: "report_delay_p95_s", "s", ["flows"],
         "95th percentile of the time from the creation of a report to its arrival, over the reports that arrived by their deadline";
+    CHUNKS: "chunks", "chunks", ["flows", "classes"],
+        "number of chunks that an application began to write, and after which it began another chunk before the end of the run";
+    LATE_CHUNKS: "late_chunks", "chunks", ["flows", "classes"],
+        "number of chunks that had not arrived completely when the application began the next chunk";
+    CHUNK_COMPLETION: "chunk_completion_s", "s", ["flows", "classes"],
+        "mean time from the beginning of a chunk to the arrival of its last byte, over the chunks that arrived before the end of the run";
+    CHUNK_COMPLETION_P95: "chunk_completion_p95_s", "s", ["flows", "classes"],
+        "95th percentile of the time from the beginning of a chunk to the arrival of its last byte, over the chunks that arrived before the end of the run";
     CONNECTIONS: "connections", "connections", ["flows", "links"],
         "time average of the open TCP connections of a flow over CSMA links, from its start to its stop. For a link the value is taken over the connections of the flows that pass it, and over the whole time";
     CONNECTIONS_OPENED: "connections_opened", "connections", ["flows"],

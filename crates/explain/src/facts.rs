@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::answer::{Answer, Item};
 use crate::edits::{Setting, Topology, tcp_settings};
 use crate::index::Index;
-use crate::scenario::{FlowTable, Link, Scenario, Station, Tcp};
+use crate::scenario::{Application, FlowTable, Link, Scenario, Station, Tcp};
 
 /// Returns `value`, rounded to a multiple of 1 / `parts` for use in a text.
 pub fn rounded(value: f64, parts: f64) -> f64 {
@@ -31,6 +31,8 @@ pub enum Kind {
     Bulk,
     /// A TCP connection that sends a limited amount of data.
     Finite,
+    /// A TCP connection whose application writes at its own times.
+    Written,
     /// Web connections.
     Web,
     /// Datagrams at a constant rate. [bit/s]
@@ -85,7 +87,10 @@ impl Flow<'_> {
 
     /// Returns whether the flow uses TCP.
     pub fn is_tcp(&self) -> bool {
-        matches!(self.kind, Kind::Bulk | Kind::Finite | Kind::Web)
+        matches!(
+            self.kind,
+            Kind::Bulk | Kind::Finite | Kind::Web | Kind::Written
+        )
     }
 
     /// Returns the key of the station table that defines the flow's traffic, such as `udp_up`. The
@@ -142,7 +147,9 @@ impl<'a> Facts<'a> {
         facts.air_is_full = facts.limits_senders();
         let measured = Index::new(&answer.flows, |item| &item.name);
         let classes = Index::new(&answer.classes, |item| &item.name);
-        let flows = scenario.flows.iter().map(|flow| Flow {
+        // pings measure the network: they neither suffer nor share
+        let traffic = scenario.flows.iter().filter(|flow| flow.ping.is_none());
+        let flows = traffic.map(|flow| Flow {
             name: &flow.name,
             class: &flow.class,
             station: flow.station.as_deref(),
@@ -163,7 +170,7 @@ impl<'a> Facts<'a> {
         facts
     }
 
-    /// Returns the flows in the order of the scenario.
+    /// Returns the flows in the order of the scenario, without pings.
     pub fn flows(&self) -> impl Iterator<Item = &Flow<'a>> {
         #[cfg(test)]
         let count = |_: &&Flow<'a>| crate::growth::count();
@@ -351,6 +358,8 @@ fn kind(flow: &FlowTable<'_>) -> Kind {
             Some(rate_bps) if rate_bps > 0.0 => Kind::Paced(rate_bps),
             _ => Kind::Greedy,
         }
+    } else if flow.application.as_ref().is_some_and(Application::paces) {
+        Kind::Written
     } else if flow.tcp.as_ref().is_some_and(|tcp| !tcp.segments.is_null()) {
         Kind::Finite
     } else {

@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use crate::facts::{Facts, Flow};
+use crate::facts::{Facts, Flow, Kind};
 use crate::index::Groups;
 
 /// Utilisation above which a line or the air is considered full and limits its flows. [-]
@@ -12,6 +12,10 @@ pub const FULL: f64 = 0.9;
 /// Minimum fraction of time for which the application or the receive window must limit a flow. With a smaller fraction,
 /// `limit` reports another limit. [-]
 const MIN_SHARE: f64 = 0.5;
+
+/// Minimum fraction of time for which the application must limit a flow whose application paces it. A flow that cannot
+/// keep up with its application always has data to send, so that the application never limits it. [-]
+const MIN_PACED_SHARE: f64 = 0.01;
 
 /// Minimum fraction of dropped packets that is considered a limit. [-]
 const MIN_LOSS: f64 = 1e-5;
@@ -37,7 +41,11 @@ pub fn limit(facts: &Facts<'_>, flow: &Flow<'_>) -> Option<Limit> {
         return None;
     }
     let share = |quantity: &str| flow.mean(quantity);
-    if let Some(fraction) = share("app_limited_fraction").filter(|value| *value > MIN_SHARE) {
+    let least = match flow.kind {
+        Kind::Written => MIN_PACED_SHARE,
+        _ => MIN_SHARE,
+    };
+    if let Some(fraction) = share("app_limited_fraction").filter(|value| *value > least) {
         return Some(limit_by("application", "", fraction));
     }
     if let Some((link, used)) = full(facts, &flow.path) {

@@ -83,6 +83,8 @@ pub struct FlowTable<'a> {
     pub udp: Option<Udp>,
     pub web: Option<Present>,
     pub sensor: Option<Present>,
+    pub ping: Option<Present>,
+    pub application: Option<Application>,
 }
 
 /// TCP settings of a flow.
@@ -96,6 +98,24 @@ pub struct Tcp<'a> {
     pub initial_cwnd_packets: Value,
     pub mss_bytes: Value,
     pub segments: Value,
+}
+
+/// Times at which an application writes the data of a TCP connection.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub struct Application {
+    pub rate_bps: Value,
+    pub every_s: Value,
+    pub on_s: Value,
+}
+
+impl Application {
+    /// Returns whether the application, and not only TCP, determines when data is sent.
+    pub fn paces(&self) -> bool {
+        [&self.rate_bps, &self.every_s, &self.on_s]
+            .iter()
+            .any(|key| !key.is_null())
+    }
 }
 
 /// A source of datagrams.

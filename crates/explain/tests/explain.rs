@@ -176,6 +176,34 @@ fn a_full_line_limits_before_a_window_does() {
     );
 }
 
+/// A flow whose application paces it, and which keeps up, is limited by its application. A window that it does not use is
+/// not too small.
+#[test]
+fn an_application_limits_a_paced_flow_that_keeps_up() {
+    let mut paced = scenario();
+    let flow = &mut paced["flows"][0];
+    flow["application"] = json!({ "rate_bps": 5e6, "every_s": null, "on_s": null });
+    flow["tcp"]["window_packets"] = json!(42);
+    let mut kept = answer();
+    let item = &mut kept["flows"][0];
+    item["cwnd_limited_fraction"] = value(0.0, 0.0);
+    item["rwnd_limited_fraction"] = value(0.0, 0.0);
+    item["app_limited_fraction"] = value(0.3, 0.0);
+    item["cwnd_packets"] = value(42.0, 0.0);
+    let explanation = explain(&paced, &kept);
+    assert_eq!(explanation["limits"][0]["by"], "application");
+    let found = |explanation: &Value, id: &str| {
+        let causes = explanation["causes"].as_array().unwrap();
+        causes.iter().any(|cause| cause["id"] == id)
+    };
+    assert!(!found(&explanation, "receive-window"), "{explanation}");
+    // without data to wait for, the same flow is limited by the full line
+    kept["flows"][0]["app_limited_fraction"] = value(0.0, 0.0);
+    let explanation = explain(&paced, &kept);
+    assert_eq!(explanation["limits"][0]["by"], "line");
+    assert!(found(&explanation, "receive-window"), "{explanation}");
+}
+
 #[test]
 fn a_download_waits_for_acks_in_a_full_upload_or_for_losses() {
     let (mut scenario, mut answer) = (scenario(), answer());

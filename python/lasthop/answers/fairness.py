@@ -1,10 +1,11 @@
 """Fairness measures over the senders whose demand is not met.
 
 A flow whose demand is met is not treated unfairly. The demand of a flow with a given rate is met if
-at most 1 % of its datagrams are lost, and datagrams on the way do not accumulate. The demand of
-connections and greedy sources is never met. Sensor reports have no demand. A flow competes if its
-demand is not met. A station competes if one of its flows competes. Results of simulations follow
-the same rules (``crates/engine/src/measure/fairness.rs``).
+at most 1 % of its datagrams are lost, and datagrams on the way do not accumulate. The demand of a
+TCP connection whose application paces it is met if the application limits it for at least 1 % of
+its life. The demand of other connections and of greedy sources is never met. Sensor reports have no
+demand. A flow competes if its demand is not met. A station competes if one of its flows competes.
+Results of simulations follow the same rules (``crates/engine/src/measure/fairness.rs``).
 """
 
 from collections.abc import Collection, Mapping, Sequence

@@ -50,6 +50,8 @@ ROUNDING = 1e-9
 
 LOWER_IS_BETTER = frozenset(
     {
+        "chunk_completion_p95_s",
+        "chunk_completion_s",
         "collision_rate",
         "completion_p95_s",
         "completion_s",
@@ -60,6 +62,7 @@ LOWER_IS_BETTER = frozenset(
         "downlink_reordering_s",
         "drop_probability",
         "frame_failure_rate",
+        "late_chunks",
         "longest_starved_s",
         "loss_probability",
         "occupancy_error_packets",
@@ -73,6 +76,7 @@ LOWER_IS_BETTER = frozenset(
         "report_delay_s",
         "retransmissions",
         "rtt_p95_s",
+        "rtt_p50_s",
         "rtt_p99_s",
         "rtt_s",
         "settling_s",

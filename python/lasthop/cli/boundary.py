@@ -184,17 +184,26 @@ def check_text(arg: str) -> None:
 
 def report(error: Exception, command: Sequence[str]) -> int:
     """Print an error and return the exit code."""
-    from lasthop.cli.words import hint_in_options, message_in_options, source_in_options
-    from lasthop.extras import PACKAGES_OF_ACTION, is_installed, missing, missing_package_of
+    from lasthop.cli.words import (
+        hint_for_list,
+        hint_in_options,
+        message_in_options,
+        source_in_options,
+    )
+    from lasthop.extras import (
+        PACKAGES_OF_ACTION,
+        error_for_action,
+        missing,
+        missing_package_of,
+    )
 
     name = " ".join(command) or "check"
     match error:
         case ScenarioError(problems=problems):
             for problem in problems[:MAX_PROBLEMS]:
                 source = source_in_options(problem.source, problem.setting)
-                print_error(
-                    str(problem._replace(source=source)), hint_in_options(problem.hint, name)
-                )
+                hint = hint_for_list(source, name) or hint_in_options(problem.hint, name)
+                print_error(str(problem._replace(source=source)), hint)
             if len(problems) > MAX_PROBLEMS:
                 print_error(f"the scenario has {len(problems) - MAX_PROBLEMS} more errors")
         case UserError():
@@ -204,9 +213,9 @@ def report(error: Exception, command: Sequence[str]) -> int:
         case _ if by_interrupt(error) and not isinstance(error, OSError):
             return INTERRUPTED
         case ImportError() if (package := missing_package_of(error)) is not None:
-            needed = PACKAGES_OF_ACTION.get(" ".join(["lasthop", *command[:1]]), ())
-            more = [each for each in needed if not is_installed(each)]
-            text = missing(package, *more, what=" ".join(["lasthop", *command]))
+            action = " ".join(["lasthop", *command[:1]])
+            known = error_for_action(action) if action in PACKAGES_OF_ACTION else None
+            text = known or missing(package, what=" ".join(["lasthop", *command]))
             print_error(str(text), text.hint)
         case OSError(filename=None):
             discard_output()
@@ -257,6 +266,8 @@ def usage_error(error: Any, command: Sequence[str]) -> tuple[str, str]:
     if near:
         return lower_first(message), f"did you mean {near[0]}?"
     parameters = () if context is None else context.command.params
+    if setting := setting_of(unknown_option, parameters):
+        return lower_first(message), setting
     if unknown_option and "-- COMMAND ..." in (each.metavar for each in parameters):
         return lower_first(message), "write -- before the command of a program"
     if unknown and unknown[1] in MEASURING and list(command[:1]) == ["import"]:
@@ -271,6 +282,27 @@ def usage_error(error: Any, command: Sequence[str]) -> tuple[str, str]:
         return lower_first(message), "run `lasthop init` to write a first scenario file"
     path = " ".join(["lasthop", *command]) if context is None else context.command_path
     return lower_first(message), f"run `{path} --help` for the accepted arguments and options"
+
+
+def setting_of(option: str, parameters: Sequence[Any]) -> str:
+    """Return the hint for an unknown option that has the name of a key of scenarios; empty for
+    other options, and for commands without --set.
+    """
+    if not any("--set" in parameter.opts for parameter in parameters):
+        return ""
+    from json import loads
+
+    from lasthop import _core
+    from lasthop.cli.command_line import given_after
+    from lasthop.shell import command_text
+
+    key = option.removeprefix("--")
+    if key not in loads(_core.schema())["properties"]:
+        return ""
+    value = given_after(option)
+    if value is None or value.startswith("-"):
+        return f"write `--set {key}=VALUE`"
+    return f"write `{command_text(['--set', f'{key}={value}'])}`"
 
 
 def wrong_picture(message: str) -> str | None:

@@ -15,6 +15,7 @@ from lasthop.scenario.queues import Vbs
 from lasthop.scenario.rows import Listed, LongList
 from lasthop.scenario.scenario import Scenario
 from lasthop.scenario.typed import AggregatingCell, Cell, CellScenario, CsmaScenario
+from lasthop.warnings.pacing import pacing_notes
 from lasthop.warnings.phase_effects import phase_locks
 from lasthop.warnings.settings import warnings_for
 
@@ -67,6 +68,8 @@ def check(file: File, settings: list[str] | None = SETTINGS, as_json: bool = JSO
     typer.echo(f"{scenario.source}: ok: {known.name}: {', '.join(counts)}, {runs}")
     for line in tcp_defaults(*scenario.checked.tcp_defaults()):
         typer.echo(line)
+    for note in pacing_notes(known):
+        typer.echo(f"  {note}")
     for name, connections in scenario.checked.web():
         typer.echo(f"  flow {name} is web traffic: {connections:g} new connections per second")
     if isinstance(known, CellScenario):

@@ -70,9 +70,9 @@ def compare(
     ),
     measured: list[str] | None = unset(
         "[NAME=]FILE",
-        "Compare with a measurement: a file of flent or iperf3 --json, or a result.json. NAME is "
-        "the measured station, flow or queue; by default the file has all flows, in the order of "
-        "the scenario.",
+        "Compare with a measurement: a file of flent, iperf3 --json, ping or irtt, or a "
+        "result.json. NAME is the measured station, flow or queue; by default the file has all "
+        "flows, in the order of the scenario.",
     ),
     max_time: float = MAX_TIME,
     max_memory: float = MAX_MEMORY,
@@ -171,6 +171,7 @@ def print_comparison(comparison: Comparison, options: Mapping[str, object]) -> N
                 and row.list == "flows"
                 and not of_interest(row)
                 and not comparison.is_only_loss(row)
+                and not comparison.is_of_pings(row)
             )
             and not comparison.repeats_a_node(row)
         ]

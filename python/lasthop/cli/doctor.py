@@ -14,9 +14,9 @@ NOT_RUNNING = 1
 def doctor(
     commands: list[str] | None = typer.Argument(
         None,
-        metavar="[COMMAND]",
-        help="Report only this command or group, such as emulate or gateway; repeatable. Exit "
-        "with 1 if one of these commands does not run.",
+        metavar="COMMAND",
+        help="Report only this command, group or heading, such as emulate or gateway; repeatable. "
+        "Exit with 1 if one of these commands does not run.",
     ),
     as_json: bool = JSON,
 ) -> int:

@@ -6,6 +6,8 @@ from textwrap import wrap
 from lasthop.answers.answer import Answer
 from lasthop.cli.screen import echo, screen_width
 from lasthop.scenario.scenario import Scenario
+from lasthop.scenario.typed import CsmaScenario
+from lasthop.simulation.result import Result
 
 __all__ = ["print_footer", "print_notes"]
 
@@ -44,10 +46,16 @@ def footer(scenario: Scenario, answer: Answer) -> Iterator[str]:
         yield "why:"
         for line in lines:
             yield from wrapped(line, "  ")
-    if not scenario.source.startswith("<"):
+    is_explained = not isinstance(scenario.typed, CsmaScenario)
+    if is_explained and not scenario.source.startswith("<"):
+        from lasthop.explanation.unequal import is_unequal
+        from lasthop.extras import first_install
         from lasthop.shell import command_text
 
-        yield f"what helps: {command_text(['lasthop', 'explain', scenario.source])}"
+        asked = ["lasthop", "explain", scenario.source]
+        if isinstance(answer, Result) and is_unequal(answer):
+            asked += ["--for", "fairness"]
+        yield f"what helps: {command_text(asked)}{first_install('lasthop explain FILE')}"
 
 
 def wrapped(line: str, indent: str) -> list[str]:

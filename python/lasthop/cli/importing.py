@@ -1,5 +1,6 @@
 """`lasthop import`: scenarios from captures, station dumps and settings of access points."""
 
+import itertools
 import json
 from collections.abc import Callable
 from dataclasses import asdict
@@ -213,11 +214,19 @@ def as_tree(network: "Network", text: str) -> dict[str, Any]:
 def new_file(path: Path, option: str = "--out") -> Path:
     """Return the path; raise an error if it exists or cannot be written."""
     if path.exists() or path.is_symlink():
-        raise UserError(f"{path}: exists, and is not replaced; expected a new name")
+        raise already_exists(path, option)
     return writable_file(path, option)
 
 
-def put(path: Path, text: str) -> None:
+def already_exists(path: Path, option: str) -> UserError:
+    """Return the error for a file that is not replaced; the hint has a name that is free."""
+    numbers = itertools.count(2)
+    free = next(name for n in numbers if not (name := path.with_stem(f"{path.stem}-{n}")).exists())
+    text = f"{path}: exists, and is not replaced; expected a new name"
+    return UserError(text, f"give another {option}, such as {free}")
+
+
+def put(path: Path, text: str, option: str = "--out") -> None:
     """Write a new file atomically. If another program has created a file at this path in the
     meantime, that file is not replaced.
     """
@@ -236,4 +245,4 @@ def put(path: Path, text: str) -> None:
                 with path.open("x", encoding="utf-8", newline="\n") as file:
                     file.write(text)
         except FileExistsError:
-            raise UserError(f"{path}: exists, and is not replaced; expected a new name") from None
+            raise already_exists(path, option) from None

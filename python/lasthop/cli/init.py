@@ -10,10 +10,14 @@ from lasthop.cli.boundary import Interrupted, note, print_error
 from lasthop.cli.importing import new_file, put
 from lasthop.cli.options import JSON, file_name, flag, unset
 from lasthop.errors import UserError
+from lasthop.extras import first_install
 from lasthop.init import AIMS, MODELS, QUESTIONS, Answers, Question, next_command, scenario
 from lasthop.scenario.scenario import Scenario
 
 FILE = "scenario.toml"
+
+ACTIONS = {"lasthop compare": "lasthop compare", "lasthop explain": "lasthop explain FILE"}
+"""Actions with optional packages, by the beginning of the command that is proposed next."""
 
 
 def init(
@@ -91,11 +95,14 @@ def init(
         raise Interrupted("no file was written") from None
     made = scenario(known, file.name)
     checked = Scenario(made)
-    put(file, made)
+    put(file, made, "FILE")
     if as_json:
         typer.echo(checked.to_json())
     else:
-        note(f"{file}: written; next: {next_command(known, str(file))}")
+        command = next_command(known, str(file))
+        action = next((each for each in ACTIONS if command.startswith(each)), "")
+        remark = first_install(ACTIONS[action]) if action else ""
+        note(f"{file}: written; next: {command}{remark}")
 
 
 def check_options(given: Mapping[str, str | None], *, yes: bool) -> None:

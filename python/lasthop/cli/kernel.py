@@ -187,7 +187,7 @@ def cells(row: KernelRow) -> list[str]:
 
 def entries() -> Iterator[KernelRow]:
     """Yield a row per kernel of this machine; the kernel that emulations use is first."""
-    from lasthop.uml.kernel import PACKAGE, PROGRAM, VARIABLE, candidates, read_kernel
+    from lasthop.uml.kernel import PACKAGE, VARIABLE, candidates, read_kernel
     from lasthop.uml.store import damaged_kernels
 
     for number, candidate in enumerate(candidates()):
@@ -197,11 +197,11 @@ def entries() -> Iterator[KernelRow]:
             continue
         version, size_bytes, problem = None, None, None
         try:
-            version = read_kernel(candidate.program, candidate.origin).version
+            version = read_kernel(candidate.program, candidate.label()).version
             size_bytes = candidate.program.stat().st_size
         except UserError as error:
             problem = str(error)
-        source = PACKAGE if candidate.origin == PROGRAM else VARIABLE
+        source = VARIABLE if candidate.named else PACKAGE
         name = str(candidate.program)
         yield KernelRow(name, version, source, name, size_bytes, None, None, problem, used)
     for damaged in damaged_kernels():

@@ -236,8 +236,10 @@ def stem(scenario: Scenario) -> str:
     return "scenario" if scenario.source.startswith("<") else Path(scenario.source).stem
 
 
-def writable(directory: Path, option: str = "--out") -> Path:
-    """Return the directory; raise an error now, before the run, if it is not writable."""
+def writable(directory: Path, option: str = "--out", file: Path | None = None) -> Path:
+    """Return the directory; raise an error now, before the run, if it is not writable. The error
+    names the file that is to be written in the directory, if there is one.
+    """
     import os
     from tempfile import TemporaryDirectory
 
@@ -245,18 +247,19 @@ def writable(directory: Path, option: str = "--out") -> Path:
     if directory.is_symlink() and not directory.exists():
         missing = f"is a link to {directory.readlink()}, which does not exist"
         raise UserError(f"{option} {directory}: {missing}: expected a directory")
+    where = f"{option} {file or directory}"
     nearest = next(path for path in (directory, *directory.absolute().parents) if path.exists())
     if not nearest.is_dir():
         raise UserError(f"{option} {directory}: {nearest} is a file: expected a directory")
     if not os.access(nearest, os.W_OK | os.X_OK):
-        raise UserError(f"{option} {directory}: {nearest} is not writable")
+        raise UserError(f"{where}: the directory {nearest} is not writable")
     try:  # `os.access` is sometimes wrong, for example in /proc.
         with TemporaryDirectory(dir=nearest, prefix=".trying-"):
             pass
     except OSError as error:
         if error.errno in NOT_WRITABLE:
-            raise UserError(f"{option} {directory}: {nearest} is not writable") from None
-        raise UserError(f"{option} {directory}: {nearest}: {error.strerror}") from None
+            raise UserError(f"{where}: the directory {nearest} is not writable") from None
+        raise UserError(f"{where}: {nearest}: {error.strerror}") from None
     return directory
 
 
@@ -282,5 +285,5 @@ def writable_file(path: Path, option: str, scenario: str = "") -> Path:
         raise UserError(f"{option} {path}: is a directory: expected a file")
     if not path.parent.is_dir():
         raise UserError(f"{option} {path}: the directory {path.parent} does not exist")
-    writable(path.parent, option)
+    writable(path.parent, option, path)
     return path

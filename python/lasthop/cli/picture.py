@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from lasthop.answers.overwrite import refuse_foreign
 from lasthop.answers.pictures import PICTURES, is_picture, wrong_name
@@ -41,13 +41,20 @@ def asked_picture(text: object) -> str:
     return name
 
 
-PLOT = unset(
-    "[FILE]",
-    "Draw a picture, in the format of FILE's suffix: PNG, PDF or SVG. By default it is a PNG "
-    "in the directory of --out or in out, named after the scenario and changed settings.",
-    OPTION,
-    parser=asked_picture,
-)
+def plot_option(folder: str) -> Any:
+    """Return the option --plot; `folder` describes the default directory of the picture."""
+    return unset(
+        "[FILE]",
+        "Draw a picture, in the format of FILE's suffix: PNG, PDF or SVG. By default it is a PNG "
+        f"in {folder}, named after the scenario and changed settings.",
+        OPTION,
+        parser=asked_picture,
+    )
+
+
+PLOT = plot_option("the directory of --out or in out")
+PLOT_IN_OUT = plot_option("the directory out")
+"""Option --plot of commands without the option --out."""
 
 
 def with_values(args: Sequence[str]) -> list[str]:

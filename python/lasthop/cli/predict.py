@@ -21,7 +21,7 @@ from lasthop.cli.options import (
     model_options,
     read_scenario,
 )
-from lasthop.cli.picture import PLOT, changed, picture_path, save_picture
+from lasthop.cli.picture import PLOT_IN_OUT, changed, picture_path, save_picture
 from lasthop.cli.tables import print_answer
 from lasthop.display.delays import Delays
 from lasthop.display.stability import stability_lines
@@ -40,7 +40,7 @@ def predict(
     settings: list[str] | None = SETTINGS,
     max_time: float = MAX_TIME,
     max_memory: float = MAX_MEMORY,
-    plot: str | None = PLOT,
+    plot: str | None = PLOT_IN_OUT,
     as_json: bool = JSON,
 ) -> None:
     """Predict a scenario by an analytical model, without simulating it.

@@ -9,10 +9,13 @@ from lasthop.scenario.files import DOWNLOAD
 from lasthop.scenario.scenario import SETTING
 from lasthop.shell import command_text
 
-__all__ = ["hint_in_options", "message_in_options", "source_in_options"]
+__all__ = ["hint_for_list", "hint_in_options", "message_in_options", "source_in_options"]
 
 CURRENT = "lasthop COMMAND -"
 """Placeholder in hints for the running command, which reads standard input as its file."""
+
+LIST = re.compile(r"[^,\[\]{}\"']+(,[^,\[\]{}\"']+)+")
+"""Pattern of several values of a setting, separated by commas."""
 
 Written = str | Callable[[re.Match[str]], str]
 
@@ -48,6 +51,18 @@ def hint_in_options(hint: str | None, command: str = "check") -> str | None:
     if hint is None:
         return None
     return _replaced(hint, HINTS).replace(CURRENT, f"lasthop {command} -")
+
+
+def hint_for_list(source: str, command: str) -> str | None:
+    """Return the hint for an option --set with several values, which only ``--over`` accepts; None
+    for other errors.
+    """
+    option, _, setting = source.partition(" ")
+    path, _, value = setting.partition("=")
+    if option != "--set" or not LIST.fullmatch(value):
+        return None
+    over = command_text(["--over", f"{path}={value}"])
+    return f"write `{over}`" if command == "sweep" else f"run `lasthop sweep FILE {over}`"
 
 
 def message_in_options(message: str) -> str:

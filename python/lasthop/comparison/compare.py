@@ -28,7 +28,7 @@ from lasthop.prediction.predict import predict
 from lasthop.prediction.prediction import Prediction
 from lasthop.progress.cost_limits import MAX_MEMORY_BYTES, MAX_TIME_S
 from lasthop.scenario.scenario import Scenario, ScenarioLike
-from lasthop.scenario.typed import CsmaScenario
+from lasthop.scenario.typed import CsmaScenario, PingFlow
 from lasthop.simulation.result import Result
 from lasthop.simulation.simulate import ProgressCallback, replaced, simulate, thread_count
 
@@ -66,6 +66,9 @@ OF_MEASURED = (
     "retransmissions",
 )
 """Quantities of flows that measurements may contain."""
+
+OF_PINGS = ("rtt_s", "rtt_p50_s", "rtt_p95_s", "rtt_p99_s", "loss_probability")
+"""Quantities of flows of pings."""
 
 OF_QDISCS = (*OF_LINKS[:1], *OF_LINKS[2:], "drop_probability")
 """Quantities of queues that measurements of qdiscs may contain."""
@@ -252,6 +255,19 @@ class Comparison(Shown):
         is_zero = not row.predicted and not row.simulated
         return row.predicted is not None and not is_zero and row.name in self._flows_without_class
 
+    def is_of_pings(self, row: Row) -> bool:
+        """Return whether a row compares simulated pings with emulated or measured pings."""
+        others = (row.emulated, row.measured)
+        return (
+            row.name in self._pings and row.list == "flows" and any(x is not None for x in others)
+        )
+
+    @cached_property
+    def _pings(self) -> frozenset[str]:
+        """Names of the flows of pings."""
+        flows = self.scenario.typed.flows
+        return frozenset(flow.name for flow in flows if isinstance(flow, PingFlow))
+
     @cached_property
     def _flows_without_class(self) -> frozenset[str]:
         """Names of the flows whose class has no row with a predicted loss."""
@@ -324,6 +340,7 @@ class Comparison(Shown):
         }
         if isinstance(self.scenario.typed, CsmaScenario):
             always["flows"] = OF_USERS
+        pings = self._pings
         with_nodes = self.shown_with_nodes
         for list_name in LISTS:
             if list_name == "stability":
@@ -339,13 +356,17 @@ class Comparison(Shown):
                 [*theirs.values()],
                 [*ours.values()],
             )
+            of_pings: Sequence[str] = ()
             if list_name == "flows":
                 shown += of_measured(result, shown, OF_MEASURED)
+                of_pings = [each for each in OF_PINGS if each not in shown] if pings else ()
             if list_name == "queues":
                 qdiscs = {name: result[name] for name in self._qdiscs}
                 shown += of_measured(qdiscs, shown, OF_QDISCS)
-            for quantity in shown:
+            for quantity in (*shown, *of_pings):
                 for name in ours:
+                    if quantity in of_pings and name not in pings:
+                        continue
                     known = theirs.get(name, {})
                     if list_name == "queues" and name in self._qdiscs:
                         known = {**result[name], **known}
@@ -420,10 +441,10 @@ def compare(
         Whether to run the scenario also with the TCP of Linux in simulated time, with the same
         number of replications as the simulation.
     measured : sequence of files or pairs, mapping, or Measured
-        Measurements by flent or iperf3, or results of lasthop. A file without a name contains the
-        streams of all flows of the scenario. With ``("laptop", FILE)`` or ``{"laptop": FILE}``, the
-        file contains only the streams of the station or flow ``laptop``. Several files of one name
-        are repetitions.
+        Measurements by flent, iperf3, ping or irtt, or results of lasthop. A file without a name
+        contains the streams of all flows of the scenario. With ``("laptop", FILE)`` or ``{"laptop":
+        FILE}``, the file contains only the streams of the station or flow ``laptop``. Several files
+        of one name are repetitions.
         `Comparison.measured` lists the matches.
     max_time_s, max_memory_bytes
         Limits of the prediction; see `predict`. The limit of memory also applies to time series of

@@ -163,12 +163,16 @@ def rows_with_columns(comparison: "Comparison") -> "list[tuple[Row, Column]]":
     # graph, and for losses that no other row shows.
     is_summed = any(row.list in ("stations", "classes") for row in rows)
     known = comparison.simulation.has_scenario
+
+    def is_shown(row: "Row") -> bool:
+        return comparison.is_only_loss(row) or comparison.is_of_pings(row)
+
     results = [
         (row, column)
         for row in rows
         for column in COLUMNS.get(row.list, ())
         if column.quantity == row.quantity
-        and not (row.list == "flows" and is_summed and not (known and comparison.is_only_loss(row)))
+        and not (row.list == "flows" and is_summed and not (known and is_shown(row)))
         and not (known and comparison.repeats_a_node(row))
     ]
     last = len(OF_COMPARISON)

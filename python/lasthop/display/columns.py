@@ -70,6 +70,16 @@ DELAY_P99 = Column("one_way_delay_p99_s", "99 % within", "ms", 1e3)
 COMPLETION = Column("completion_s", "mean completion", "s")
 LOSS = Column("loss_probability", "loss", "%", 100)
 
+MEDIAN = "rtt_p50_s"
+"""Quantity that only pings have."""
+
+RTTS = (
+    Column("rtt_s", "RTT", "ms", 1e3),
+    Column(MEDIAN, "median", "ms", 1e3),
+    Column("rtt_p95_s", "95th percentile", "ms", 1e3),
+    Column("rtt_p99_s", "99th percentile", "ms", 1e3),
+)
+
 COLUMNS: dict[str, tuple[Column, ...]] = {
     "stations": (
         GOODPUT,
@@ -88,9 +98,7 @@ COLUMNS: dict[str, tuple[Column, ...]] = {
     "aps": (QUEUE, COLLISIONS, DISCARDS, MPDUS, REORDERING),
     "flows": (
         GOODPUT,
-        Column("rtt_s", "RTT", "ms", 1e3),
-        Column("rtt_p95_s", "95th percentile", "ms", 1e3),
-        Column("rtt_p99_s", "99th percentile", "ms", 1e3),
+        *RTTS,
         DELAY,
         DELAY_P99,
         Column("cwnd_packets", "cwnd", "packets"),
@@ -103,6 +111,12 @@ COLUMNS: dict[str, tuple[Column, ...]] = {
         Column("report_delay_s", "mean delay", "ms", 1e3),
         Column("report_delay_p95_s", "95 % within", "ms", 1e3),
         Column("reports", "reports", "-"),
+    ),
+    "chunks": (
+        Column("chunk_completion_s", "mean completion", "s"),
+        Column("chunk_completion_p95_s", "95 % within", "s"),
+        Column("late_chunks", "late", "chunks", zero_says=True),
+        Column("chunks", "chunks", "-"),
     ),
     "links": (
         Column("utilisation", "utilisation", "%", 100),
@@ -135,7 +149,7 @@ COLUMNS: dict[str, tuple[Column, ...]] = {
         Column("jain", "Jain's index"),
         Column("synchronisation", "window correlation"),
         Column("starved_flows", "starved", "flows"),
-        Column("rtt_s", "RTT", "ms", 1e3),
+        *RTTS,
         DELAY,
         DELAY_P99,
         LOSS,
@@ -161,6 +175,7 @@ TITLES = {
     "aps": "AP",
     "flows": "flow",
     "reports": "reports of",
+    "chunks": "chunks of",
     "links": "link",
     "queues": "queue",
     "classes": "class",
@@ -217,6 +232,8 @@ def printed(summary: Mapping[str, Any], list_name: str) -> list[Mapping[str, Any
         return [item for item in items if "occupancy_max_packets" in item]
     if list_name == "classes":
         return [without_rates(item) for item in items]
+    if list_name == "flows":  # Pings have a table of their own.
+        return [item for item in items if MEDIAN not in item]
     return items
 
 

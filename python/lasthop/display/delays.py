@@ -1,6 +1,6 @@
 """Delays and losses of a result, which are shown before all other quantities.
 
-Delays and losses are shown if the scenario has paced datagrams, sensors, web pages or finite
+Delays and losses are shown if the scenario has paced datagrams, sensors, pings, web pages or finite
 transfers.
 """
 
@@ -24,6 +24,8 @@ from lasthop.display.columns import (
     COLUMNS,
     DELAY,
     DELAY_P99,
+    MEDIAN,
+    RTTS,
     TITLES,
     Column,
     called,
@@ -59,6 +61,12 @@ OF_DATAGRAMS = (DELAY_P99, DELAY, LOST)
 OF_REPORTS = COLUMNS["reports"]
 """Columns for sensors."""
 
+OF_PINGS = (*RTTS, LOST)
+"""Columns for pings."""
+
+OF_CHUNKS = COLUMNS["chunks"]
+"""Columns for applications that write chunks."""
+
 OF_TRANSFERS = tuple(
     column
     for column in COLUMNS["classes"]
@@ -74,7 +82,14 @@ OF_TRANSFERS = tuple(
 )
 """Columns for web connections and finite flows."""
 
-LATEST = ("one_way_delay_p99_s", "report_delay_p95_s", "completion_p95_s", "completion_s")
+LATEST = (
+    "one_way_delay_p99_s",
+    "rtt_p99_s",
+    "report_delay_p95_s",
+    "chunk_completion_p95_s",
+    "completion_p95_s",
+    "completion_s",
+)
 """Quantities by which the rows are sorted; if an item has several, the largest counts."""
 
 WAITS = "waits in\n(share of delay)"
@@ -114,7 +129,8 @@ class DelayTable:
 
 @dataclass(frozen=True)
 class Delays:
-    """Calls, datagrams, sensors and transfers of a result, whose delay or loss matters.
+    """Calls, datagrams, sensors, pings, chunks and transfers of a result, whose delay or loss
+    matters.
 
     Attributes
     ----------
@@ -128,10 +144,16 @@ class Delays:
         Name of the list of the result that contains the datagram flows.
     reports : sequence of mappings
         Flows of sensors.
+    pings : sequence of mappings
+        Flows of pings.
     transfers : sequence of mappings
         Classes of web connections or of finite flows; if there are no classes, the flows.
     transfer_list : str
         Name of the list of the result that contains the transfers.
+    chunks : sequence of mappings
+        Classes of flows whose applications write chunks; if there are no classes, the flows.
+    chunk_list : str
+        Name of the list of the result that contains the chunks.
     """
 
     facts: CallFacts
@@ -141,6 +163,9 @@ class Delays:
     reports: Sequence[Item] = ()
     transfers: Sequence[Item] = ()
     transfer_list: str = "classes"
+    chunks: Sequence[Item] = ()
+    chunk_list: str = "flows"
+    pings: Sequence[Item] = ()
 
     @classmethod
     def of(cls, answer: "Answer") -> "Delays":
@@ -172,6 +197,10 @@ class Delays:
             of_calls = {flows[name].get("class") for name in in_calls if name in flows}
             datagrams = [item for item in datagrams if item["name"] not in of_calls]
         ending = [list(_finite(summary.get(name, ()))) for name in ("classes", "flows")]
+        written = [
+            [item for item in summary.get(name, ()) if "chunks" in item]
+            for name in ("classes", "flows")
+        ]
         return cls(
             facts,
             flows,
@@ -180,6 +209,9 @@ class Delays:
             [item for item in flows.values() if "reports" in item],
             ending[0] or ending[1],
             "classes" if ending[0] else "flows",
+            written[0] or written[1],
+            "classes" if written[0] else "flows",
+            [item for item in flows.values() if MEDIAN in item],
         )
 
     @property
@@ -188,18 +220,23 @@ class Delays:
         return self.facts.calls
 
     def __bool__(self) -> bool:
-        """Return whether the result has a call, datagrams, a sensor or a transfer."""
-        return bool(self.calls or self.datagrams or self.reports or self.transfers)
+        """Return whether the result has a call, datagrams, a sensor, pings, chunks or a
+        transfer.
+        """
+        known = (self.calls, self.datagrams, self.reports, self.pings, self.chunks, self.transfers)
+        return any(map(bool, known))
 
     def tables(self) -> Iterator[DelayTable]:
-        """Yield the tables of calls, datagrams, sensors and transfers; empty tables are left
-        out.
+        """Yield the tables of calls, datagrams, sensors, pings, chunks and transfers; empty tables
+        are left out.
         """
         if self.calls:
             yield self._call_table()
         for title, list_name, items, columns in (
             ("delay and loss of datagrams", self.datagram_list, self.datagrams, OF_DATAGRAMS),
             ("sensors", "flows", self.reports, OF_REPORTS),
+            ("pings", "flows", self.pings, OF_PINGS),
+            ("chunks", self.chunk_list, self.chunks, OF_CHUNKS),
             ("pages and transfers", self.transfer_list, self.transfers, OF_TRANSFERS),
         ):
             shown = [c for c in columns if any(c.says_something(item) for item in items)]

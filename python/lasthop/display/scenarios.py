@@ -6,7 +6,15 @@ from typing import TYPE_CHECKING
 from lasthop.answers.digits import plain, span
 from lasthop.display.page import Page, Table
 from lasthop.display.text import contents, counted
-from lasthop.scenario.typed import CellScenario, CsmaScenario, Flow, SensorFlow, TcpFlow, UdpFlow
+from lasthop.scenario.typed import (
+    CellScenario,
+    CsmaScenario,
+    Flow,
+    PingFlow,
+    SensorFlow,
+    TcpFlow,
+    UdpFlow,
+)
 
 if TYPE_CHECKING:
     from lasthop.scenario.scenario import Scenario
@@ -102,4 +110,6 @@ def kind_of(flow: Flow) -> str:
         if flow.call is not None:
             return f"{flow.call.medium} of calls"
         return f"UDP of {plain(1e-6 * flow.udp.rate_bps)} Mb/s"
+    if isinstance(flow, PingFlow):
+        return f"ping every {plain(1e3 * flow.ping.every_s)} ms"
     return "sensor" if isinstance(flow, SensorFlow) else "flow"

@@ -5,7 +5,14 @@ from typing import TYPE_CHECKING, Any
 
 from lasthop.answers.calls import GOOD
 from lasthop.display.columns import Column
-from lasthop.display.delays import LOST, OF_DATAGRAMS, OF_REPORTS, Delays, completion_columns
+from lasthop.display.delays import (
+    LOST,
+    OF_DATAGRAMS,
+    OF_PINGS,
+    OF_REPORTS,
+    Delays,
+    completion_columns,
+)
 
 if TYPE_CHECKING:
     from lasthop.sweep import Point
@@ -58,6 +65,7 @@ def _cells(delays: Delays, *, is_folded: bool) -> Iterator[tuple[str, str]]:
     for items, columns in (
         (delays.datagrams, (DELAY, LOST)),
         (delays.reports, (OF_REPORTS[0], OF_REPORTS[2])),
+        (delays.pings, (OF_PINGS[0], OF_PINGS[3], LOST)),
         (delays.transfers, completion_columns(delays.transfers)),
     ):
         for item in items[:MAX_ITEMS]:

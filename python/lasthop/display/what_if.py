@@ -55,10 +55,12 @@ MAX_COLUMNS = 4
 """Maximum number of quantities that the conclusion names."""
 
 OF_PERCENTILES = {
+    "chunk_completion_p95_s": "chunk completion",
     "completion_p95_s": "completion",
     "one_way_delay_p99_s": "delay",
     "ping_rtt_p95_s": "ping RTT",
     "report_delay_p95_s": "report delay",
+    "rtt_p50_s": "RTT",
     "rtt_p95_s": "RTT",
     "rtt_p99_s": "RTT",
     "sojourn_p99_s": "sojourn time",

@@ -147,6 +147,7 @@ def nat(linux: Linux) -> Refusal | None:
 
 
 PICTURE = needs_packages("pictures", "--plot")
+PICTURE_OR_OUT = needs_packages("pictures", "--plot and --out")
 REPORT = Need("program", lambda machine: machine.report_refusal, "--report")
 PARQUET = needs_packages("Parquet files", "Parquet files")
 SOME_MODELS = needs_packages("some models", "some models")
@@ -189,11 +190,14 @@ KERNEL = (needs_linux("lasthop kernel"),)
 RELAY = (needs_linux("lasthop relay"), needs_feature("relay"))
 
 STABILITY = {
+    "stability models": Command(
+        (needs_packages("lasthop stability models"), needs_packages("lasthop stability", "CASE"))
+    ),
+} | {
     f"stability {name}": Command(
-        (needs_packages("lasthop stability"), *((PICTURE,) if is_drawn else ()))
+        (needs_packages("lasthop stability"), *((PICTURE_OR_OUT,) if is_drawn else ()))
     )
     for name, is_drawn in {
-        "models": False,
         "equilibrium": False,
         "roots": False,
         "hopf": True,
@@ -215,7 +219,7 @@ GROUPS: Mapping[str, Mapping[str, Command]] = {
         "import openwrt": Command(),
     },
     "Prediction and simulation": {
-        "predict": Command((needs_packages("predictions"), SOME_MODELS, PARQUET, PICTURE)),
+        "predict": Command((needs_packages("predictions"), SOME_MODELS, PICTURE)),
         "simulate": Command((PARQUET, PICTURE, REPORT)),
         "compare": Command(
             (

@@ -1,14 +1,14 @@
 """Diagnosis of a machine: which commands run, and why others do not."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
 from lasthop.doctor.commands import COMMANDS, GROUPS
 from lasthop.doctor.limits import Limit
 from lasthop.doctor.machine import Linux, Machine, Refusal
-from lasthop.doctor.privacy import Replacements, redact, replacements
+from lasthop.doctor.privacy import Replacement, redact, replacements
 from lasthop.doctor.probe import examine
 from lasthop.doctor.states import FAILS, PARTLY, RUNS, CommandState, Extra
 from lasthop.doctor.text import WIDTH, text
@@ -138,7 +138,7 @@ def doctor(*commands: str, machine: Machine | None = None) -> Diagnosis:
     return diagnosis(examine() if machine is None else machine, chosen, replacements())
 
 
-def diagnosis(machine: Machine, commands: list[str], private: Replacements) -> Diagnosis:
+def diagnosis(machine: Machine, commands: list[str], private: Sequence[Replacement]) -> Diagnosis:
     """Return the diagnosis of a machine, without private texts."""
     groups = {name: group for group, names in GROUPS.items() for name in names}
     states = []
@@ -151,13 +151,13 @@ def diagnosis(machine: Machine, commands: list[str], private: Replacements) -> D
     return Diagnosis(machine_without_private(machine, private), extras(machine), tuple(states))
 
 
-def without_private(limit: Limit, private: Replacements) -> Limit:
+def without_private(limit: Limit, private: Sequence[Replacement]) -> Limit:
     """Return a limit without private texts."""
     remedy = None if limit.remedy is None else redact(limit.remedy, private)
     return limit._replace(reason=redact(limit.reason, private), remedy=remedy)
 
 
-def machine_without_private(machine: Machine, private: Replacements) -> Machine:
+def machine_without_private(machine: Machine, private: Sequence[Replacement]) -> Machine:
     """Return the facts about a machine without private texts."""
 
     def hidden(value: Any) -> Any:
@@ -185,7 +185,7 @@ def extras(machine: Machine) -> tuple[Extra, ...]:
 
 def commands_named(words: tuple[str, ...] | list[str]) -> list[str]:
     """Return the commands that words name: a command such as ``emulate``, a group such as
-    ``gateway``, or a group and its command, as one word or two.
+    ``gateway``, a group and its command, as one word or two, or a heading of the report.
 
     Raises
     ------
@@ -198,7 +198,9 @@ def commands_named(words: tuple[str, ...] | list[str]) -> list[str]:
         word = rest.pop(0)
         if rest and f"{word} {rest[0]}" in COMMANDS:
             word = f"{word} {rest.pop(0)}"
+        heading = next((each for each in GROUPS if each.lower() == word.lower()), "")
         inside = [name for name in COMMANDS if name == word or name.startswith(f"{word} ")]
+        inside += GROUPS.get(heading, ())
         if not inside:
             raise unknown_command(word)
         results += inside
@@ -208,9 +210,10 @@ def commands_named(words: tuple[str, ...] | list[str]) -> list[str]:
 def unknown_command(word: str) -> UserError:
     """Return the error for a word that names no command, with the most similar commands."""
     known = dict.fromkeys([*COMMANDS, *(name.partition(" ")[0] for name in COMMANDS)])
-    similar = similar_names(word, known, cutoff=NEAR)
-    expected = ", ".join(similar) if similar else "a command or a group of `lasthop --help`"
+    similar = [name for name in COMMANDS if name.endswith(f" {word}")]
+    similar = similar or similar_names(word, known, cutoff=NEAR)
     return UserError(
-        f'COMMAND: "{word}": unknown command: expected {expected}',
-        "run `lasthop --help` for all commands",
+        f'COMMAND: "{word}": unknown command: expected a command or a group of `lasthop --help`, '
+        "or a heading of `lasthop doctor`",
+        f"did you mean {' or '.join(similar)}?" if similar else None,
     )

@@ -99,14 +99,15 @@ def left_out_parts() -> dict[str, Refusal]:
 
 def find_uml() -> tuple[Refusal | None, str | None]:
     """Return the error of emulations in simulated time, and the version of their kernel."""
-    if (error := linux_error("lasthop emulate")) is not None:
-        return Refusal.of(error), None
+    if (refusal := Refusal.of(linux_error("lasthop emulate"))) is not None:
+        return refusal, None
     from lasthop.uml.kernel import find_kernel
 
     try:
-        return None, find_kernel().version
+        return None, kernel_version(find_kernel(names_paths=False).version)
     except UserError as error:
-        return Refusal.of(error), None
+        reason = re.sub(r"(?<=Linux )\d\S*", lambda release: kernel_version(release[0]), str(error))
+        return Refusal(reason, error.hint), None
     except OSError as error:
         return refusal_of_os_error(error), None
 

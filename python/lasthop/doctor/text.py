@@ -14,7 +14,11 @@ __all__ = ["WIDTH", "text"]
 NAME_WIDTH = 19
 """Width of the column of names. [characters]"""
 
+MIN_COLUMNS_WIDTH = 56
+"""Smallest width of a text with two columns. [characters]"""
+
 CLAUSES: Mapping[str, str] = {
+    "CASE": "only lists the models, not the parameters of CASE",
     "FILE": "only explains terms, not FILE",
     "origins": "cannot show who loaded a congestion control",
     "services of root": "cannot use services that root started",
@@ -61,11 +65,17 @@ def text(
 
 def row(name: str, entry: str, width: int) -> list[str]:
     """Return the lines of a name with its entry. Both columns are wrapped, except within the
-    backticks of a command."""
+    backticks of a command. If the width is too small for two columns, the entry is below the
+    name."""
     kept = re.sub(r"`[^`]*`", lambda command: command[0].replace(" ", UNBROKEN), entry)
-    entries = wrap(kept, max(width - NAME_WIDTH - 2, NAME_WIDTH), break_on_hyphens=False) or [""]
+    has_columns = width >= MIN_COLUMNS_WIDTH
+    entry_width = width - NAME_WIDTH - 2 if has_columns else max(width - 2, 1)
+    entries = wrap(kept, entry_width, break_on_hyphens=False) or [""]
     entries = [line.replace(UNBROKEN, " ") for line in entries]
-    names = wrap(name, NAME_WIDTH, break_on_hyphens=False) or [""]
+    names = wrap(name, NAME_WIDTH if has_columns else max(width, 1), break_on_hyphens=False)
+    if not has_columns:
+        return [*names, *(f"  {line}" for line in entries)]
+    names = names or [""]
     count = max(len(names), len(entries))
     names += [""] * (count - len(names))
     entries += [""] * (count - len(entries))

@@ -15,6 +15,7 @@ OWN: Mapping[str, tuple[Callable[[Tcp], object], tuple[object, ...]]] = {
     "initial_rto": (lambda tcp: tcp.initial_rto_s, (1.0,)),
     "ack_delay": (lambda tcp: tcp.ack_delay_s, (0.1,)),
     "ack_processing": (lambda tcp: tcp.ack_processing_s, (0.0,)),
+    "after_idle": (lambda tcp: tcp.after_idle, ("keep", "linux")),
     "ecn": (lambda tcp: tcp.ecn, (False,)),
     "compound": (lambda tcp: tcp.congestion != "compound" or tcp.compound, (True, PUBLISHED)),
 }

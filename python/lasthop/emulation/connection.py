@@ -61,7 +61,9 @@ class Connection:
     def __post_init__(self) -> None:
         segments = self.flow.tcp.segments
         if segments is not None:
-            self.left_bytes = segments * self.flow.tcp.mss_bytes
+            application = self.flow.application
+            size = None if application is None else application.size_bytes
+            self.left_bytes = size or segments * self.flow.tcp.mss_bytes
 
     @property
     def sender(self) -> socket.socket | None:

@@ -24,6 +24,7 @@ from lasthop.emulation.limits import (
     filling_s,
     initial_rto_s,
 )
+from lasthop.emulation.pings import pings
 from lasthop.emulation.places import Places, Ways
 from lasthop.emulation.programs import Program, Programs
 from lasthop.emulation.relayed import relayed
@@ -41,7 +42,7 @@ from lasthop.linux.sock_ops import first_timeouts
 from lasthop.linux.tcp import largest_window
 from lasthop.scenario.scenario import Scenario, ScenarioLike
 from lasthop.scenario.transports import Tcp
-from lasthop.scenario.typed import CsmaScenario, SensorFlow, TcpFlow, UdpFlow
+from lasthop.scenario.typed import CsmaScenario, PingFlow, SensorFlow, TcpFlow, UdpFlow
 from lasthop.scenario.typed import Scenario as Typed
 from lasthop.simulation.simulate import replaced
 from lasthop.uml.boot import MAX_PROCESSOR_S
@@ -321,6 +322,8 @@ def make_flows(
             made = datagrams(flow, ends, per_second, known.seed, filling)
         elif isinstance(flow, SensorFlow):
             made = reports(flow, ends, algorithms, known.seed)
+        elif isinstance(flow, PingFlow):
+            made = pings(flow, ends, known.seed)
         elif not isinstance(flow, TcpFlow):
             raise TypeError(f"flow {flow.name} cannot be emulated")
         elif flow.web is not None:

@@ -9,11 +9,17 @@ from lasthop.emulation.greedy import filled, is_greedy
 from lasthop.enforce.congestion import CONTROLS
 from lasthop.errors import UserError
 from lasthop.scenario.scenario import Scenario
-from lasthop.scenario.transports import Udp
-from lasthop.scenario.typed import CsmaScenario, Flow, SensorFlow, UdpFlow
+from lasthop.scenario.transports import Ping, Udp
+from lasthop.scenario.typed import CsmaScenario, Flow, SensorFlow, TcpFlow, UdpFlow
 from lasthop.scenario.typed import Scenario as Typed
 
-CONGESTION = {"reno": "reno", "newreno": "reno", "cubic": "cubic", "cubic_linux": "cubic"}
+CONGESTION = {
+    "reno": "reno",
+    "newreno": "reno",
+    "cubic": "cubic",
+    "cubic_linux": "cubic",
+    "bbr": "bbr",
+}
 """The kernel's name of each congestion control in scenarios. The kernel's Reno is NewReno with
 SACK."""
 KNOWN = (*CONGESTION, *CONTROLS)
@@ -108,6 +114,13 @@ def _refused_of(flow: Flow) -> Iterator[str]:
                 f"flow {flow.name}: reports of {carrier.payload_bytes} B: expected at least "
                 f"{MIN_REPORT} B"
             )
+    elif isinstance(carrier, Ping):
+        return
+    elif isinstance(flow, TcpFlow) and flow.is_paced:
+        yield (
+            f"flow {flow.name}: an application paces it (`rate`, `every` or `on`): emulations "
+            "support only TCP senders that always have data"
+        )
     elif carrier.congestion not in KNOWN:
         known = ", ".join(KNOWN)
         yield f"flow {flow.name}: congestion {carrier.congestion}: expected one of {known}"

@@ -10,10 +10,12 @@ from lasthop._core import FORMAT, VERSION
 from lasthop.answers.fairness import fairness_levels, jain
 from lasthop.emulated.emulation import REAL
 from lasthop.emulation.datagrams import Datagrams, percentile_99
+from lasthop.emulation.pings import Counted, Pings
+from lasthop.emulation.pings import quantities_of as quantities_of_pings
 from lasthop.emulation.traffic import Driven
 from lasthop.emulation.user import User
 from lasthop.scenario.from_json import read_as
-from lasthop.scenario.typed import CsmaScenario, SensorFlow
+from lasthop.scenario.typed import CsmaScenario, PingFlow, SensorFlow
 from lasthop.scenario.typed import Scenario as Typed
 
 Item = dict[str, Any]
@@ -40,6 +42,8 @@ class Seen:
     competes: bool = True
     """Whether the flow gets less than its demand, so that it competes for the capacity
     (`lasthop.answers.fairness`)."""
+    pings: Counted | None = None
+    """Pings of the flow; None for other flows."""
     existed: float = 1.0
     """Fraction of the measured time in which a conflict graph user was active, between its start
     and its stop; 1 for other flows. [-]"""
@@ -86,7 +90,7 @@ def summary(
     total_bps = sum(each.goodput_bps for each in seen)
     measured: dict[str, Mapping[str, Mapping[str, float]]] = {
         "flows": {
-            item.name: share(item.goodput_bps, total_bps)
+            item.name: ({} if item.pings is not None else share(item.goodput_bps, total_bps))
             | dict(item.quantities)
             | ({} if (lost := losses.get(item.name)) is None else {"loss_probability": lost})
             for item in seen
@@ -130,8 +134,9 @@ def of_flow(each: Driven, length_s: float) -> Seen:
         existed=each.existed if isinstance(each, User) else 1.0,
         delays_s=delays_s,
         competes=not (
-            isinstance(flow, SensorFlow) or (isinstance(each, Datagrams) and each.is_met)
+            isinstance(flow, SensorFlow | PingFlow) or (isinstance(each, Datagrams) and each.is_met)
         ),
+        pings=each.counted() if isinstance(each, Pings) else None,
     )
 
 
@@ -250,6 +255,10 @@ def classes(seen: Sequence[Seen], total_bps: float) -> dict[str, dict[str, float
 
 def of_class(members: Sequence[Seen], total_bps: float) -> dict[str, float]:
     """Return the quantities of all flows of one table."""
+    pings = [member.pings for member in members if member.pings is not None]
+    if len(pings) == len(members):
+        return quantities_of_pings(pings)
+    members = [member for member in members if member.pings is None]
     rates = [member.goodput_bps for member in members]
     values = share(sum(rates), total_bps)
     if "connections_finished" in members[0].quantities:

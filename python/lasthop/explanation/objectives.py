@@ -34,7 +34,15 @@ from lasthop.answers.calls import DELAY_P99_S, LOSS
 from lasthop.answers.calls import is_paced as has_rate
 from lasthop.errors import UserError, nearest
 from lasthop.scenario.scenario import Scenario
-from lasthop.scenario.typed import CsmaScenario, Flow, SensorFlow, TcpFlow, UdpFlow
+from lasthop.scenario.typed import (
+    CsmaScenario,
+    Flow,
+    PingFlow,
+    SensorFlow,
+    TcpFlow,
+    UdpFlow,
+    without_pings,
+)
 from lasthop.simulation.result import Result
 
 __all__ = ["OBJECTIVES", "Objective", "PrintedQuantity", "default_objective", "objective_for"]
@@ -104,14 +112,16 @@ class Objective:
 
 def flows_of(scenario: Scenario, target: str | None) -> Sequence[Flow]:
     """Return the flows of the target: a station, a table of stations, a class or a flow. Without a
-    target, return all flows.
+    target, return all flows. Pings are left out, because they measure the network.
 
     Raises
     ------
     UserError
-        If the scenario has no such station or flow.
+        If the scenario has no such station or flow, or no flow other than pings.
     """
-    flows = scenario.typed.flows
+    flows = without_pings(scenario.typed.flows)
+    if not flows and scenario.typed.flows:
+        raise UserError(f"{scenario.source}: no flow other than pings, which only measure")
     if target is None:
         return flows
     results = [
@@ -140,11 +150,11 @@ def default_objective(scenario: Scenario, target: str | None = None) -> str:
 
 
 def is_delay_sensitive(flow: Flow) -> bool:
-    """Return whether a flow has datagrams at a rate, sensor reports, web pages, or a finite
-    size.
+    """Return whether a flow has datagrams at a rate, sensor reports, web pages, a finite size, or
+    an application that paces it.
     """
     if isinstance(flow, TcpFlow):
-        return bool(flow.web) or bool(flow.tcp.segments)
+        return bool(flow.web) or bool(flow.tcp.segments) or flow.is_paced
     return is_paced(flow)
 
 
@@ -155,7 +165,7 @@ def is_paced(flow: Flow) -> bool:
 
 def always_demands(flow: Flow) -> bool:
     """Return whether a flow always has data to send: bulk TCP or a greedy source."""
-    return not is_delay_sensitive(flow)
+    return not isinstance(flow, PingFlow) and not is_delay_sensitive(flow)
 
 
 def call_directions(flows: Sequence[Flow]) -> dict[tuple[str, str], list[str]]:

@@ -9,7 +9,6 @@ from lasthop.answers.calls import call_of
 from lasthop.answers.digits import decimals, estimate, signed
 from lasthop.batch.paired import judge
 from lasthop.display.delays import headlines
-from lasthop.errors import UserError
 from lasthop.explanation.candidates import command
 from lasthop.explanation.line_use import line_use
 from lasthop.explanation.lines import fact_lines
@@ -19,8 +18,8 @@ from lasthop.explanation.objectives import (
     always_demands,
     flows_of,
     goodputs,
-    objective_for,
 )
+from lasthop.explanation.unequal import unequal_shares
 from lasthop.scenario.typed import Flow
 from lasthop.shell import command_text
 from lasthop.simulation.result import Result
@@ -39,9 +38,6 @@ PURPOSES = {
 }
 """Names of the objectives in the text."""
 
-
-UNEQUAL = 0.8
-"""Jain's index below which goodputs are called unequal. [-]"""
 
 MIN_LOST = 0.2
 """Smallest printed goodput loss of a table of stations, as a fraction of the goodput before the
@@ -82,21 +78,10 @@ def run_lines(explanation: "Explanation") -> Iterator[str]:
     yield ""
     yield from fact_lines(explanation.read_facts)
     yield from line_use(explanation.scenario, result, explanation.read_facts)
-    if objective.name == "throughput" and (index := unequal_shares(result)):
+    if objective.name == "throughput" and (fairness := unequal_shares(result)) is not None:
+        index = mean_with_interval(fairness.quantities[0], result)
         asked = command(explanation.scenario, verb="explain")
         yield f"shares are unequal, {index}: {asked} --for fairness compares changes"
-
-
-def unequal_shares(result: Result) -> str:
-    """Return Jain's index as text if its whole interval is below `UNEQUAL`; else an empty text."""
-    try:
-        objective = objective_for(result.scenario, "fairness")
-    except UserError:
-        return ""
-    values = objective.values(result)
-    difference = judge([UNEQUAL] * len(values), values, 1)
-    is_below = fmean(values) + (difference.ci95 or 0.0) < UNEQUAL
-    return mean_with_interval(objective.quantities[0], result) if is_below else ""
 
 
 def comparison_lines(explanation: "Explanation") -> Iterator[str]:

@@ -109,9 +109,9 @@ def _with_rates(stations: Sequence[Station]) -> list[Note]:
         return []
     several = "1 connection was" if count == 1 else f"{count} connections were"
     text = (
-        f"{several} not limited by the window, but had less to send than it allowed: here "
-        "datagrams of that rate, which do not react to losses; their round trip is that of the "
-        "handshake"
+        f"{several} not limited by the window, but had less to send than it allowed: here the "
+        "application writes at that rate (`rate`), or datagrams have it if the station also has "
+        "connections that the window limits; their round trip is that of the handshake"
     )
     return [Note(text, warns=True)]
 

@@ -36,11 +36,15 @@ class Connections:
         Whether the connections were counted; if False, their number is assumed.
     note : str
         Measured properties of the connections, or the reason why connections are assumed.
+    rate_bps : float
+        Rate of payload at which the application writes to each connection; None if the window
+        limits the connections. [bit/s]
     """
 
     count: int
     measured: bool
     note: str = ""
+    rate_bps: float | None = None
 
 
 @dataclass(frozen=True)

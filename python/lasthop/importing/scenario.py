@@ -196,7 +196,8 @@ def _stations(network: Network, addresses: bool) -> Iterator[str]:
 
 
 def _settings(station: Station) -> tuple[object, ...]:
-    counts = tuple(each and each.count for each in (station.upload, station.download))
+    both = (station.upload, station.download)
+    counts = tuple(each and (each.count, each.rate_bps) for each in both)
     return (
         station.up_bps,
         station.down_bps,
@@ -239,7 +240,12 @@ def _flows(key: str, connections: Connections | None) -> Iterable[str]:
         return
     kind = "" if connections.measured else "assumed"
     message = "; ".join(part for part in (kind, connections.note) if part)
-    yield entry(key, str(connections.count), message)
+    if connections.rate_bps is None:
+        yield entry(key, str(connections.count), message)
+        return
+    rate = text(phy.spelled(connections.rate_bps))
+    several = f"connections = {connections.count}, " if connections.count > 1 else ""
+    yield entry(key, f"{{ {several}rate = {rate} }}", message)
 
 
 def _datagrams(key: str, stream: Stream | None) -> Iterable[str]:

@@ -1,7 +1,8 @@
 """Traffic of a station of a capture, as keys of a scenario.
 
 Connections that are limited by their windows become uploads and downloads. Connections that are
-limited by their applications have a rate. In a scenario only UDP has a rate, so these connections
+limited by their applications become uploads and downloads with a `rate`. A station has one table of
+connections per direction. If it has connections of both kinds in one direction, those with a rate
 become UDP traffic.
 """
 
@@ -42,9 +43,35 @@ def sources(tally: StationCounters, flows: Sequence[Flow], way: str) -> Sources:
     greedy = [flow for flow in own if flow.window_limited]
     datagrams = tally.udp_up if way == "up" else tally.udp_down
     others = [flow for flow in own if not flow.window_limited]
+    if not greedy and others and rate_bps(others) > 0.0:
+        return Sources(_paced(others), _stream(datagrams, [], 0))
     return Sources(
         _connections(greedy), _stream(datagrams, others, payload_bytes(tally, others, way))
     )
+
+
+def rate_bps(flows: Sequence[Flow]) -> float:
+    """Return the rate of payload of all connections together. [bit/s]
+
+    The time span of n segments consists of the n - 1 gaps between them, so the data of one segment
+    is subtracted.
+    """
+    span_s = max(flow.stop_s for flow in flows) - min(flow.start_s for flow in flows)
+    return 8 * sum(each.data_bytes * (1 - 1 / each.segments) for each in flows) / span_s
+
+
+def _paced(flows: Sequence[Flow]) -> Connections:
+    """Return connections that are limited by their applications."""
+    count = most_at_once([(flow.start_s, flow.stop_s) for flow in flows])
+    return Connections(count, True, _measured(flows), rate_bps(flows) / count)
+
+
+def _measured(flows: Sequence[Flow]) -> str:
+    """Return the measured properties of connections that are limited by their applications."""
+    several = f"{len(flows)} connections" if len(flows) > 1 else "1 connection"
+    text = f"measured: {several}, {_mbps(rate_bps(flows))}, not limited by the window"
+    trips = [flow.handshake_s for flow in flows if flow.handshake_s is not None]
+    return text + (f", round trip {_range_ms(trips)}" if trips else "")
 
 
 def payload_bytes(tally: StationCounters, flows: Sequence[Flow], way: str) -> int:
@@ -82,23 +109,16 @@ def _stream(datagrams: Datagrams, flows: Sequence[Flow], longest: int) -> Stream
         if not datagrams.counts:
             return None
         return Stream(datagrams.rate_bps, min(max(usual, 1), LARGEST_DATAGRAM))
-    span_s = max(flow.stop_s for flow in flows) - min(flow.start_s for flow in flows)
-    # The time span of n segments consists of the n - 1 gaps between them, so the data of one
-    # segment is subtracted.
-    rate_bps = 8 * sum(each.data_bytes * (1 - 1 / each.segments) for each in flows) / span_s
-    if rate_bps <= 0.0:
+    total_bps = rate_bps(flows)
+    if total_bps <= 0.0:
         return _stream(datagrams, [], longest)  # Only retransmissions were seen.
-    several = f"{len(flows)} connections" if len(flows) > 1 else "1 connection"
-    text = f"{several}, {_mbps(rate_bps)}, not limited by the window"
-    trips = [flow.handshake_s for flow in flows if flow.handshake_s is not None]
-    if trips:
-        text += f", round trip {_range_ms(trips)}"
+    text = _measured(flows)
     size = longest
     if datagrams.counts:
         text += f"; and datagrams of {_mbps(datagrams.rate_bps)}"
-        size = usual if datagrams.rate_bps > rate_bps else longest
-        rate_bps += datagrams.rate_bps
-    return Stream(rate_bps, min(max(size, 1), LARGEST_DATAGRAM), f"measured: {text}")
+        size = usual if datagrams.rate_bps > total_bps else longest
+        total_bps += datagrams.rate_bps
+    return Stream(total_bps, min(max(size, 1), LARGEST_DATAGRAM), text)
 
 
 def _mbps(rate_bps: float) -> str:

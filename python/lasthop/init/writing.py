@@ -45,7 +45,8 @@ def scenario(answers: Answers, name: str) -> str:
 def next_command(answers: Answers, name: str) -> str:
     """Return the command that best answers the user's question."""
     commands = answers.chosen_aim.commands
-    arguments = commands[0].arguments if commands else "simulate FILE"
+    compares = "compare FILE" if _is_predicted(answers) else "simulate FILE"
+    arguments = commands[0].arguments if commands else compares
     return f"lasthop {_filled_in(arguments, answers, name)}"
 
 
@@ -138,16 +139,21 @@ def _in_voice(answers: Answers) -> str:
 def _general_commands(answers: Answers, name: str) -> Iterator[str]:
     """Yield comment lines with the commands that every scenario supports."""
     yield f"#   lasthop check {name}       a summary of it"
-    calls = any(traffic.calls for traffic in answers.traffic)
-    if (
-        answers.aggregates or calls or not answers.compares_models
-    ):  # No model predicts aggregation or calls.
+    if not _is_predicted(answers):
         yield f"#   lasthop simulate {name}    share of each station, packet by packet"
         yield f"#   lasthop simulate {name} --plot    with a picture"
         return
     yield f"#   lasthop predict {name}     share of each station, by a model"
     yield f"#   lasthop simulate {name}    share of each station, packet by packet"
     yield f"#   lasthop compare {name}     both side by side, with a picture"
+
+
+def _is_predicted(answers: Answers) -> bool:
+    """Return whether a model predicts the scenario. No model predicts TCP in cells that aggregate,
+    or calls.
+    """
+    calls = any(traffic.calls for traffic in answers.traffic)
+    return answers.compares_models and not answers.aggregates and not calls
 
 
 def with_comment(line: str, comment: str) -> str:

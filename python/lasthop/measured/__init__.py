@@ -1,4 +1,5 @@
-"""Measurements of real networks, by flent and iperf3, matched with the flows of a scenario.
+"""Measurements of real networks, by flent, iperf3, ping and irtt, matched with the flows of a
+scenario.
 
 The module `reading` recognises the program that wrote a file. A module for each program reads the
 file as a `Measurement`. The module `matching` matches the streams of measurements with the flows of

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from lasthop.measured.observed import Measurement, NothingMeasuredError, Queue, Stream
+from lasthop.measured.pings import ping_stream
 from lasthop.measured.tree import Tree
 
 __all__ = ["is_flent", "read"]
@@ -56,7 +57,9 @@ VOIP = "VoIP"
 QDISC = re.compile(r"qdisc(?:_stats_(?P<host>.+?)|-stats)(?:::(?P<what>[a-z_]+))?")
 OWN = ("", "localhost", "127.0.0.1", "::1")
 """Names by which flent refers to the machine that ran it."""
-DELAYS = ("Ping", "HTTP", "UDP RTT", "TCP RTT")
+PING = "Ping"
+"""Prefix of the names of series with the round-trip times of pings."""
+DELAYS = (PING, "HTTP", "UDP RTT", "TCP RTT")
 """Prefixes of the names of delay series that belong to no stream."""
 MAX_NAMED = 6
 """Maximum number of series that a message lists."""
@@ -84,12 +87,14 @@ def read(file: Tree) -> Measurement:
     notes: list[str] = []
     results = sorted(streams(series, meta, notes), key=lambda each: _in_order(each.name))
     results += voip(file, meta.at(VOIP), notes)
+    results += pings(file, meta)
     measured = list(queues(series, file.at("metadata").at("LOCAL_HOST").text()))
-    notes += [*pings(series), *left_out(series, meta, results)]
+    notes += [*other_delays(series, meta), *left_out(series, meta, results)]
     if not results and not measured:
         known = ", ".join(list(series.table())[:4]) or "none"
         raise NothingMeasuredError(
-            f"{file.path}: no series of a TCP or UDP upload or download, of VoIP or of a qdisc; "
+            f"{file.path}: no series of a TCP or UDP upload or download, of pings, of VoIP or of a "
+            f"qdisc; "
             f"its series are {known}"
         )
     return Measurement(str(file.path), "flent", results, notes, queues=measured)
@@ -259,10 +264,33 @@ def dropped_part(dropped: Tree, sent: Tree) -> float | None:
     return lost / (lost + passed) if passed > 0 else None
 
 
-def pings(series: Tree) -> Iterator[str]:
-    """Yield messages about pings and other delay series that belong to no stream."""
+def pings(file: Tree, meta: Tree) -> Iterator[Stream]:
+    """Yield a stream for each series of pings. The machine with flent sends the requests.
+
+    The raw values have one entry per reply, with a sequence number in recent versions of flent.
+    The series has an interpolated value for each point in time, and is used without raw values.
+    """
+    for name in file.at("results").table():
+        if not name.startswith(PING) or is_computed(name, meta.at(name)):
+            continue
+        raw = file.at("raw_values").at(name)
+        entries = raw.items() if isinstance(raw.value, list) else []
+        values = [value for each in entries if (value := each.at("val").number()) is not None]
+        numbers = {number for each in entries if (number := each.at("seq").number())}
+        sent = max(numbers) - min(numbers) + 1 if len(numbers) == len(values) > 0 else None
+        if not values:
+            series = file.at("results").at(name)
+            values = [value for each in series.items() if (value := each.number()) is not None]
+        if values:
+            yield ping_stream(name, [1e-3 * value for value in values], sent, category_of(name))
+
+
+def other_delays(series: Tree, meta: Tree) -> Iterator[str]:
+    """Yield messages about delay series that belong to no stream, such as averages of pings."""
     for name in series.table():
         if not name.startswith(DELAYS):
+            continue
+        if name.startswith(PING) and not is_computed(name, meta.at(name)):
             continue
         mean = mean_of(series.at(name))
         if mean is not None:

@@ -5,7 +5,8 @@ streams of this station or flow. Uploads match uploads in order, and downloads m
 file without a name contains the streams of the whole scenario; the numbers of uploads and of
 downloads must be equal. TCP and UDP are matched separately. If the names of all streams contain an
 access category, streams are matched within each category. If the numbers of streams and flows
-differ, only sums are compared. Each match is reported in a line.
+differ, only sums are compared. Pings match flows of pings in order, or ICMP pings do if there are
+also pings over UDP. Each match is reported in a line.
 """
 
 from collections import Counter, defaultdict
@@ -21,10 +22,13 @@ from lasthop.errors import UserError
 from lasthop.measured.observed import Measurement, Stream
 from lasthop.measured.qdiscs import Queues, match_queues
 
-__all__ = ["Flow", "Measured", "match"]
+__all__ = ["PING", "Flow", "Measured", "match"]
 
 TRANSPORTS = ("tcp", "udp")
-"""Transport protocols of measured streams."""
+"""Transport protocols of measured streams with a goodput."""
+
+PING = "ping"
+"""Transport of measured pings and of flows of pings."""
 
 MAX_NAMED = 8
 """Maximum number of names in one message."""
@@ -42,12 +46,13 @@ class Flow:
     direction: str
     class_name: str = ""
     transport: str = "tcp"
-    """``"tcp"`` or ``"udp"``; any other text marks a flow that no measured stream can match."""
+    """``"tcp"``, ``"udp"`` or ``"ping"``; any other text marks a flow that no measured stream can
+    match."""
     rate_bps: float = 0.0
     """Rate of the flow's application; 0 if the flow uses all available capacity. [bit/s]"""
     reports: bool = False
-    """Whether the flow carries sensor reports. Such a flow does not compete for a share of the
-    capacity."""
+    """Whether the flow carries sensor reports or pings. Such a flow does not compete for a share of
+    the capacity."""
     category: str = ""
     """Access category of the flow; empty for a flow between wired nodes."""
 
@@ -160,7 +165,11 @@ def _count(samples: Samples) -> int:
 
 def _of_nothing(name: str, measurement: Measurement, flows: Sequence[Flow]) -> str:
     """Return the message about a file of which no value is compared."""
-    theirs = {f"{_worded(each.transport)}{each.direction}" for each in measurement.streams}
+    theirs = {
+        f"{_worded(each.transport)}{each.direction}"
+        for each in measurement.streams
+        if each.transport in TRANSPORTS
+    }
     own = {
         f"{_worded(each.transport)}{each.direction}"
         for each in named(flows, name)
@@ -213,6 +222,9 @@ def _by_order(
             f"there are {_listed(known)}"
         )
     is_single = len(own) == 1 and own[0].name == name
+    yield from _pings(own, measurement, samples)
+    if is_single and own[0].transport == PING:
+        return
     if not is_single:
         own = [each for each in own if each.transport in TRANSPORTS]
     only_sums = False
@@ -264,6 +276,29 @@ def _by_order(
         place = ("stations", name) if name and any(f.station == name for f in own) else total
         if place is not None:
             _put_sum(summed, place, samples)
+
+
+def _pings(own: Sequence[Flow], measurement: Measurement, samples: Samples) -> Iterator[str]:
+    """Match the pings of a file with the flows of pings among `own`. Yield messages about the
+    matches, and about pings that match no flow.
+    """
+    streams = [each for each in measurement.streams if each.transport == PING]
+    theirs = [each for each in own if each.transport == PING]
+    over_icmp = [each for each in streams if "UDP" not in each.name]
+    chosen = streams if len(streams) == len(theirs) else over_icmp
+    if len(chosen) != len(theirs):
+        chosen = []
+    if chosen:
+        paired, how = _paired(chosen, theirs)
+        for stream, flow in paired:
+            for quantity, value in stream.quantities().items():
+                samples["flows", flow.name, quantity].append(value)
+        pairs = [f"{stream.name} is {flow.name}" for stream, flow in paired]
+        yield f"{measurement.source}: {_listed(pairs)}, {how}"
+    for stream in streams:
+        if stream not in chosen and stream.rtt_s is not None:
+            mean = f"mean {1e3 * stream.rtt_s:.3g} ms"
+            yield f"{measurement.source}: {stream.name}: {mean}, not compared"
 
 
 def _paired(
@@ -322,16 +357,17 @@ def _sum_up(flows: Sequence[Flow], total: tuple[str, str] | None, samples: Sampl
     }
     stations: dict[str, list[float | None]] = defaultdict(list)
     for flow in flows:
-        if flow.station:
+        if flow.station and flow.transport != PING:
             stations[flow.station].append(means.get(flow.name))
     sums = {name: _whole(values) for name, values in stations.items()}
     for name, value in sums.items():
         place = ("stations", name, "goodput_bps")
         if value is not None and place not in samples:
-            only = [flow.name for flow in flows if flow.station == name]
+            only = [flow.name for flow in flows if flow.station == name and flow.transport != PING]
             values = samples[("flows", only[0], "goodput_bps")] if len(only) == 1 else [value]
             samples[place] += values
-    every = _whole([means.get(flow.name) for flow in flows])
+    carrying = [flow for flow in flows if flow.transport != PING]
+    every = _whole([means.get(flow.name) for flow in carrying])
     if every is None or not every:
         return
     if total is not None and (*total, "goodput_bps") not in samples:
@@ -339,7 +375,7 @@ def _sum_up(flows: Sequence[Flow], total: tuple[str, str] | None, samples: Sampl
     if len(sums) > 1 and ("stations", next(iter(sums)), "goodput_share") not in samples:
         unmet = {flow.station for flow in flows if _competes(flow, means.get(flow.name))}
         _shares({name: value or 0.0 for name, value in sums.items()}, unmet, samples)
-        _ratio(flows, means, samples)
+        _ratio(carrying, means, samples)
 
 
 def _whole(values: Sequence[float | None]) -> float | None:

@@ -26,16 +26,18 @@ class Stream:
     goodput_bps : float
         Goodput. [bit/s]
     rtt_s : float
-        Mean round-trip time of the stream's segments. [s]
+        Mean round-trip time of the stream's segments, or of pings. [s]
+    rtt_p50_s, rtt_p95_s, rtt_p99_s : float
+        Median and other percentiles of the round-trip times of pings. [s]
     loss_probability : float
         Retransmitted segments divided by sent segments, or lost datagrams divided by sent
-        datagrams. [-]
+        datagrams, or requests without a reply divided by all requests. [-]
     retransmissions : float
         Number of retransmitted segments.
     one_way_delay_s : float
         Mean one-way delay of the datagrams. [s]
     transport : str
-        ``"tcp"`` or ``"udp"``.
+        ``"tcp"``, ``"udp"`` or ``"ping"``.
     category : str
         Access category of the packets; empty if the name does not contain one.
     """
@@ -49,6 +51,9 @@ class Stream:
     one_way_delay_s: float | None = None
     transport: str = "tcp"
     category: str = ""
+    rtt_p50_s: float | None = None
+    rtt_p95_s: float | None = None
+    rtt_p99_s: float | None = None
 
     def quantities(self) -> dict[str, float]:
         """Return the values that the program reported, by the names of quantities in the
@@ -56,6 +61,9 @@ class Stream:
         known = {
             "goodput_bps": self.goodput_bps,
             "rtt_s": self.rtt_s,
+            "rtt_p50_s": self.rtt_p50_s,
+            "rtt_p95_s": self.rtt_p95_s,
+            "rtt_p99_s": self.rtt_p99_s,
             "loss_probability": self.loss_probability,
             "retransmissions": self.retransmissions,
             "one_way_delay_s": self.one_way_delay_s,
@@ -94,7 +102,7 @@ class Measurement:
     source : str
         Path of the file, and number of the report if the file contains several.
     program : str
-        ``"flent"``, ``"iperf3"`` or ``"lasthop"``.
+        ``"flent"``, ``"iperf3"``, ``"ping"``, ``"irtt"`` or ``"lasthop"``.
     streams : sequence of Stream
         Streams in the order of the report; empty for a result of lasthop.
     notes : sequence of str

@@ -6,11 +6,18 @@ from pathlib import Path
 from typing import TypeAlias
 
 from lasthop.errors import UserError
-from lasthop.measured.matching import Flow, Measured, match
+from lasthop.measured.matching import PING, Flow, Measured, match
 from lasthop.measured.qdiscs import Queues
 from lasthop.measured.reading import read
 from lasthop.scenario.scenario import Scenario
-from lasthop.scenario.typed import CellScenario, CsmaScenario, SensorFlow, TcpFlow, UdpFlow
+from lasthop.scenario.typed import (
+    CellScenario,
+    CsmaScenario,
+    PingFlow,
+    SensorFlow,
+    TcpFlow,
+    UdpFlow,
+)
 from lasthop.scenario.typed import Flow as TypedFlow
 
 __all__ = ["Files", "measurements"]
@@ -29,8 +36,8 @@ def measurements(scenario: Scenario, files: Files | Measured) -> Measured | None
     scenario : Scenario
         Scenario of the flows.
     files : file, sequence of files or pairs, mapping, or Measured
-        Files of flent or iperf3, or results of lasthop; see `lasthop.compare`. Pipes are read
-        only once, so a `Measured` is returned unchanged.
+        Files of flent, iperf3, ping or irtt, or results of lasthop; see `lasthop.compare`. Pipes
+        are read only once, so a `Measured` is returned unchanged.
 
     Raises
     ------
@@ -76,7 +83,7 @@ def flows_of(scenario: Scenario) -> list[Flow]:
             each.class_name,
             transport_of(each),
             rate_bps=each.udp.rate_bps if isinstance(each, UdpFlow) else 0.0,
-            reports=isinstance(each, SensorFlow),
+            reports=isinstance(each, SensorFlow | PingFlow),
             category=each.category if isinstance(known, CellScenario) else "",
         )
         for each in known.flows
@@ -89,6 +96,8 @@ def transport_of(flow: TypedFlow) -> str:
     """
     if isinstance(flow, UdpFlow):
         return "udp"
+    if isinstance(flow, PingFlow):
+        return PING
     return "tcp" if isinstance(flow, TcpFlow) and flow.web is None else "other"
 
 

@@ -7,9 +7,9 @@ from typing import Any
 
 from lasthop.answers.envelope import fault_in_format
 from lasthop.errors import UserError
-from lasthop.measured import flent, iperf3
+from lasthop.measured import flent, iperf3, pings
 from lasthop.measured.observed import Measurement, NothingMeasuredError
-from lasthop.measured.tree import Tree, read_documents
+from lasthop.measured.tree import Tree, read_documents, read_text
 
 __all__ = ["read"]
 
@@ -18,7 +18,7 @@ OURS = ("emulation", "simulation")
 
 
 def read(path: str | Path) -> list[Measurement]:
-    """Read a file of flent or iperf3, or a result of lasthop.
+    """Read a file of flent, iperf3, ping or irtt, or a result of lasthop.
 
     Returns
     -------
@@ -32,7 +32,10 @@ def read(path: str | Path) -> list[Measurement]:
         If the file has another format, or if a value is impossible.
     """
     path = Path(path)
-    trees, notes = read_documents(path)
+    text = read_text(path)
+    if pings.is_ping(text):
+        return [pings.read_ping(path, text)]
+    trees, notes = read_documents(path, text)
     results: list[Measurement] = []
     failed: list[NothingMeasuredError] = []
     for number, tree in enumerate(trees, 1):
@@ -60,6 +63,8 @@ def _measurement(path: Path, tree: Any) -> Measurement:
             raise UserError(f"{path}: {fault}")
         notes = [f"its scenario is called {tree['scenario']!r}"]
         return Measurement(str(path), "lasthop", notes=notes, summary=tree)
+    if pings.is_irtt(tree):
+        return pings.read_irtt(Tree(path, tree))
     if iperf3.is_iperf3(tree):
         return iperf3.read(Tree(path, tree))
     kind = tree.get("kind") if isinstance(tree, Mapping) else None
@@ -67,7 +72,8 @@ def _measurement(path: Path, tree: Any) -> Measurement:
         raise UserError(f"{path}: a {kind} of lasthop; expected an emulation or a simulation")
     raise UserError(
         f"{path}: not a measurement: expected a file of flent (with the keys results and "
-        "x_values), of iperf3 --json (start and end), or a result of lasthop simulate or emulate"
+        "x_values), of iperf3 --json (start and end), of ping or irtt -o, or a result of lasthop "
+        "simulate or emulate"
     )
 
 

@@ -15,7 +15,7 @@ from lasthop.errors import UserError
 from lasthop.measured.documents import NoNumberError, documents
 from lasthop.scenario.files import opened
 
-__all__ = ["Tree", "read_documents"]
+__all__ = ["Tree", "read_documents", "read_text"]
 
 MAX_BYTES = 64 << 20
 """Largest accepted size of a file after decompression. [bytes]"""
@@ -23,16 +23,25 @@ GZIP = b"\x1f\x8b"
 MAX_SHOWN = 30
 
 
-def read_documents(path: Path) -> tuple[list[Any], list[str]]:
-    """Return the JSON documents of a file, which may be compressed by gzip, and messages about
-    incomplete documents.
+def read_text(path: Path) -> str:
+    """Return the text of a file, which may be compressed by gzip.
 
     Raises
     ------
     UserError
-        If the file contains no document, or if it exceeds `MAX_BYTES`.
+        If the file is empty or binary, or if it exceeds `MAX_BYTES`.
     """
-    text = _text(path, _content(path))
+    return _text(path, _content(path))
+
+
+def read_documents(path: Path, text: str) -> tuple[list[Any], list[str]]:
+    """Return the JSON documents in the text of a file, and messages about incomplete documents.
+
+    Raises
+    ------
+    UserError
+        If the text contains no document.
+    """
     try:
         return documents(text)
     except RecursionError:
@@ -42,8 +51,8 @@ def read_documents(path: Path) -> tuple[list[Any], list[str]]:
     except ValueError as error:
         what = re.sub(r" \(char \d+\)$", "", str(error))
         raise UserError(
-            f"{path}: is not JSON: {what}; expected .flent, .flent.gz, output of iperf3 --json "
-            "and result.json of lasthop"
+            f"{path}: is not JSON: {what}; expected .flent, .flent.gz, output of iperf3 --json, "
+            "irtt -o or ping, and result.json of lasthop"
         ) from None
 
 

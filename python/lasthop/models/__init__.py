@@ -14,6 +14,7 @@ from lasthop.extras import name_missing_package
 from lasthop.models.answer import Quantities
 from lasthop.models.assumptions import BY_MODEL
 from lasthop.models.errors import ConvergenceError, ModelError, in_words
+from lasthop.models.pings import left_out
 from lasthop.scenario.typed import Readable, Scenario, read
 
 __all__ = ["MODELS", "ConvergenceError", "Model", "ModelError", "choose", "predict"]
@@ -82,14 +83,14 @@ def choose(scenario: Readable) -> str:
     if the scenario meets its other assumptions. ``hotspot`` is for all other cells; its error
     message names the settings of a scenario that it does not support.
     """
-    known = read(scenario)
+    known, _ = left_out(read(scenario))
     return next(name for name, model in MODELS.items() if model.suits(known))
 
 
 def predict(
     scenario: Readable, model: str = "hotspot", options: Mapping[str, object] | None = None
 ) -> Quantities:
-    """Predict a scenario with a model.
+    """Predict a scenario with a model. Pings are left out, with a warning.
 
     Parameters
     ----------
@@ -116,4 +117,7 @@ def predict(
     """
     if not isinstance(options, Mapping | None):
         raise UserError(f"options: {type(options).__name__} is no mapping from names to values")
-    return MODELS[model].predict(read(scenario), options or {})
+    known, warnings = left_out(read(scenario))
+    results = dict(MODELS[model].predict(known, options or {}))
+    results["warnings"] = [*warnings, *results["warnings"]]
+    return results

@@ -104,6 +104,10 @@ def manages(table: str, discipline: str) -> str:
     return f"`{key}.{discipline}` manages the queue"
 
 
+PACED = "paced by its application: supported are TCP senders that always have data"
+"""End of the message about a TCP connection that its application paces."""
+
+
 class StationFlow(NamedTuple):
     """A flow of a station, with the key path of the flow's table in the scenario file."""
 
@@ -120,6 +124,11 @@ class StationFlow(NamedTuple):
     def is_sensor(self) -> bool:
         """Whether the flow consists of the reports of a sensor."""
         return isinstance(self.flow, SensorFlow)
+
+    @property
+    def is_paced(self) -> bool:
+        """Whether an application determines when the flow's TCP connection has data."""
+        return isinstance(self.flow, TcpFlow) and self.flow.is_paced
 
     @property
     def tcp(self) -> Tcp | None:
@@ -164,14 +173,22 @@ SATURATED: tuple[Check[StationFlow], ...] = (
 
 
 def long_lived(assumption: str) -> tuple[Check[StationFlow], ...]:
-    """Return the checks that a flow is a long-lived TCP connection."""
+    """Return the checks that a flow is a long-lived TCP connection that always has data."""
     return (
+        Check(assumption, lambda flow: flow.is_paced, "`{0.key}` is " + PACED),
         Check(assumption, lambda flow: flow.is_sensor, "`{0.key}` reports now and then"),
         Check(assumption, lambda flow: flow.is_udp, "`{0.key}` is UDP"),
         Check(
             assumption, lambda flow: flow.segments is not None, "`{0.key}.segments` = {0.segments}"
         ),
     )
+
+
+def runs_bbr(flow: StationFlow) -> bool:
+    """Return whether a flow is a TCP connection with BBR. BBR limits its window by the delivery
+    rate that it measures, so that neither losses nor the receive window determine the window.
+    """
+    return flow.tcp is not None and flow.tcp.congestion == "bbr"
 
 
 def lossless_wire(assumption: str) -> Check[CellScenario]:

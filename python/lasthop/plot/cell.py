@@ -22,7 +22,7 @@ from lasthop.plot.side_by_side import (
     explain,
     says_something,
 )
-from lasthop.scenario.typed import CellScenario, SensorFlow
+from lasthop.scenario.typed import CellScenario, PingFlow, SensorFlow
 
 if TYPE_CHECKING:
     from lasthop.answers.answer import Answer
@@ -166,11 +166,13 @@ def ways(rows: Sequence[tuple[Sharer, Row]]) -> str:
 
 
 def asking(answer: "Answer") -> set[str]:
-    """Return the stations with flows other than sensor reports; all stations if there are none."""
+    """Return the stations with flows other than sensor reports and pings; all stations if there
+    are none."""
     every = set(names_in(answer.contents, "stations"))
     if not answer.has_scenario:
         return every
-    bulk = (flow for flow in answer.scenario.typed.flows if not isinstance(flow, SensorFlow))
+    small = (SensorFlow, PingFlow)
+    bulk = (flow for flow in answer.scenario.typed.flows if not isinstance(flow, small))
     return {flow.station for flow in bulk if flow.station} or every
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 from lasthop.answers.calls import DELAY_P99_S, FLOW_NAME, LOSS
 from lasthop.answers.items import SummaryItem, names_in, summary_items
 from lasthop.answers.quantities import LISTS, registry
-from lasthop.display.columns import COLUMNS
+from lasthop.display.columns import COLUMNS, MEDIAN
 from lasthop.display.delays import Delays, completion_columns
 from lasthop.errors import UserError, nearest
 from lasthop.plot.rows import Spread, spread
@@ -175,6 +175,7 @@ class Quantity:
         columns = (
             *COLUMNS.get(list_name, ()),
             *(COLUMNS["reports"] if list_name == "flows" else ()),
+            *(COLUMNS["chunks"] if list_name in ("flows", "classes") else ()),
         )
         for column in columns:
             if column.quantity == name:
@@ -243,7 +244,7 @@ def delay_quantities(sweep: "Sweep") -> list[Quantity]:
     """Return the delays and losses to draw, by the kind of delay-sensitive traffic at the first
     point.
 
-    The kind is datagrams if there are any, else sensor reports, else transfers.
+    The kind is datagrams if there are any, else sensor reports, else pings, else transfers.
     """
     point = sweep.points[0]
     delays = Delays.of_summary(point.summary, point.scenario)
@@ -259,6 +260,12 @@ def delay_quantities(sweep: "Sweep") -> list[Quantity]:
         results = [
             Quantity("flows", delay, "95 % of reports\nwithin [ms]", 1e3, delay),
             Quantity("flows", delivery, "reports in time [%]", 100, delivery),
+        ]
+    elif delays.pings:
+        p99 = "rtt_p99_s"
+        results = [
+            Quantity("flows", p99, "99 % of replies\nwithin [ms]", 1e3, MEDIAN),
+            Quantity("flows", "loss_probability", "lost pings [%]", 100, MEDIAN),
         ]
     else:
         labels = {

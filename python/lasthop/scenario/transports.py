@@ -1,4 +1,4 @@
-"""Typed values of TCP and UDP in a checked scenario, see `lasthop.scenario.typed`."""
+"""Typed values of TCP, UDP and pings in a checked scenario, see `lasthop.scenario.typed`."""
 
 from typing import Literal
 
@@ -25,6 +25,7 @@ class Tcp(Table):
     compound: Compound
     hystart: bool
     byte_counting: bool
+    pacing: bool
     ecn: bool
     sack: bool
     rack: bool
@@ -39,6 +40,7 @@ class Tcp(Table):
     header_bytes: int
     min_rto_s: float
     initial_rto_s: float
+    after_idle: Literal["keep", "rfc5681", "rfc7661", "linux"]
     segments: int | None
     """Size of the transfer; None if the connection never ends. [segments]"""
 
@@ -68,6 +70,27 @@ class Tcp(Table):
         return self.mss_bytes + self.header_bytes
 
 
+class Application(Table):
+    """Times at which an application writes the data of a TCP connection."""
+
+    rate_bps: float | None
+    """Rate at which the application writes; None if it writes without delay. [bit/s]"""
+    size_bytes: int | None
+    """Length of a chunk, or of all data without chunks; None without a limit. [bytes]"""
+    every_s: float | None
+    """Mean time from one chunk to the next; None without chunks. [s]"""
+    on_s: float | None
+    """Mean duration for which the application writes; None if it does not pause. [s]"""
+    off_s: float | None
+    """Mean duration of the pauses; None without pauses. [s]"""
+    arrivals: Literal["constant", "poisson"]
+
+    @property
+    def paces(self) -> bool:
+        """Whether the application, and not only TCP, determines when data is sent."""
+        return any(value is not None for value in (self.rate_bps, self.every_s, self.on_s))
+
+
 class Udp(Table):
     """Settings of a datagram source."""
 
@@ -81,6 +104,22 @@ class Udp(Table):
     @property
     def packet_bytes(self) -> int:
         """Length of the IP packet of a datagram. [bytes]"""
+        return self.payload_bytes + self.header_bytes
+
+
+class Ping(Table):
+    """Settings of pings: echo requests at equal intervals."""
+
+    every_s: float
+    payload_bytes: int
+    header_bytes: int
+    """Length of the IPv4 and ICMP headers. [bytes]"""
+    deadline_s: float
+    """Round-trip time above which a ping counts as lost. [s]"""
+
+    @property
+    def packet_bytes(self) -> int:
+        """Length of the IP packet of a request or reply. [bytes]"""
         return self.payload_bytes + self.header_bytes
 
 

@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Literal, TypeAlias
 from lasthop.scenario.csma import Csma
 from lasthop.scenario.from_json import Table, named, read_as
 from lasthop.scenario.queues import Queue
-from lasthop.scenario.transports import Tcp, Udp, carrier
+from lasthop.scenario.transports import Application, Ping, Tcp, Udp, carrier
 
 
 class Web(Table):
@@ -76,6 +76,8 @@ class Flow(Table, ABC):
         """Return the class for the kind of a flow."""
         if "sensor" in tree:
             return SensorFlow
+        if "ping" in tree:
+            return PingFlow
         return TcpFlow if "tcp" in tree else UdpFlow
 
     @property
@@ -85,8 +87,8 @@ class Flow(Table, ABC):
 
     @property
     @abstractmethod
-    def transport(self) -> Tcp | Udp:
-        """Settings of the transport protocol that carries the data."""
+    def transport(self) -> Tcp | Udp | Ping:
+        """Settings of the transport protocol that carries the data, or of the pings."""
 
     @property
     def setting(self) -> str:
@@ -101,6 +103,19 @@ class TcpFlow(Flow):
     settings = ("upload", "download")
     tcp: Tcp
     web: Web | None = None
+    application: Application | None = None
+    """Application that writes the data; None if TCP always has data to send."""
+
+    @property
+    def is_paced(self) -> bool:
+        """Whether an application determines when the connection has data to send."""
+        return self.application is not None and self.application.paces
+
+    @property
+    def has_periods(self) -> bool:
+        """Whether an application writes chunks, or pauses."""
+        written = self.application
+        return written is not None and (written.every_s, written.on_s) != (None, None)
 
     @property
     def transport(self) -> Tcp:
@@ -136,6 +151,24 @@ class SensorFlow(Flow):
     def transport(self) -> Tcp | Udp:
         """Settings of the transport protocol that carries the reports."""
         return self.sensor.transport
+
+
+class PingFlow(Flow):
+    """A flow of pings, which measures round-trip times and does not compete for capacity. Requests
+    have the direction of the flow, and replies the opposite direction."""
+
+    settings = ("ping", "ping")
+    ping: Ping
+
+    @property
+    def transport(self) -> Ping:
+        """Settings of the pings."""
+        return self.ping
+
+
+def without_pings(flows: Sequence[Flow]) -> Sequence[Flow]:
+    """Return the flows that carry traffic, without pings."""
+    return tuple(flow for flow in flows if not isinstance(flow, PingFlow))
 
 
 BEST_EFFORT = "best-effort"

@@ -2,7 +2,7 @@
 
 from lasthop.errors import UserError
 from lasthop.scenario.scenario import Scenario
-from lasthop.scenario.typed import BEST_EFFORT, CellScenario, Flow
+from lasthop.scenario.typed import BEST_EFFORT, CellScenario, Flow, PingFlow
 
 CATEGORIES = ("voice", "video", BEST_EFFORT, "background")
 """Access categories of IEEE 802.11e, highest first."""
@@ -18,8 +18,9 @@ def cell_scenario(scenario: Scenario) -> CellScenario:
 
 
 def cell_flows(scenario: Scenario) -> list[Flow]:
-    """Return the flows of stations, without flows between wired nodes."""
-    return [flow for flow in scenario.typed.flows if flow.station]
+    """Return the flows of stations, without pings and without flows between wired nodes."""
+    flows = scenario.typed.flows
+    return [flow for flow in flows if flow.station and not isinstance(flow, PingFlow)]
 
 
 def categories_in_use(scenario: Scenario) -> list[str]:

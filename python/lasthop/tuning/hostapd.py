@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from lasthop.models.dcf.airtime import exchange_s
 from lasthop.scenario.scenario import Scenario
-from lasthop.scenario.transports import Tcp
+from lasthop.scenario.transports import Ping, Tcp
 from lasthop.scenario.typed import AccessCategory, CellScenario
 from lasthop.tuning.categories import (
     CATEGORIES,
@@ -184,6 +184,8 @@ def _exchanges_s(scenario: CellScenario, category: str, *, up: bool) -> Iterator
             packet_bytes = transport.packet_bytes
         elif isinstance(transport, Tcp):
             packet_bytes = transport.header_bytes
+        elif isinstance(transport, Ping):
+            packet_bytes = transport.packet_bytes
         else:
             continue
         station = scenario.station[flow.station]

@@ -153,9 +153,11 @@ def sampled(result: Result, category: str = BEST_EFFORT) -> Samples:
 
     starved = by_name["stations", "longest_starved_s"].values()
     p99 = by_name["queues", "sojourn_p99_s"].get(queue_name("ap", category), [nan] * count)
+    tcp = [flow.name for flow in scenario.typed.tcp_flows]
+    rtts = by_name["flows", "rtt_s"]
     results = {
         "goodput_bps": _each(by_name["cells", "goodput_bps"].values(), count, fmean),
-        "rtt_s": _each(by_name["flows", "rtt_s"].values(), count, fmean),
+        "rtt_s": _each([rtts[name] for name in tcp if name in rtts], count, fmean),
         "sojourn_s": longest(["ap"], category),
         "sojourn_p99_s": p99,
         "station_sojourn_s": longest(nodes, category),

@@ -6,7 +6,7 @@ from typing import TypeAlias
 
 from lasthop.errors import ScenarioError
 from lasthop.scenario.scenario import Scenario
-from lasthop.scenario.typed import BEST_EFFORT, SensorFlow
+from lasthop.scenario.typed import BEST_EFFORT, PingFlow, SensorFlow
 from lasthop.tuning.candidates import Candidate, largest_windows
 from lasthop.tuning.categories import (
     CATEGORIES,
@@ -74,7 +74,7 @@ def counts_are_no_times(scenario: Scenario, settings: Sequence[Setting]) -> bool
         (
             station[flow.station].rate_bps,
             station[flow.station].downlink_rate_bps,
-            None if isinstance(flow, SensorFlow) else flow.transport.payload_bytes,
+            None if isinstance(flow, SensorFlow | PingFlow) else flow.transport.payload_bytes,
         )
         for flow in cell_flows(scenario)
     }

@@ -207,7 +207,7 @@ def build(source: Source, progress: Progress | None = None) -> BuildResult:
             result.mkdir()
             program = result / "linux"
             run_program(["strip", "--strip-debug", "-o", str(program), str(tree / "linux")], tree)
-            new_kernel = read_kernel(program, source.name)
+            new_kernel = read_kernel(program, f"{source.name}: {program}")
             check_boot(new_kernel)
             version = new_kernel.version
             name = f"{version.partition('-')[0]}-{source_hash}"

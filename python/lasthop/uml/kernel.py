@@ -77,8 +77,15 @@ class Kernel:
         ordered = [each for file in files for each in (*reversed(needs[file]), file)]
         return [str(directory / file) for file in dict.fromkeys(ordered)]
 
-    def check(self, options: Iterable[str]) -> None:
+    def check(self, options: Iterable[str], label: str | None = None) -> None:
         """Check that these options are set in the kernel configuration.
+
+        Parameters
+        ----------
+        options : iterable of str
+            Names of options without the prefix ``CONFIG_``.
+        label : str, optional
+            Beginning of the message; by default the path of the kernel.
 
         Raises
         ------
@@ -88,7 +95,7 @@ class Kernel:
         for option in options:
             if not self.has(option):
                 raise UserError(
-                    f"{self.program}: Linux {self.version} lacks CONFIG_{option}",
+                    f"{label or self.program}: Linux {self.version} lacks CONFIG_{option}",
                     "build a kernel that has it: lasthop kernel build",
                 )
 
@@ -99,9 +106,17 @@ class Candidate:
 
     program: Path
     origin: str
-    """Text that describes the program in messages."""
+    """Origin of the program: `VARIABLE`, `PROGRAM` or a built kernel."""
+    named: str = ""
+    """Path of the program, as the user wrote it; empty if the user did not name the program."""
     built: BuiltKernel | None = None
     """Entry in the folder of built kernels; None for a kernel that lasthop did not build."""
+
+    def label(self, *, names_paths: bool = True) -> str:
+        """Return the beginning of messages about the program."""
+        if self.named:
+            return f"{self.origin}={self.named if names_paths else '...'}"
+        return f"{self.origin}: {self.program}" if names_paths else self.origin
 
 
 def candidates() -> list[Candidate]:
@@ -113,8 +128,8 @@ def candidates() -> list[Candidate]:
     """
     named, installed = os.environ.get(VARIABLE), shutil.which(PROGRAM)
     return [
-        *([Candidate(Path(named), f"{VARIABLE}={named}")] if named else []),
-        *(Candidate(each.program, "a built kernel", each) for each in built_kernels()),
+        *([Candidate(Path(named), VARIABLE, named)] if named else []),
+        *(Candidate(each.program, "a built kernel", built=each) for each in built_kernels()),
         *([Candidate(Path(installed), PROGRAM)] if installed else []),
     ]
 
@@ -131,8 +146,13 @@ def check_machine() -> None:
         )
 
 
-def find_kernel() -> Kernel:
+def find_kernel(*, names_paths: bool = True) -> Kernel:
     """Return the kernel that emulations in simulated time use, the first of `candidates`.
+
+    Parameters
+    ----------
+    names_paths : bool
+        Whether messages contain the path of the kernel.
 
     Raises
     ------
@@ -147,22 +167,22 @@ def find_kernel() -> Kernel:
             f"run `apt install {PACKAGE}` as root or `lasthop kernel build`, "
             f"or set {VARIABLE}=PROGRAM",
         )
-    kernel = read_kernel(result[0].program, result[0].origin)
-    kernel.check(NEEDED)
+    label = result[0].label(names_paths=names_paths)
+    kernel = read_kernel(result[0].program, label)
+    kernel.check(NEEDED, label)
     return kernel
 
 
-def read_kernel(program: Path, origin: str) -> Kernel:
+def read_kernel(program: Path, label: str) -> Kernel:
     """Read the version and the configuration of a kernel.
 
     Raises
     ------
     UserError
-        If the program is not a user-mode Linux. The message begins with `origin`.
+        If the program is not a user-mode Linux. The message begins with `label`.
     """
     printed = []
     for option in ("--version", "--showconfig"):
-        where = origin if str(program) in origin else f"{origin}: {program}"
         try:
             done = subprocess.run(
                 [str(program.absolute()), option],
@@ -174,10 +194,10 @@ def read_kernel(program: Path, origin: str) -> Kernel:
             )
         except OSError as error:
             raise UserError(
-                f"{where}: {error.strerror}: expected a user-mode Linux", OTHERS
+                f"{label}: {error.strerror}: expected a user-mode Linux", OTHERS
             ) from None
         except (subprocess.SubprocessError, ValueError):
-            raise UserError(f"{where}: expected a user-mode Linux", OTHERS) from None
+            raise UserError(f"{label}: expected a user-mode Linux", OTHERS) from None
         printed.append(done.stdout)
     version, configuration = printed
     options = {}
@@ -186,5 +206,5 @@ def read_kernel(program: Path, origin: str) -> Kernel:
         if equals and name.startswith("CONFIG_"):
             options[name.removeprefix("CONFIG_")] = value.strip('"')
     if "UML" not in options:
-        raise UserError(f"{where}: expected a user-mode Linux", OTHERS)
+        raise UserError(f"{label}: expected a user-mode Linux", OTHERS)
     return Kernel(program.resolve(), version.strip(), options)

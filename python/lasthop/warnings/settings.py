@@ -13,11 +13,12 @@ from lasthop.answers.summary import estimates_in
 from lasthop.channel import frame_error, highest_mcs, highest_rate, mcs_frame_error
 from lasthop.errors import listed
 from lasthop.scenario.queues import Vbs
-from lasthop.scenario.transports import Tcp
+from lasthop.scenario.transports import Ping, Tcp
 from lasthop.scenario.typed import (
     CellScenario,
     CsmaScenario,
     Flow,
+    PingFlow,
     Scenario,
     SensorFlow,
     Station,
@@ -95,8 +96,9 @@ def _marks(scenario: Scenario) -> Iterator[str]:
     marking = [name for name, item in queues.items() if item.discipline == "codel" and item.ecn]
     if not marking:
         return
-    deaf = [flow.name for flow in scenario.flows if not _can_be_marked(flow)]
-    if not deaf or len(deaf) == len(scenario.flows):
+    flows = [flow for flow in scenario.flows if not isinstance(flow, PingFlow)]
+    deaf = [flow.name for flow in flows if not _can_be_marked(flow)]
+    if not deaf or len(deaf) == len(flows):
         return
     yield (
         f"{marking[0]}: CoDel with ecn = true marks packets and drops those without ECN "
@@ -125,7 +127,8 @@ def _sharing(scenario: CellScenario) -> Iterator[str]:
             "queue, so that classes are blocked and may starve; it must hold some packets of each "
             "class"
         )
-    bulk = [item for item in scenario.flows if item.station and not isinstance(item, SensorFlow)]
+    small = (SensorFlow, PingFlow)
+    bulk = [item for item in scenario.flows if item.station and not isinstance(item, small)]
     classed = {name for each in classes for name in each.flows}
     categories = {flow.category for flow in bulk if flow.name in classed}
     outside = [
@@ -310,6 +313,8 @@ def _longest_frames(scenario: CellScenario, stations: Collection[str]) -> dict[s
         packets = {flow.direction: transport.packet_bytes}
         if isinstance(transport, Tcp):
             packets["down" if flow.is_up else "up"] = transport.header_bytes
+        elif isinstance(transport, Ping):
+            packets["down" if flow.is_up else "up"] = transport.packet_bytes
         for way, length in packets.items():
             longest[way] = max(longest.get(way, 0), length + around)
     return frames

@@ -75,7 +75,10 @@ def _lasting(scenario: Scenario) -> set[str]:
     return {
         flow.name
         for flow in scenario.tcp_flows
-        if flow.web is None and flow.tcp.segments is None and flow.start_s <= scenario.warmup_s
+        if flow.web is None
+        and flow.tcp.segments is None
+        and not flow.is_paced
+        and flow.start_s <= scenario.warmup_s
     }
 
 
@@ -98,8 +101,8 @@ def _changes(scenario: Scenario) -> bool:
 
 
 def _ends(flow: TcpFlow) -> bool:
-    """Return whether a TCP flow consists of finite transfers."""
-    return flow.web is not None or flow.tcp.segments is not None
+    """Return whether a TCP flow consists of finite transfers, or of chunks or pauses."""
+    return flow.web is not None or flow.tcp.segments is not None or flow.has_periods
 
 
 def _halves_apart(

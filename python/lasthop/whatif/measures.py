@@ -12,7 +12,7 @@ from lasthop.answers.calls import MAX_CALLS, Call
 from lasthop.answers.quantities import registry
 from lasthop.batch.paired import REDUCTIONS, Measure
 from lasthop.scenario.scenario import Scenario
-from lasthop.scenario.typed import Flow, UdpFlow
+from lasthop.scenario.typed import Flow, PingFlow, UdpFlow
 from lasthop.simulation.result import Result
 
 __all__ = ["default_measures", "over_common_stations", "requested_measures"]
@@ -38,7 +38,8 @@ def default_measures(result: Result, calls: Sequence[Call]) -> list[Measure]:
     """Return the default columns of a scenario.
 
     The first columns are the delay and the loss of each call and of other datagrams at a rate.
-    Columns for the delivery of reports and the completion times of transfers follow. Without
+    Columns for the delivery of reports, the round-trip times of pings and the completion times of
+    transfers follow. Without
     datagrams and sensors, the mean RTT of the TCP flows is the delay. The goodput of all other
     flows in each direction and Jain's index follow. With calls, Jain's index is a column only if
     several stations have other flows, all in one direction. For other scenarios with calls, equal
@@ -53,13 +54,16 @@ def default_measures(result: Result, calls: Sequence[Call]) -> list[Measure]:
     others = [name for name in paced if name not in in_calls]
     sensors = having(flows, "report_delivery")
     finite = having(flows, "completion_s")
-    rest = [name for name in flows if name not in {*paced, *in_calls, *sensors, *finite}]
+    pings = [flow.name for flow in typed if isinstance(flow, PingFlow) and flow.name in flows]
+    probes = {*paced, *in_calls, *sensors, *finite, *pings}
+    rest = [name for name in flows if name not in probes]
     results = [
         *measures_of_calls(calls),
         *(m for name in CALL_QUANTITIES for m in each_or_worst("flows", name, others, "max")),
         *each_or_worst("flows", "report_delivery", sensors, "min"),
         *each_or_worst("classes", "completion_p95_s", having(classes, "completion_p95_s"), "max"),
     ]
+    results += each_or_worst("flows", "rtt_p99_s", pings, "max")
     if finite:
         results.append(Measure("flows", "completion_s", tuple(finite), "mean", "finite flows"))
     if (tcp := having(flows, "rtt_s", rest)) and not paced and not sensors:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import lasthop as lh
+from lasthop.shell import command_text
 
 from ..conftest import EXAMPLES, SMALL, Lasthop
 from .test_shell import LASTHOP
@@ -210,6 +211,21 @@ def test_pipes_are_files(small: Path, tmp_path: Path, way: str) -> None:
 
 USAGE = {
     "unknown command": (["simulat", "FILE"], "no such command 'simulat'", "simulate"),
+    "option with the name of a key": (
+        ["emulate", "FILE", "--duration", "20 s"],
+        "no such option: --duration",
+        command_text(["--set", "duration=20 s"]),
+    ),
+    "several values of a setting": (
+        ["simulate", "FILE", "--set", "station.near.upload=1,6"],
+        '"1,6" is not a number',
+        "run `lasthop sweep FILE --over station.near.upload=1,6`",
+    ),
+    "several values of a setting of a sweep": (
+        ["sweep", "FILE", "--set", "station.near.upload=1,6"],
+        '"1,6" is not a number',
+        "write `--over station.near.upload=1,6`",
+    ),
     "unknown option": (["simulate", "FILE", "--replicatons", "3"], "--replicatons", "did you mean"),
     "no file": (["simulate"], "missing argument", "run `lasthop init`"),
     "no value": (["simulate", "FILE", "--seed"], "--seed", "--help"),

@@ -46,7 +46,10 @@ def test_out_writes_a_new_file_and_never_replaces_one(lasthop: Lasthop) -> None:
     before = Path("x.toml").read_text()
     done = lasthop("import", "hostapd", SAMPLES / "hostapd/openwifi-11ag.conf", "--out", "x.toml")
     assert done.returncode == 2
-    assert done.stderr == "error: x.toml: exists, and is not replaced; expected a new name\n"
+    assert done.stderr == (
+        "error: x.toml: exists, and is not replaced; expected a new name\n"
+        "hint: give another --out, such as x-2.toml\n"
+    )
     assert Path("x.toml").read_text() == before
 
 

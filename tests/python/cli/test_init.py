@@ -1,5 +1,6 @@
 """`lasthop init` asks six questions, and writes a file from the answers."""
 
+import re
 import shlex
 import signal
 import subprocess
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import lasthop as lh
+from lasthop.cli import main
 from lasthop.explanation.objectives import objective_for
 from lasthop.init import AIMS, KINDS, MODELS, QUESTIONS, Answers, scenario
 from lasthop.init.answers import AGGREGATING, Wire
@@ -23,7 +25,7 @@ from ..conftest import Lasthop
 def test_default_answers_make_a_scenario_that_all_commands_accept(lasthop: Lasthop) -> None:
     done = lasthop("init", "--yes", "--aim", "models")
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout == "scenario.toml: written; next: lasthop simulate scenario.toml\n"
+    assert done.stdout == "scenario.toml: written; next: lasthop compare scenario.toml\n"
     for command in ("check", "predict"):
         assert lasthop(command, "scenario.toml").returncode == 0
     short = ("--set", "duration=2 s", "--set", "warmup=0.5 s", "--replications", "2")
@@ -247,9 +249,27 @@ def test_a_file_that_exists_is_never_replaced(lasthop: Lasthop) -> None:
     assert done.returncode == 2
     assert done.stderr == (
         "error: scenario.toml: exists, and is not replaced; expected a new name\n"
+        "hint: give another FILE, such as scenario-2.toml\n"
     )
     assert Path("scenario.toml").read_text() == "mine"
+    Path("scenario-2.toml").write_text("mine")
+    assert "such as scenario-3.toml" in lasthop("init", "--yes").stderr
     assert "1/6" not in lasthop("init", stdin=b"\n" * 6).stderr, "it is told before all questions"
+
+
+def test_a_folder_that_is_not_writable_is_reported_with_the_file(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("os.access", lambda path, mode: False)
+    assert main(["init", "--yes"]) == 2
+    expected = "error: FILE scenario.toml: the directory . is not writable\n"
+    assert capsys.readouterr().err == expected
+
+
+def test_a_command_that_cannot_compare_is_not_next(lasthop: Lasthop) -> None:
+    done = lasthop("init", "x.toml", "--yes", "--aim", "models", "--hop", "802.11ax")
+    assert done.stdout == "x.toml: written; next: lasthop simulate x.toml\n"
 
 
 def test_a_bad_option_is_reported_before_an_existing_file(lasthop: Lasthop) -> None:
@@ -384,6 +404,17 @@ def test_the_file_ends_with_the_commands_that_answer_the_question(
     assert f"#   lasthop {first}" in end
     assert all(line[0] == "#" for line in end)
     assert "[tcp]" not in text
+
+
+def test_the_readme_does_not_promise_predictions_of_these_networks(lasthop: Lasthop) -> None:
+    """README says that `lasthop predict` refuses the networks of its questions."""
+    readme = Path(__file__).parents[3].joinpath("README.md").read_text("utf-8")
+    asked = re.findall(r"`lasthop init (--aim .*) -y`", readme)
+    assert len(asked) == len(HOME)
+    for number, options in enumerate(asked):
+        file = f"{number}.toml"
+        assert lasthop("init", file, "-y", *shlex.split(options)).returncode == 0
+        assert lasthop("predict", file).returncode == 2
 
 
 def written(**given: str) -> str:

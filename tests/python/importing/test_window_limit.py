@@ -10,6 +10,7 @@ import pytest
 import lasthop as lh
 from lasthop.importing import Station
 from lasthop.importing.cells import Choices, network
+from lasthop.importing.observed import Connections
 from lasthop.importing.scenario import as_toml
 
 from .conversations import MSS, RADIOTAP, STATION, Conversation, bursts, capture, on_air, paced
@@ -22,9 +23,14 @@ def imported(path: Path, packets: list[tuple[float, bytes]], *, snap: int = 6553
 
 
 def rates(station: Station) -> tuple[float | None, float | None]:
-    """Return the rates of a station's datagrams in both directions. [bit/s]"""
-    up, down = station.udp_up, station.udp_down
+    """Return the rates of a station's paced connections in both directions. [bit/s]"""
+    up, down = station.upload, station.download
     return (up.rate_bps if up else None, down.rate_bps if down else None)
+
+
+def is_greedy(connections: Connections | None) -> bool:
+    """Return whether there are connections, and their windows limit them."""
+    return connections is not None and connections.rate_bps is None
 
 
 @pytest.mark.parametrize(
@@ -38,16 +44,17 @@ def test_a_paced_sender_has_its_rate_and_the_handshakes_round_trip(
     """The sending rates are from 0.03 to 5.8 Mb/s, over a path with a round-trip time of 20 ms."""
     talk = Conversation(up=up)
     station = imported(tmp_path, talk.packets(paced(150, every_s, length=length)))
-    assert (station.upload, station.download) == (None, None)
+    assert (station.udp_up, station.udp_down) == (None, None)
     rate, other = rates(station) if up else rates(station)[::-1]
     assert rate == pytest.approx(8 * length / every_s, rel=0.01)
     assert other is None
     [flow] = station.flows
     assert not flow.window_limited
     assert flow.rtt_s == pytest.approx(0.021)
-    stream = station.udp_up if up else station.udp_down
-    assert stream is not None
-    assert "not limited by the window, round trip 21 ms" in stream.note
+    connections = station.upload if up else station.download
+    assert connections is not None
+    assert connections.count == 1
+    assert "not limited by the window, round trip 21 ms" in connections.note
 
 
 def test_the_imported_scenario_carries_the_measured_rate(tmp_path: Path) -> None:
@@ -93,9 +100,7 @@ def test_video_in_pieces_has_a_rate(tmp_path: Path) -> None:
                 sent.append((at_s, number * MSS, MSS))
                 number += 1
     station = imported(tmp_path, Conversation().packets(sent))
-    assert station.download is None
-    assert station.udp_down is not None
-    assert station.udp_down.rate_bps == pytest.approx(8 * MSS * 1600 / 12.2, rel=0.02)
+    assert rates(station)[1] == pytest.approx(8 * MSS * 1600 / 12.2, rel=0.02)
 
 
 def test_idle_time_is_not_a_round_trip(tmp_path: Path) -> None:
@@ -144,14 +149,13 @@ def test_offload_does_not_hide_the_segment_size(tmp_path: Path) -> None:
 
 def test_without_acks_only_pauses_reveal_a_rate(tmp_path: Path) -> None:
     steady = Conversation(handshake=False).packets(paced(100, 0.05), acks=False)
-    assert imported(tmp_path, steady).download is not None
+    assert is_greedy(imported(tmp_path, steady).download)
     sent = paced(10, 0.01) + [
         (each + 3.0, first + 10 * MSS, length) for each, first, length in paced(15, 0.01)
     ]
     pieces = Conversation(handshake=False).packets(sent, acks=False)
     station = imported(tmp_path, pieces)
-    assert station.download is None
-    assert station.udp_down is not None
+    assert rates(station)[1] is not None
 
 
 def test_without_a_handshake_two_seconds_reveal_a_rate(tmp_path: Path) -> None:
@@ -159,9 +163,9 @@ def test_without_a_handshake_two_seconds_reveal_a_rate(tmp_path: Path) -> None:
     for longer is therefore not limited by its window.
     """
     talk = Conversation(handshake=False)
-    assert imported(tmp_path, talk.packets(paced(60, 0.02))).download is not None
+    assert is_greedy(imported(tmp_path, talk.packets(paced(60, 0.02))).download)
     station = imported(tmp_path, talk.packets(paced(150, 0.02)))
-    assert station.download is None
+    assert rates(station)[1] is not None
     assert station.flows[0].rtt_s is None
 
 
@@ -171,7 +175,9 @@ def test_a_station_may_have_a_greedy_and_a_paced_connection(tmp_path: Path) -> N
     station = imported(tmp_path, greedy + slow)
     assert station.download is not None
     assert station.download.count == 1
-    assert rates(station)[1] == pytest.approx(8 * MSS / 0.02, rel=0.01)
+    assert is_greedy(station.download)
+    assert station.udp_down is not None
+    assert station.udp_down.rate_bps == pytest.approx(8 * MSS / 0.02, rel=0.01)
 
 
 def test_a_window_with_losses_is_limited_by_them(tmp_path: Path) -> None:
@@ -183,7 +189,7 @@ def test_a_window_with_losses_is_limited_by_them(tmp_path: Path) -> None:
     packets = Conversation(near_s=0.0018).packets(sent)
     packets += Conversation(handshake=False).packets(again, acks=False)
     station = imported(tmp_path, packets)
-    assert station.download is not None
+    assert is_greedy(station.download)
 
 
 @pytest.mark.parametrize("stamps", [True, False])
@@ -198,8 +204,7 @@ def test_time_stamps_show_the_queue_in_front_of_a_capture(stamps: bool, tmp_path
     talk = Conversation(up=True, scale=7)
     packets = talk.packets(paced(600, 0.005), waited_s=waited_s if stamps else None)
     station = imported(tmp_path, packets)
-    assert (station.upload is not None) == stamps
-    assert (station.udp_up is None) == stamps
+    assert is_greedy(station.upload) == stamps
     if stamps:
         assert station.flows[0].rtt_s == pytest.approx(0.28, rel=0.15)
 
@@ -221,8 +226,7 @@ def test_segments_over_a_busy_radio_may_have_waited_for_it(busy: bool, tmp_path:
         )
     path = capture(tmp_path / "x.pcap", packets, link=RADIOTAP)
     first = network(path, Choices()).stations[0]
-    assert (first.download is not None) == busy
-    assert (first.udp_down is None) == busy
+    assert is_greedy(first.download) == busy
 
 
 def test_encrypted_frames_that_are_cut_count_as_long_as_they_were(tmp_path: Path) -> None:
@@ -246,10 +250,39 @@ def quic(at_s: float, port: int = 40_000) -> tuple[float, bytes]:
 
 def test_quic_with_pauses_has_a_rate_and_other_quic_is_greedy(tmp_path: Path) -> None:
     steady = imported(tmp_path, [quic(0.001 * number) for number in range(200)])
-    assert steady.download is not None
+    assert is_greedy(steady.download)
     pieces = [quic(3.0 * piece + 0.001 * number) for piece in range(3) for number in range(50)]
     station = imported(tmp_path, pieces)
-    assert station.download is None
-    assert station.udp_down is not None
-    assert station.udp_down.payload_bytes == 1250
-    assert station.udp_down.rate_bps == pytest.approx(8 * 1250 * 150 / 6.05, rel=0.02)
+    assert station.udp_down is None
+    assert rates(station)[1] == pytest.approx(8 * 1250 * 150 / 6.05, rel=0.02)
+
+
+@pytest.mark.parametrize(
+    ("key", "settings", "rate_bps"),
+    [
+        ("download", 'rate = "2 Mbps"', 2e6),
+        ("upload", 'rate = "700 kbps"', 7e5),
+        ("download", 'size = "1 MB", every = "4 s"', 2e6),
+    ],
+)
+def test_a_simulated_application_comes_back_with_its_rate(
+    key: str, settings: str, rate_bps: float, tmp_path: Path
+) -> None:
+    """The capture is that of a simulation. The first and last chunks are at the ends of a period,
+    so that the rate of chunks is measured 1/7 too high.
+    """
+    text = f"""
+duration = "32 s"
+warmup = "1 s"
+replications = 1
+cell.phy = "802.11g"
+wire.delay = "20 ms"
+station.laptop.{key} = {{ {settings} }}
+"""
+    lh.simulate(text, frames=1_000_000).save_capture(tmp_path / "own.pcapng")
+    [station] = network(tmp_path / "own.pcapng", Choices()).stations
+    assert (station.udp_up, station.udp_down) == (None, None)
+    up, down = rates(station)
+    measured, other = (up, down) if key == "upload" else (down, up)
+    assert other is None
+    assert measured == pytest.approx(rate_bps, rel=0.16 if "every" in settings else 0.01)

@@ -50,6 +50,7 @@ def test_streams_are_in_the_order_of_their_numbers(tmp_path: Path) -> None:
         ("TCP upload::1", "up"),
         ("TCP upload::2", "up"),
         ("TCP upload::10", "up"),
+        ("Ping (ms) ICMP", "up"),
     ]
 
 
@@ -62,13 +63,33 @@ def test_rates_are_averages_unless_the_program_reports_a_rate(tmp_path: Path) ->
 
 
 def test_pings_are_reported_and_are_not_the_round_trip_of_a_flow(tmp_path: Path) -> None:
-    assert read(written(tmp_path, FLENT)).notes == ["Ping (ms) ICMP: mean 20 ms, not compared"]
+    measurement = read(written(tmp_path, FLENT))
+    assert measurement.notes == []
+    [ping] = [each for each in measurement.streams if each.transport == "ping"]
+    assert (ping.name, ping.goodput_bps) == ("Ping (ms) ICMP", None)
+    assert ping.rtt_s == ping.rtt_p50_s == pytest.approx(0.02)
+    assert ping.rtt_p99_s == pytest.approx(0.03)
+    assert ping.loss_probability is None  # The series does not contain the number of requests.
+
+
+def test_raw_values_of_pings_have_the_numbers_of_lost_requests(tmp_path: Path) -> None:
+    raw = [{"seq": seq, "t": float(seq), "val": float(seq)} for seq in (1, 2, 4, 5)]
+    tree = {**FLENT, "raw_values": {"Ping (ms) ICMP": raw}}
+    [ping] = [s for s in read(written(tmp_path, tree)).streams if s.transport == "ping"]
+    assert ping.rtt_s == pytest.approx(0.003)
+    assert ping.rtt_p99_s == pytest.approx(0.005)
+    assert ping.loss_probability == pytest.approx(0.2)
+
+
+def test_averages_of_pings_are_not_compared(tmp_path: Path) -> None:
+    tree = {**FLENT, "results": {**FLENT["results"], "Ping (ms) avg": [10.0, 30.0, None, None]}}
+    assert read(written(tmp_path, tree)).notes == ["Ping (ms) avg: mean 20 ms, not compared"]
 
 
 def test_a_file_may_be_compressed(tmp_path: Path) -> None:
     path = tmp_path / "x.flent.gz"
     path.write_bytes(gzip.compress(json.dumps(FLENT).encode()))
-    assert len(read(path).streams) == 4
+    assert len(read(path).streams) == 5
 
 
 @pytest.mark.parametrize(
@@ -95,8 +116,8 @@ def test_an_impossible_value_is_reported_with_its_position(
 
 
 def test_a_file_without_streams_is_refused_with_its_content(tmp_path: Path) -> None:
-    tree = {**FLENT, "results": {"Ping (ms) ICMP": [1.0]}}
-    with pytest.raises(UserError, match=r"no series of a TCP or UDP upload.* Ping"):
+    tree = {**FLENT, "results": {"HTTP latency": [1.0]}}
+    with pytest.raises(UserError, match=r"no series of a TCP or UDP upload.* HTTP"):
         read(written(tmp_path, tree))
 
 
@@ -135,7 +156,7 @@ def test_encodings_of_windows_are_read(tmp_path: Path) -> None:
     for encoding in ("utf-8-sig", "utf-16"):
         path = tmp_path / encoding
         path.write_bytes(json.dumps(FLENT, indent=1).replace("\n", "\r\n").encode(encoding))
-        assert len(read(path).streams) == 4
+        assert len(read(path).streams) == 5
 
 
 def test_series_that_flent_computes_are_not_streams(tmp_path: Path) -> None:

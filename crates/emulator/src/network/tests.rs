@@ -587,3 +587,26 @@ fn users_of_a_conflict_graph_are_flows_between_wired_nodes() {
     );
     assert_eq!(network.flows_told(), 2);
 }
+
+#[test]
+fn pings_belong_to_their_flow_and_programs_pings_do_not() {
+    let scenario = scenario("[station.a]\nping = \"1 s\"\nupload = 1\n");
+    let mut network = network(&scenario);
+    // flow 0 is the upload, and flow 1 the pings
+    let request = packets::echo(STATIONS + 1, SERVER, true, FIRST_PORT + 1);
+    let reply = packets::echo(SERVER, STATIONS + 1, false, FIRST_PORT + 1);
+    send(&mut network, 0, 1, &request);
+    send(&mut network, 0, 0, &reply);
+    for identifier in [FIRST_PORT, FIRST_PORT + 2, 1] {
+        let other = packets::echo(STATIONS + 1, SERVER, true, identifier);
+        send(&mut network, 0, 1, &other);
+    }
+    let delivered = run(&mut network, Time(100_000_000));
+    let mut seen: Vec<_> = delivered
+        .iter()
+        .map(|delivery| (delivery.node, &delivery.bytes))
+        .collect();
+    seen.sort_unstable();
+    assert_eq!(seen, [(0, &request), (1, &reply)]);
+    assert_eq!((network.lost, network.foreign), (0, 3));
+}

@@ -1,7 +1,7 @@
 //! Flows and their endpoints, as a scenario defines them.
 
 use super::call::CallPart;
-use super::{Arrivals, ReportSettings, Transport};
+use super::{Arrivals, ReportSettings, Transport, WriteSettings};
 use crate::kernel::time::Span;
 use crate::mac::Category;
 use crate::packet::Direction;
@@ -20,11 +20,11 @@ pub enum Ends {
     Wired,
 }
 
-/// A flow of a scenario: one TCP connection, UDP source or web source.
+/// A flow of a scenario: one TCP connection, UDP source, web source or sequence of pings.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Flow {
     /// Unique name of the flow. For a flow of a station the name is `STATION/up/K`,
-    /// `STATION/down/K`, `STATION/udp-up/K` or `STATION/udp-down/K`. For a flow between wired nodes
+    /// `STATION/down/K`, `STATION/udp-up/K` or `STATION/udp-down/K`; for pings it is `STATION/ping/1`. For a flow between wired nodes
     /// the name is that of the table, with a number if the table defines several flows. For a flow
     /// of a call the name is `HOST/audio-up/K`, `HOST/audio-down/K`, `HOST/video-up/K` or
     /// `HOST/video-down/K`.
@@ -52,7 +52,10 @@ pub struct Flow {
     pub transport: Transport,
     /// Settings of the sensor that sends its reports over the flow; `None` if no sensor uses the
     /// flow. Each report is one segment or datagram.
-    pub reports: Option<ReportSettings>,
+    pub reports: Option<Box<ReportSettings>>,
+    /// Times at which an application writes the data of the TCP connection; `None` if TCP always has
+    /// data to send.
+    pub writes: Option<Box<WriteSettings>>,
     /// Role of the flow in a call; `None` for other flows.
     pub call: Option<CallPart>,
 }
@@ -77,6 +80,7 @@ impl Flow {
             stop: None,
             transport,
             reports: None,
+            writes: None,
             call: None,
             name,
         }
@@ -104,5 +108,9 @@ impl Flow {
             Ends::Station { direction, .. } => Some(direction),
             Ends::Wired => None,
         }
+    }
+    /// Returns whether an application determines when the flow has data to send over TCP.
+    pub fn is_paced(&self) -> bool {
+        self.writes.as_ref().is_some_and(|writes| writes.paces())
     }
 }

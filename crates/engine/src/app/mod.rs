@@ -1,14 +1,20 @@
-//! Traffic sources: UDP, calls, sensors and web. Bulk TCP needs no source.
+//! Traffic sources: UDP, calls, sensors, pings, web, and applications that write to a TCP connection
+//! at their own times. Bulk TCP needs no source.
 
 pub mod call;
 mod flow;
+pub mod ping;
 pub mod sensor;
 mod settings;
+pub mod tally;
 pub mod udp;
 pub mod web;
+mod write_settings;
+pub mod writes;
 
 pub use flow::{Ends, Flow};
 pub use settings::{
     Arrivals, Carrier, Datagrams, Gaps, ReportSettings, SensorSettings, SourceRate, Transport,
     UdpSettings, WebArrivals, WebSettings, WiredDatagrams,
 };
+pub use write_settings::{Periods, WriteKeys, WriteSettings};

@@ -5,6 +5,7 @@
 //! already open. If a report is lost, TCP retransmits it, and later reports arrive only after the
 //! retransmission.
 
+use super::tally::Tally;
 use super::{Gaps, ReportSettings};
 use crate::kernel::streams::Stream;
 use crate::kernel::time::{Span, Time};
@@ -19,15 +20,6 @@ pub struct Reports {
     made: Vec<(Time, Option<Time>)>,
     /// Number of reports that have arrived in order.
     in_order: usize,
-}
-
-/// The delays and losses of the reports in a period.
-#[derive(Clone, Debug, Default)]
-pub struct Tally {
-    /// Number of reports that were created in the period and whose deadline is in the period.
-    pub made: u64,
-    /// Delays of the reports that arrived before their deadline, in ascending order.
-    pub delays: Vec<Span>,
 }
 
 impl Reports {
@@ -107,30 +99,6 @@ impl Reports {
         }
         tally.delays.sort_unstable();
         tally
-    }
-}
-
-impl Tally {
-    /// Returns the fraction of the reports that arrived before their deadline; `None` if there are
-    /// no reports. [-]
-    pub fn delivery(&self) -> Option<f64> {
-        (self.made > 0).then(|| self.delays.len() as f64 / self.made as f64)
-    }
-
-    /// Returns the mean delay of the reports that arrived before their deadline. [s]
-    pub fn mean_s(&self) -> Option<f64> {
-        let sum: u64 = self.delays.iter().map(|delay| delay.0).sum();
-        (!self.delays.is_empty()).then(|| sum as f64 / self.delays.len() as f64 / 1e9)
-    }
-
-    /// Returns the quantile `part` of the delays of the reports that arrived before their deadline;
-    /// for example, 0.99 gives the 99th percentile. The result is one of the delays, without
-    /// interpolation. `None`: no report arrived before its deadline. [s]
-    pub fn quantile_s(&self, part: f64) -> Option<f64> {
-        let rank = (part * self.delays.len() as f64).ceil() as usize;
-        self.delays
-            .get(rank.saturating_sub(1))
-            .map(|delay| delay.seconds())
     }
 }
 

@@ -1,5 +1,6 @@
 //! Settings of traffic sources.
 
+use super::ping::PingSettings;
 use crate::kernel::time::Span;
 use crate::notation::setting::{
     Json, S, Setting, US, count, duration, number, rate, size, word, word_or_none,
@@ -208,4 +209,6 @@ pub enum Transport {
     Udp(UdpSettings),
     /// TCP connections that open and close, each with one request and one response.
     Web(WebSettings),
+    /// Echo requests and their replies.
+    Ping(PingSettings),
 }

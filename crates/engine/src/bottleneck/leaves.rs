@@ -26,7 +26,9 @@ impl BottleneckSettings {
                 BottleneckUdp::Down => direction == Direction::Down,
                 BottleneckUdp::Both => true,
             },
-            (Ends::Station { .. }, Transport::Tcp(_) | Transport::Web(_)) => true,
+            (Ends::Station { .. }, Transport::Tcp(_) | Transport::Web(_) | Transport::Ping(_)) => {
+                true
+            }
         }
     }
 }

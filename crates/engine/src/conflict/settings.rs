@@ -310,7 +310,7 @@ impl CsmaFlow {
         match &self.transport {
             Transport::Tcp(tcp) => tcp.mss_bytes,
             Transport::Udp(udp) => udp.payload_bytes,
-            Transport::Web(_) => 0, // the checks refuse web sources
+            Transport::Web(_) | Transport::Ping(_) => 0, // the checks refuse both
         }
     }
 
@@ -324,7 +324,7 @@ impl CsmaFlow {
         match &self.transport {
             Transport::Tcp(tcp) => tcp.header_bytes,
             Transport::Udp(udp) => udp.header_bytes,
-            Transport::Web(_) => 0,
+            Transport::Web(_) | Transport::Ping(_) => 0,
         }
     }
 

@@ -106,7 +106,7 @@ impl Losses {
     #[inline(always)]
     pub fn take(&mut self, packet: &Packet) -> bool {
         self.some
-            && packet.is_data()
+            && packet.kind.may_be_lost()
             && match self.rule {
                 Loss::Random(probability) => self.stream.chance(probability),
                 Loss::Every(period) => self.is_last_of(period),

@@ -34,7 +34,7 @@ table! {
         key queue: QueueSetting = queue().default(1_000);
         /// Queue in front of the link, from `to` to `from`. The queue is used only if the link has a rate.
         key back_queue: QueueSetting = queue().default(1_000);
-        /// Probability that a TCP segment or datagram is lost on the link. `{ every = N }` loses every N-th segment or datagram instead. ACKs are never lost.
+        /// Probability that a TCP segment or datagram is lost on the link. `{ every = N }` loses every N-th segment or datagram instead. Requests and replies of ping are lost too. ACKs are never lost.
         loss: Loss = shorthand(LossTable::probability).default(0.0), by losses;
         /// Whether the link belongs to the host of a flow. Results do not contain such links.
         keyless of_host: bool = false;
@@ -131,7 +131,7 @@ table! {
         made queue: QueueSetting = queue_setting;
         /// Queue at each end of the wire. The queue is used only if the link has a rate.
         key queue: QueueSetting = queue().default(1_000);
-        /// Probability that a TCP segment or datagram is lost on the wire. `{ every = N }` loses every N-th segment or datagram of each direction instead. ACKs are never lost.
+        /// Probability that a TCP segment or datagram is lost on the wire. `{ every = N }` loses every N-th segment or datagram of each direction instead. Requests and replies of ping are lost too. ACKs are never lost.
         loss: Loss = shorthand(LossTable::probability).default(0.0), by losses;
     }
 }

@@ -3,6 +3,7 @@
 
 use serde_json::{Value, json};
 
+use super::pings::rtts_of_pings;
 use super::tails::Waits;
 use crate::histogram::Histogram;
 use crate::quantities::{ONE_WAY_DELAY, Quantity, RTT, SOJOURN};
@@ -79,7 +80,7 @@ pub(crate) fn of(world: &World<'_>, waits: Option<&Waits>) -> Vec<Distribution> 
     all
 }
 
-/// Returns the distributions of the round-trip times of TCP flows and users, and of the delays of
+/// Returns the distributions of the round-trip times of TCP flows, pings and users, and of the delays of
 /// datagrams.
 fn flows<'a>(world: &'a World<'_>) -> impl Iterator<Item = Distribution> + 'a {
     let scenario = world.scenario();
@@ -95,6 +96,7 @@ fn flows<'a>(world: &'a World<'_>) -> impl Iterator<Item = Distribution> + 'a {
         let (quantity, histogram) = match transport {
             Transport::Tcp(_) => (RTT, rtts_of(world, members.into_iter())?),
             Transport::Udp(_) => (ONE_WAY_DELAY, delays_of(world, members.into_iter())),
+            Transport::Ping(_) => (RTT, rtts_of_pings(world, members.into_iter())),
             Transport::Web(_) => return None,
         };
         Some(Distribution::of("flows", name, quantity, histogram))

@@ -3,8 +3,11 @@
 //! other results.
 //!
 //! The demand of a flow is met if it has a given sending rate, at most 1 % of its datagrams are
-//! lost, and its datagrams do not accumulate in queues. The demand of a TCP connection or a greedy
-//! source is never met. Flows that carry reports of sensors are excluded, too.
+//! lost, and its datagrams do not accumulate in queues. The demand of a TCP connection whose
+//! application paces its data is met if the application limited it for at least 1 % of its life: a
+//! connection that cannot keep up with its application always has data to send. The demand of
+//! another TCP connection or of a greedy source is never met. Flows that carry reports of sensors
+//! are excluded, too, and so are pings, which measure the network and do not compete.
 //!
 //! A datagram is counted when its fate (arrived or lost) is known, as in all probabilities
 //! ([`super::fates`]). A call with a long delay has many datagrams in flight at the end of the
@@ -16,6 +19,7 @@ use super::period::Period;
 use crate::app::Arrivals;
 use crate::kernel::time::Span;
 use crate::scenario::{Flow, Transport};
+use crate::tcp::Limit;
 use crate::world::FlowCounters;
 
 /// Minimum percentage of a flow's datagrams that must arrive. Below this percentage, the demand of
@@ -32,7 +36,19 @@ const PILE: f64 = 1.5;
 pub(super) fn competes(flow: &Flow, start: &FlowCounters, end: &FlowCounters, life: Span) -> bool {
     let has_rate =
         matches!(&flow.transport, Transport::Udp(udp) if udp.arrivals != Arrivals::Greedy);
-    flow.reports.is_none() && !(has_rate && is_met(start, end, life))
+    let is_ping = matches!(flow.transport, Transport::Ping(_));
+    !is_ping
+        && flow.reports.is_none()
+        && !(has_rate && is_met(start, end, life))
+        && !(flow.is_paced() && keeps_up(start, end, life))
+}
+
+/// Returns whether a connection keeps up with its application: for a part of its life, it had no
+/// data to send.
+fn keeps_up(start: &FlowCounters, end: &FlowCounters, life: Span) -> bool {
+    let app = Limit::App as usize;
+    let limited_ns = end.limited_ns[app].wrapping_sub(start.limited_ns[app]);
+    limited_ns.saturating_mul(100) >= life.0.saturating_mul(100 - MET_PERCENT)
 }
 
 /// Returns whether the demand of a UDP source is met. If the source has sent datagrams and the fate

@@ -7,7 +7,7 @@ use crate::kernel::time::Span;
 use crate::quantities::*;
 use crate::scenario::{Direction, Ends, Flow, Station, Transport};
 use crate::tcp::Limit;
-use crate::world::Endpoints;
+use crate::world::{Application, Endpoints};
 
 impl Period<'_> {
     /// Returns the goodput of a flow in the measured period: the payload that was delivered in
@@ -16,11 +16,13 @@ impl Period<'_> {
         if let &Endpoints::Web(web) = self.world.flows().states()[flow].endpoints() {
             return self.web_goodput_bps(flow, web);
         }
-        let packets = self.end.flows[flow].delivered - self.start.flows[flow].delivered;
-        packets as f64 * self.world.payload_bits(flow) / self.length_s()
+        let (from, to) = (&self.start.flows[flow], &self.end.flows[flow]);
+        let bits = (self.world).payload_bits_between(flow, from.delivered, to.delivered);
+        bits / self.length_s()
     }
 
-    /// Returns an item for each flow of the scenario, except web sources.
+    /// Returns an item for each flow of the scenario, except web sources. Pings have round-trip times
+    /// and losses only.
     pub(super) fn flows(&self, goodputs: &[f64]) -> Vec<Item> {
         let total: f64 = goodputs.iter().sum();
         let scenario = self.world.scenario();
@@ -30,6 +32,12 @@ impl Period<'_> {
             .filter(|index| !is_web(index))
             .map(|index| {
                 let flow = &scenario.flows[index];
+                if self.is_ping(index) {
+                    return Item {
+                        labels: self.labels(flow),
+                        ..Item::new(&flow.name, self.pings([index].into_iter()))
+                    };
+                }
                 let (from, to) = (&self.start.flows[index], &self.end.flows[index]);
                 let samples = to.delay_samples - from.delay_samples;
                 let delay = mean_s(to.delay_ns - from.delay_ns, samples);
@@ -63,6 +71,7 @@ impl Period<'_> {
                     values.push(loss);
                 }
                 values.extend(self.reports(index));
+                values.extend(self.chunks([index].into_iter()));
                 Item {
                     labels: self.labels(flow),
                     ..Item::new(&flow.name, values)
@@ -129,7 +138,8 @@ impl Period<'_> {
     /// Returns the measures of a sensor's reports; an empty list if the flow is not that of a
     /// sensor.
     fn reports(&self, flow: usize) -> Vec<Value> {
-        let Some(reports) = self.world.flows().states()[flow].reports() else {
+        let application = self.world.flows().states()[flow].application();
+        let Some(reports) = application.and_then(Application::reports) else {
             return Vec::new();
         };
         let tally = reports.tally(self.start.marks.at, self.end.marks.at);

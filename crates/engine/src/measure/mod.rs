@@ -5,6 +5,7 @@
 //! time. [`period`] is the time between two snapshots. The result lists are computed from a period.
 //! Each list is computed in a separate file.
 
+mod chunks;
 mod combined;
 mod conservation;
 mod csma;
@@ -17,6 +18,7 @@ mod item;
 mod marks;
 mod network;
 mod period;
+mod pings;
 mod sharing;
 mod snapshot;
 pub(crate) mod tails;

@@ -51,7 +51,7 @@ impl Period<'_> {
     }
 
     /// Returns an item for each class of flows. A class contains the flows that one table of the
-    /// file defines.
+    /// file defines. Pings count only in a class without other flows.
     pub(super) fn classes(&self, goodputs: &[f64], competing: &[bool]) -> Vec<Item> {
         let flows = &self.world.scenario().flows;
         let total: f64 = goodputs.iter().sum();
@@ -66,6 +66,11 @@ impl Period<'_> {
                 && let &Endpoints::Web(web) = self.world.flows().states()[only].endpoints()
             {
                 return self.web_item(name, web, goodputs[only], total);
+            }
+            let (pings, members): (Vec<usize>, Vec<usize>) =
+                members.iter().partition(|&&index| self.is_ping(index));
+            if members.is_empty() {
+                return Item::new(name, self.pings(pings.into_iter()));
             }
             let sum: f64 = members.iter().map(|&index| goodputs[index]).sum();
             let lasting = members.iter().copied();
@@ -93,6 +98,7 @@ impl Period<'_> {
             }
             values.extend(self.delays(&members));
             values.extend(self.completions(&members));
+            values.extend(self.chunks(members.iter().copied()));
             Item::new(name, values)
         };
         gauge.classes.iter().enumerate().map(item).collect()
@@ -143,7 +149,7 @@ impl Period<'_> {
             let Transport::Tcp(tcp) = &self.world.scenario().flows[index].transport else {
                 return None;
             };
-            let bits = tcp.segments? as f64 * self.world.payload_bits(index);
+            let bits = self.world.payload_bits_between(index, 0, tcp.segments?);
             Some(bits / self.world.flows().states()[index].completion_s()?)
         };
         let rates: Vec<f64> = finite.iter().filter_map(rate).collect();
@@ -155,7 +161,7 @@ impl Period<'_> {
     fn completions(&self, members: &[usize]) -> Vec<Value> {
         let finite = |&&index: &&usize| match &self.world.scenario().flows[index].transport {
             Transport::Tcp(tcp) => tcp.segments.is_some(),
-            Transport::Udp(_) | Transport::Web(_) => false,
+            Transport::Udp(_) | Transport::Web(_) | Transport::Ping(_) => false,
         };
         let finite: Vec<usize> = members.iter().filter(finite).copied().collect();
         if finite.is_empty() {

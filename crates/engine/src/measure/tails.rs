@@ -190,8 +190,7 @@ impl Share {
             begun && !stopped && finished_at.is_none_or(|at| at > end.at)
         };
         let bits = |&flow: &usize| {
-            let packets = end.delivered[flow] - begin.delivered[flow];
-            packets as f64 * world.payload_bits(flow)
+            world.payload_bits_between(flow, begin.delivered[flow], end.delivered[flow])
         };
         let asks = self.competing.iter().any(could_send);
         asks.then(|| self.flows.iter().map(bits).sum())

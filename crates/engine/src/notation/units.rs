@@ -37,7 +37,12 @@ pub(crate) const RATE: &[Unit] = &[
 ];
 
 /// Units of size; base unit byte.
-pub(crate) const SIZE: &[Unit] = &[unit("B", 1), unit("kB", 1_000)];
+pub(crate) const SIZE: &[Unit] = &[
+    unit("B", 1),
+    unit("kB", 1_000),
+    unit("MB", 1_000_000),
+    unit("GB", 1_000_000_000),
+];
 
 /// Units of length; base unit millimetre.
 pub(crate) const LENGTH: &[Unit] = &[unit("mm", 1), unit("m", 1_000), unit("km", 1_000_000)];

@@ -1,7 +1,7 @@
 //! IPv4, TCP, UDP and ICMP packets with checksums (RFC 1071). The payload consists of zeros.
 
 use crate::packet::{Ecn, Packet, PacketKind};
-use crate::scenario::{Direction, Ends, Scenario, TcpSettings, Transport};
+use crate::scenario::{Direction, Ends, Scenario, TcpSettings, Transport, WriteSettings};
 
 const PROTOCOL_ICMP: u8 = 1;
 const PROTOCOL_TCP: u8 = 6;
@@ -55,6 +55,8 @@ struct Flow {
     server_ip: u32,
     direction: Direction,
     transport: Transport,
+    /// Application that writes the data, whose chunks may end with a short segment.
+    writes: Option<Box<WriteSettings>>,
 }
 
 impl Addresses {
@@ -75,6 +77,7 @@ impl Addresses {
                     server_ip: SERVER + index / PORTS,
                     direction,
                     transport: flow.transport.clone(),
+                    writes: flow.writes.clone(),
                 })
             })
             .collect();
@@ -91,7 +94,7 @@ impl Addresses {
             return; // packets between wired nodes are never on the air
         };
         match (&flow.transport, packet.kind) {
-            (Transport::Tcp(_), PacketKind::Datagram) => {
+            (Transport::Tcp(_), PacketKind::Datagram | PacketKind::EchoReply) => {
                 unreachable!("a TCP flow sends segments and ACKs only")
             }
             (
@@ -102,6 +105,16 @@ impl Addresses {
                 let header = udp.header_bytes as usize;
                 let payload = usize::from(packet.bytes).saturating_sub(header);
                 flow.udp(out, options(header, IP_HEADER + UDP_HEADER), payload);
+            }
+            (Transport::Ping(_), _) => {
+                let kind = if packet.is_data() {
+                    ECHO_REQUEST
+                } else {
+                    ECHO_REPLY
+                };
+                let ends = flow.ends(packet.is_data()).map(|(address, _)| address);
+                let (identifier, number) = (flow.station_port, packet.number as u16);
+                echo(out, kind, ends, identifier, number, packet.bytes);
             }
             (Transport::Web(_), _) => unreachable!("web traffic is between wired nodes"),
         }
@@ -147,13 +160,18 @@ impl Flow {
 
     fn tcp(&self, out: &mut Vec<u8>, tcp: &TcpSettings, packet: &Packet) {
         let mss = u64::from(tcp.mss_bytes);
-        let before = (1 + u64::from(packet.number) * mss) as u32;
+        let number = u64::from(packet.number);
+        let missing = self.writes.as_ref();
+        let missing = missing.map_or(0, |writes| writes.missing_of(number));
+        let before = (1 + number * mss - missing) as u32;
         let (accurate_ecn, echo) = echo_flags(packet);
         let (seq, ack, flags) = match packet.kind {
             PacketKind::Segment => (before, 1, TCP_ACK_FLAG | echo),
             PacketKind::Syn => (0, 0, TCP_SYN_FLAG),
             PacketKind::SynAck => (0, 1, TCP_SYN_FLAG | TCP_ACK_FLAG),
-            PacketKind::Ack | PacketKind::Datagram => (1, before, TCP_ACK_FLAG | echo),
+            PacketKind::Ack | PacketKind::Datagram | PacketKind::EchoReply => {
+                (1, before, TCP_ACK_FLAG | echo)
+            }
         };
         let window = u64::from(tcp.window_packets) * mss;
         let window = u16::try_from(window).unwrap_or(u16::MAX);

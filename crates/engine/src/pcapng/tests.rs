@@ -42,10 +42,13 @@ fn scenario() -> Scenario {
         cubic_linux: CubicLinuxSettings::usual().unwrap(),
         dctcp: DctcpSettings::usual().unwrap(),
         prague: PragueSettings::usual().unwrap(),
+        bbr: BbrSettings::usual().unwrap(),
         hystart: false,
         byte_counting: false,
         pacing: false,
+        tso: false,
         ecn: false,
+        abe: false,
         sack: false,
         rack: false,
         prr: false,
@@ -62,6 +65,7 @@ fn scenario() -> Scenario {
         min_rto: Span(200_000_000),
         initial_rto: Span(1_000_000_000),
         rto_halves_again: false,
+        after_idle: crate::tcp::AfterIdle::Keep,
         segments: None,
     });
     let udp = Transport::Udp(UdpSettings {
@@ -541,7 +545,7 @@ fn larger_headers_become_options_and_a_qos_field() {
         match &mut flow.transport {
             Transport::Tcp(tcp) => tcp.header_bytes = 52,
             Transport::Udp(udp) => udp.header_bytes = 40,
-            Transport::Web(_) => unreachable!("no station has one"),
+            Transport::Web(_) | Transport::Ping(_) => unreachable!("the scenario has none"),
         }
     }
     let record = |at, bytes, packet| FrameRecord {

@@ -46,7 +46,8 @@ pub struct Series {
     ///
     /// - At the time: queue lengths, cwnd, rate of the bottleneck, and last ping (NaN: no value
     ///   yet).
-    /// - Over the interval: goodput, utilisation, and round-trip time of a user (NaN: no ACK); with
+    /// - Over the interval: goodput, utilisation, and round-trip time of a user (NaN: no ACK)
+    ///   and of pings (NaN: no reply); with
     ///   `Detail::Tails` also the delay of each flow (NaN: no sample).
     pub tracks: Vec<Track>,
 }
@@ -264,14 +265,19 @@ fn of_bottleneck(world: &World<'_>, tracks: &mut Vec<Track>) {
     }
 }
 
-/// Adds the tracks of the flows of the scenario, except web sources.
+/// Adds the tracks of the flows of the scenario, except web sources. Pings have a round-trip time in
+/// place of a goodput.
 fn of_flows(world: &World<'_>, tracks: &mut Vec<Track>) {
     let goodput = over(
         |world, flow| {
-            let flow = &world.flows().states()[flow];
-            [flow.counters(world.now()).delivered, 0]
+            let state = &world.flows().states()[flow];
+            let delivered = state.counters(world.now()).delivered;
+            [delivered, world.missing_bytes(flow, delivered)]
         },
-        |over| over.bits_per_second(over.world.payload_bits(over.item)),
+        |over| {
+            let missing_bps = 8.0 * over.grown[1] as f64 / over.length_s;
+            over.bits_per_second(over.world.payload_bits(over.item)) - missing_bps
+        },
     );
     let cwnd = How::Now(|world, flow| {
         let flow = &world.flows().states()[flow];
@@ -280,7 +286,7 @@ fn of_flows(world: &World<'_>, tracks: &mut Vec<Track>) {
     });
     let flows = world.scenario().flows.iter().enumerate();
     for (number, flow) in flows.clone() {
-        if !matches!(flow.transport, Transport::Web(_)) {
+        if !matches!(flow.transport, Transport::Web(_) | Transport::Ping(_)) {
             tracks.push(Track::new("flows", &flow.name, GOODPUT, number, goodput));
         }
     }
@@ -288,24 +294,33 @@ fn of_flows(world: &World<'_>, tracks: &mut Vec<Track>) {
         if let Transport::Tcp(_) = flow.transport {
             tracks.push(Track::new("flows", &flow.name, CWND, number, cwnd));
         }
+        if let Transport::Ping(_) = flow.transport {
+            tracks.push(Track::new("flows", &flow.name, RTT, number, mean_delay()));
+        }
     }
 }
 
-/// Adds tracks of the round-trip times of TCP flows and of the one-way delays of datagrams. Each
-/// value is the mean of an interval.
-fn delays_of_flows(world: &World<'_>, tracks: &mut Vec<Track>) {
-    let delay = over(
+/// Returns the mean delay of a flow's samples in an interval: round-trip times of TCP and pings, or
+/// one-way delays of datagrams.
+fn mean_delay() -> How {
+    over(
         |world, flow| {
             let counters = world.flows().states()[flow].counters(world.now());
             [counters.delay_ns, counters.delay_samples]
         },
         |over| over.mean_s(),
-    );
+    )
+}
+
+/// Adds tracks of the round-trip times of TCP flows and of the one-way delays of datagrams. Each
+/// value is the mean of an interval.
+fn delays_of_flows(world: &World<'_>, tracks: &mut Vec<Track>) {
+    let delay = mean_delay();
     for (number, flow) in world.scenario().flows.iter().enumerate() {
         let quantity = match flow.transport {
             Transport::Tcp(_) => RTT,
             Transport::Udp(_) => ONE_WAY_DELAY,
-            Transport::Web(_) => continue,
+            Transport::Web(_) | Transport::Ping(_) => continue,
         };
         tracks.push(Track::new("flows", &flow.name, quantity, number, delay));
     }

@@ -5,7 +5,9 @@ use super::model::*;
 use super::root::{Root, RootKeys, StationTable};
 use super::stations::{made_stations, member_names};
 use super::tcp_defaults;
-use super::{csma, file, flows, greedy, idle, network, opportunities, programs, reach, sharing};
+use super::{
+    csma, file, flows, greedy, idle, network, opportunities, programs, reach, sharing, writes,
+};
 use crate::echo::Echo;
 use crate::kernel::time::Span;
 use crate::mac::ppdu::Modulation;
@@ -97,6 +99,7 @@ pub(super) fn assemble(
     idle::check(root, &scenario, problems);
     flows::check_order(root, &scenario, problems);
     greedy::check(root, &scenario, problems);
+    writes::check(root, &scenario, problems);
     sharing::assemble(root, &mut scenario, problems);
     programs::assemble(root, &mut scenario, problems);
     Ok(scenario)

@@ -5,12 +5,14 @@ use super::csma;
 use super::flow_keys::StationFlow;
 use super::flow_tables::{CONNECTIONS, DATAGRAMS, REPORTS, made};
 use super::model::*;
+use super::pings;
 use super::root::{Root, RootKeys, StationTable};
 use super::sharing;
 use super::stations::{self, made_stations, shapes};
 use super::wired::{FlowTable, Hosts, ShapeLink};
+use super::writes;
 use crate::app::call::CallKeys;
-use crate::app::{Datagrams, SensorSettings, SourceRate, WiredDatagrams};
+use crate::app::{Datagrams, SensorSettings, SourceRate, WiredDatagrams, WriteKeys};
 use crate::kernel::time::Span;
 use crate::mac::{Own, Preset};
 use crate::notation::decode::{Located, Section};
@@ -34,6 +36,7 @@ pub(super) fn check(root: &Section, problems: &mut Problems) {
     check_times(root, problems);
     stations::check(root, problems);
     check_wired_flows(root, problems);
+    writes::check_tables(root, problems);
     check_bottleneck(root, problems);
     csma::check(root, problems);
     QueueSetting::check(root, RootKeys::queue, problems);
@@ -79,6 +82,10 @@ pub(super) fn check(root: &Section, problems: &mut Problems) {
         if let Some(call) = station.inside(StationTable::call) {
             check_lifetime(call, problems);
             check_call(call, problems);
+        }
+        if let Some(ping) = station.inside(StationTable::ping) {
+            check_lifetime(ping, problems);
+            pings::check_in_cell(root, cell, ping, LARGEST_MSDU, problems);
         }
         for (reports, _) in made(station, REPORTS) {
             check_lifetime(reports, problems);
@@ -140,6 +147,12 @@ fn check_wired_flows(root: &Section, problems: &mut Problems) {
             TcpSettings::check(Layers(&[flow, tcp]), problems);
         }
         check_web(flow, problems);
+        if let Some(ping) = flow.inside(FlowTable::ping) {
+            pings::check(root, ping, problems);
+            pings::check_wired(flow, problems);
+            refuse_tcp(flow, "ping", problems);
+            continue;
+        }
         if let Some(call) = flow.inside(FlowTable::call) {
             check_wired_call(flow, call, problems);
             continue;
@@ -163,6 +176,7 @@ fn check_wired_flows(root: &Section, problems: &mut Problems) {
 fn refuse_tcp(flow: &Section, other: &str, problems: &mut Problems) {
     let of_tcp = TcpSettings::table().names();
     let of_tcp = of_tcp.chain(keys!(FlowTable: segments));
+    let of_tcp = of_tcp.chain(WriteKeys::table().names());
     for entry in of_tcp.filter_map(|key| flow.entry(key)) {
         let message = format!("this key is only for TCP; expected a flow without {other}");
         entry.refuse(message, problems);
@@ -227,7 +241,8 @@ fn check_web(flow: &Section, problems: &mut Problems) {
         source.refuse("conflicts with `web`; expected one of the two", problems);
     }
     let of_bulk = keys!(FlowTable: count, segments; Hosts: access_spread, rtt_spread);
-    for entry in of_bulk.iter().filter_map(|key| flow.entry(key)) {
+    let of_bulk = of_bulk.into_iter().chain(WriteKeys::table().names());
+    for entry in of_bulk.filter_map(|key| flow.entry(key)) {
         let message = "this key is only for bulk TCP; expected a flow without web";
         entry.refuse(message, problems);
     }

@@ -51,6 +51,7 @@ impl CsmaFlow {
             stop: self.stop,
             transport: self.transport.clone(),
             reports: None,
+            writes: None,
             call: None,
         }
     }

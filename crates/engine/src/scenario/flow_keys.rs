@@ -2,7 +2,8 @@
 
 use super::model::*;
 use crate::app::call::CallKeys;
-use crate::app::{Datagrams, SensorSettings};
+use crate::app::ping::PingKeys;
+use crate::app::{Datagrams, SensorSettings, WriteKeys};
 use crate::kernel::time::Span;
 use crate::notation::setting::{S, count, duration, name, word};
 use crate::table;
@@ -29,6 +30,7 @@ table! {
         all_of StationFlow;
         /// Number of segments that each connection sends.
         segments: Option<u64> = count(1..=4_000_000_000).depends("no limit");
+        all_of WriteKeys;
         all_of TcpSettings, inherits "the station's table tcp";
     }
 }
@@ -54,6 +56,14 @@ table! {
     /// Calls of a station. A bare number is the number of calls, and the word "audio" is one call without video. Each call has 50 audio packets of 160 B per second (64 kb/s) in both directions. With video it also has 30 frames per second in both directions, each of 5 packets of 1000 B (1.2 Mb/s).
     pub struct StationCall in "call" {
         all_of CallKeys;
+        all_of StationFlow;
+    }
+}
+
+table! {
+    /// Pings of a station. A bare time is the time between two requests. The station sends the requests up, and the server replies immediately.
+    pub struct StationPing in "station_ping" {
+        all_of PingKeys;
         all_of StationFlow;
     }
 }

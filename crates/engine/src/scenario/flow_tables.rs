@@ -43,12 +43,20 @@ pub(super) fn tcp_of(
     station: &Section,
     own: Option<&Section>,
 ) -> Result<TcpSettings, Refused> {
-    let layers: Vec<&Section> = own
-        .into_iter()
+    TcpSettings::read(&Layers(&tcp_layers(root, station, own)))
+}
+
+/// Returns the tables in which the TCP settings of a station's connections are looked up, in order
+/// of precedence.
+pub(super) fn tcp_layers<'a>(
+    root: &'a Section,
+    station: &'a Section,
+    own: Option<&'a Section>,
+) -> Vec<&'a Section> {
+    own.into_iter()
         .chain(station.inside(StationTable::tcp))
         .chain(root.inside(RootKeys::tcp))
-        .collect();
-    TcpSettings::read(&Layers(&layers))
+        .collect()
 }
 
 /// Returns the settings of a datagram source. Each setting is taken from the table of the source,

@@ -1,12 +1,16 @@
 //! Creates the flows of a station from the tables of a file.
 
 use super::flow_keys::{Connections, StationFlow};
-use super::flow_tables::{CONNECTIONS, DATAGRAMS, REPORTS, made, tcp_of, udp_of, under};
+use super::flow_tables::{
+    CONNECTIONS, DATAGRAMS, REPORTS, made, tcp_layers, tcp_of, udp_of, under,
+};
 use super::model::*;
 use super::network;
 use super::root::{RootKeys, StationTable};
 use super::wired::FlowTable;
+use super::writes;
 use crate::app::call::CallKeys;
+use crate::app::ping::{PingKeys, PingSettings};
 use crate::app::{Datagrams, SensorSettings};
 use crate::kernel::time::Span;
 use crate::mac::ApTable;
@@ -48,13 +52,16 @@ pub(super) fn of_station(
     };
     for (table, direction) in made(station, CONNECTIONS) {
         let own = Connections::read(&Layers(&[table]))?;
-        let transport = Transport::Tcp(TcpSettings {
-            segments: own.segments,
-            ..tcp_of(root, station, Some(table))?
-        });
+        let layers = tcp_layers(root, station, Some(table));
+        let tcp = writes::tcp(&Layers(&layers), table, own.segments)?;
+        let transport = Transport::Tcp(tcp);
+        let writes = writes::of_flow(table, &transport)?;
         for k in 1..=own.connections {
             let name = format!("{}/{k}", direction.name());
-            flows.push(flow(name, table, direction, transport.clone())?);
+            flows.push(Flow {
+                writes: writes.clone(),
+                ..flow(name, table, direction, transport.clone())?
+            });
         }
     }
     for (table, direction) in made(station, DATAGRAMS) {
@@ -86,7 +93,7 @@ pub(super) fn of_station(
         };
         let name = format!("sensor-{}/1", direction.name());
         flows.push(Flow {
-            reports: Some(reports),
+            reports: Some(reports.into()),
             ..flow(name, table, direction, transport)?
         });
     }
@@ -99,6 +106,11 @@ pub(super) fn of_station(
                 ..flow(part.name(), table, part.direction, transport)?
             });
         }
+    }
+    if let Some(table) = station.inside(StationTable::ping) {
+        let ping = PingSettings::of(PingKeys::read(&Layers(&[table]))?, duration);
+        let name = "ping/1".to_owned();
+        flows.push(flow(name, table, Direction::Up, Transport::Ping(ping))?);
     }
     Ok(flows)
 }
@@ -144,6 +156,7 @@ fn start_of<'a>(root: &'a Section, stations: &[Station], flow: &Flow) -> Option<
         _ if flow.call.is_some() => station.inside(StationTable::call),
         Transport::Tcp(_) => under(station, CONNECTIONS, direction),
         Transport::Udp(_) => under(station, DATAGRAMS, direction),
+        Transport::Ping(_) => station.inside(StationTable::ping),
         Transport::Web(_) => None, // web traffic is accepted only between wired nodes
     };
     table?.located(StationFlow::start)

@@ -169,7 +169,7 @@ fn check_pings(root: &Section, scenario: &Scenario, problems: &mut Problems) {
     if bottleneck.is_some_and(|vsb| vsb.rate_bps.is_none()) {
         return;
     }
-    let why = "the station is not pinged; accepted with a `vsb` that estimates its rate";
+    let why = "no `vsb` pings the station; accepted with a `vsb` that estimates its rate";
     for station in root.each(RootKeys::station) {
         let keys = keys!(EchoKeys: ping_delay, ping_loss);
         for entry in keys.into_iter().filter_map(|key| station.given(key)) {
@@ -204,6 +204,7 @@ fn check_congestion(root: &Section, problems: &mut Problems) {
     for (name, control) in [
         (TcpSettings::dctcp.name(), CongestionAlgorithm::Dctcp),
         (TcpSettings::prague.name(), CongestionAlgorithm::Prague),
+        (TcpSettings::bbr.name(), CongestionAlgorithm::Bbr),
     ] {
         if chosen.iter().any(|chosen| chosen.value == control) {
             continue;

@@ -23,6 +23,7 @@ mod motion;
 mod network;
 mod normalised;
 mod opportunities;
+mod pings;
 mod programs;
 mod reach;
 mod record;
@@ -34,6 +35,7 @@ mod sharing;
 mod stations;
 mod tcp_defaults;
 mod wired;
+mod writes;
 
 #[cfg(test)]
 mod tests;

@@ -2,8 +2,8 @@
 //! [`super::parse`] creates a [`Scenario`], and the rest of the engine relies on its checks.
 
 pub use crate::app::{
-    Arrivals, Carrier, Ends, Flow, Gaps, ReportSettings, Transport, UdpSettings, WebArrivals,
-    WebSettings,
+    Arrivals, Carrier, Ends, Flow, Gaps, Periods, ReportSettings, Transport, UdpSettings,
+    WebArrivals, WebSettings, WriteSettings,
 };
 pub use crate::bottleneck::{
     BottleneckFairness, BottleneckGroup, BottleneckSettings, BottleneckUdp,
@@ -30,8 +30,8 @@ pub use crate::mac::{
 pub use crate::packet::Direction;
 pub use crate::queue::*;
 pub use crate::tcp::{
-    CompoundSettings, CongestionAlgorithm, CubicLinuxSettings, DctcpSettings, PragueSettings,
-    TcpSettings,
+    AfterIdle, BbrSettings, CompoundSettings, CongestionAlgorithm, CubicLinuxSettings,
+    DctcpSettings, PragueSettings, TcpSettings,
 };
 
 /// A checked scenario.

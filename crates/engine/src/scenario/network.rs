@@ -11,8 +11,10 @@ use super::routes::{Route, nodes, route};
 use super::shapes::{Shape, shape, shape_links, spread_rate};
 use super::stations::{member_names, members};
 use super::wired::{FlowTable, Hosts};
+use super::writes;
 use crate::app::WiredDatagrams;
 use crate::app::call::{CallKeys, CallPart};
+use crate::app::ping::{PingKeys, PingSettings};
 use crate::kernel::time::Span;
 use crate::notation::decode::{Located, Section};
 use crate::notation::layers::Layers;
@@ -225,10 +227,8 @@ pub(super) fn transport(root: &Section, own: Option<&Section>) -> Result<Transpo
         return Ok(Transport::Udp(udp.leaving(own.rate, arrivals, own.burst)));
     }
     let tables: Vec<&Section> = [own].into_iter().chain(tcp).collect();
-    let tcp = TcpSettings {
-        segments: Layers(&[own]).value(FlowTable::segments)?.flatten(),
-        ..TcpSettings::read(&Layers(&tables))?
-    };
+    let segments = Layers(&[own]).value(FlowTable::segments)?.flatten();
+    let tcp = writes::tcp(&Layers(&tables), own, segments)?;
     match own.inside(FlowTable::web) {
         None => Ok(Transport::Tcp(tcp)),
         Some(web) => Ok(Transport::Web(WebSettings {
@@ -247,7 +247,12 @@ struct Carried {
 }
 
 /// Returns the flows between one pair of hosts of a class: several for a call, otherwise one.
-fn carried(root: &Section, own: Option<&Section>) -> Result<Vec<Carried>, Refused> {
+fn carried(root: &Section, own: Option<&Section>, duration: Span) -> Result<Vec<Carried>, Refused> {
+    if let Some(ping) = own.and_then(|own| own.inside(FlowTable::ping)) {
+        let ping = PingSettings::of(PingKeys::read(&Layers(&[ping]))?, duration);
+        let (transport, part) = (Transport::Ping(ping), None);
+        return Ok(vec![Carried { transport, part }]);
+    }
     let Some(call) = own.and_then(|own| own.inside(FlowTable::call)) else {
         let transport = transport(root, own)?;
         let part = None;
@@ -274,7 +279,7 @@ fn flows(
     let back = path(class, FlowTable::from, to, from, scenario, problems)?;
     let hosts = Hosts::read(&Layers(&class.tables))?;
     let quarter = quarter(class, forward.delay + back.delay, problems)?;
-    let carried = carried(root, class.own)?;
+    let carried = carried(root, class.own, scenario.duration)?;
     // only a call has several flows; all of them are UDP, so the first flow determines the
     // transport
     let transport = &carried[0].transport;
@@ -292,7 +297,7 @@ fn flows(
     }
     let timeless =
         quarter == Span::ZERO && access.is_none() && forward.is_instant && back.is_instant;
-    if timeless && !matches!(transport, Transport::Udp(_)) {
+    if timeless && !matches!(transport, Transport::Udp(_) | Transport::Ping(_)) {
         let (origin, path) = class.place(FlowTable::to);
         let message = format!(
             "packets from {from} to {to} and back take no time; expected a rate or a delay on the \
@@ -301,6 +306,10 @@ fn flows(
         return Err(problems.add(origin, path, message));
     }
     let jitter = jitter(root, class, &forward, transport, scenario, problems)?;
+    let writes = match class.own {
+        Some(own) => writes::of_flow(own, transport)?,
+        None => None,
+    };
     let names = class.names();
     let members = names.len();
     for (k, member) in names.into_iter().enumerate() {
@@ -328,6 +337,7 @@ fn flows(
             };
             scenario.flows.push(Flow {
                 reports: None,
+                writes: writes.clone(),
                 call: *part,
                 class: class.name.clone(),
                 ends: Ends::Wired,
@@ -483,7 +493,9 @@ fn jitter(
     let tcp = match transport {
         Transport::Tcp(tcp) => tcp.clone(),
         Transport::Web(web) => web.tcp.clone(),
-        Transport::Udp(_) => TcpSettings::read(&Layers(root.inside(RootKeys::tcp).as_slice()))?,
+        Transport::Udp(_) | Transport::Ping(_) => {
+            TcpSettings::read(&Layers(root.inside(RootKeys::tcp).as_slice()))?
+        }
     };
     let bytes = u64::from(tcp.mss_bytes + tcp.header_bytes);
     Ok(Span::to_send(bytes, rate_bps))

@@ -131,6 +131,9 @@ impl Scenario {
             "start_spread_s": flow.start_spread.seconds(),
             "stop_s": flow.stop.map(crate::kernel::time::Span::seconds),
         });
+        if let Some(writes) = &flow.writes {
+            json["application"] = writes.json();
+        }
         if let Some(call) = flow.call {
             json["call"] = call.json();
         }
@@ -164,6 +167,7 @@ pub(super) fn carry(json: &mut Json, transport: &Transport) {
             json["tcp"] = web.tcp.json();
             json["web"] = web.json();
         }
+        Transport::Ping(ping) => json["ping"] = ping.json(),
     }
 }
 

@@ -68,6 +68,7 @@ fn exchange(scenario: &Scenario, flow: &Flow, direction: Direction) -> Span {
         Transport::Tcp(tcp) if forward => tcp.mss_bytes + tcp.header_bytes,
         Transport::Tcp(tcp) => tcp.header_bytes,
         Transport::Udp(udp) if forward => udp.payload_bytes + udp.header_bytes,
+        Transport::Ping(ping) => ping.packet_bytes(),
         Transport::Udp(_) | Transport::Web(_) => return Span::ZERO,
     };
     let Some(station) = flow.station() else {

@@ -1,9 +1,12 @@
 //! The keys of a scenario file and of its stations.
 
-use super::flow_keys::{Connections, DatagramFlow, SensorFlow, StationCall, StationTcp};
+use super::flow_keys::{
+    Connections, DatagramFlow, SensorFlow, StationCall, StationPing, StationTcp,
+};
 use super::record::Record;
 use super::wired::{Dumbbell, FlowTable, ParkingLot};
 use crate::app::call::CallKeys;
+use crate::app::ping::PingKeys;
 use crate::app::{Datagrams, SensorSettings, UdpSettings};
 use crate::bottleneck::BottleneckSettings;
 use crate::channel::ErrorKeys;
@@ -93,6 +96,7 @@ table! {
 /// Words for kinds of traffic that have no key in a station's table, each with a hint.
 const TRAFFIC: &[(&str, &str)] = &{
     const CALL: &str = "write a call as `call = 1`, or without video as `call = \"audio\"`";
+    const PING: &str = "write pings from the station to its server as `ping = \"200 ms\"`";
     const GAME: &str = "write a game as a UDP flow in each direction, such as `udp_up = { rate = \
                         \"50 kbps\", packet = \"100 B\" }` and `udp_down` with the same value";
     const STREAM: &str = "write a stream as `download = 1`, or as `udp_down = { rate = \"5 \
@@ -110,6 +114,10 @@ const TRAFFIC: &[(&str, &str)] = &{
         ("webrtc", CALL),
         ("teams", CALL),
         ("zoom", CALL),
+        ("icmp", PING),
+        ("irtt", PING),
+        ("ping_up", PING),
+        ("ping_every", PING),
         ("game", GAME),
         ("gaming", GAME),
         ("stream", STREAM),
@@ -157,6 +165,8 @@ table! {
         key sensor_down: SensorFlow = shorthand(SensorSettings::every).depends("none");
         /// Calls between the station and its server. A bare number is the number of calls with audio and video, and the word "audio" is one call without video.
         key call: StationCall = shorthand(CallKeys::calls).depends("none");
+        /// Pings from the station to its server and back, which measure the round-trip time under load. A bare time is the time between two requests. They are separate from the pings of a virtual shared bottleneck (vsb), whose replies the keys ping_delay, ping_loss and pings describe.
+        key ping: StationPing = shorthand(PingKeys::every).depends("none");
         all_of NodeAccess, inherits "[cell]";
     }
 }

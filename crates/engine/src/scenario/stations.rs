@@ -67,7 +67,8 @@ fn flows(station: &Section) -> Option<u64> {
         Some(call) => call_flows(call)?,
         None => 0,
     };
-    Some(flows + others as u64 + of_calls)
+    let pings = u64::from(station.inside(StationTable::ping).is_some());
+    Some(flows + others as u64 + of_calls + pings)
 }
 
 /// Returns the number of flows that a table of calls creates; `None` if a number was refused.
@@ -155,7 +156,7 @@ fn nothing_flows(root: &Section) -> (Origin, String, &'static str) {
             last_origin(root),
             RootKeys::station.name().to_owned(),
             "no station has a flow; expected at least one upload, download, udp_up, udp_down, \
-             sensor_up, sensor_down or call, or [programs] for an emulation",
+             sensor_up, sensor_down, call or ping, or [programs] for an emulation",
         ),
         Some(shape) => match shape.given(Dumbbell::flows.name()) {
             Some(flows) => (

@@ -1,7 +1,8 @@
 //! Tables of the wired network: flows between wired nodes, and topologies of several links.
 
 use crate::app::call::CallKeys;
-use crate::app::{UdpSettings, WebSettings, WiredDatagrams};
+use crate::app::ping::PingKeys;
+use crate::app::{UdpSettings, WebSettings, WiredDatagrams, WriteKeys};
 use crate::conflict::MARGINAL_UTILITY;
 use crate::kernel::time::Span;
 use crate::link::{BottleneckRate, LinkRate};
@@ -52,7 +53,14 @@ table! {
 }
 
 table! {
-    /// A class of equal flows between two wired nodes, each with a host of its own at both ends. The flows are TCP connections, UDP sources if udp is set, web traffic if web is set, or calls if call is set.
+    /// Pings between two hosts. A bare time is the time between two requests. The host at `from` sends the requests, and the host at `to` replies immediately.
+    pub struct WiredPing in "wired_ping" {
+        all_of PingKeys;
+    }
+}
+
+table! {
+    /// A class of equal flows between two wired nodes, each with a host of its own at both ends. The flows are TCP connections, UDP sources if udp is set, web traffic if web is set, calls if call is set, or pings if ping is set.
     pub struct FlowTable in "flow" {
         /// Node to which the sources are attached.
         from: Option<String> = name().depends("the left or first node of a dumbbell or parking_lot");
@@ -73,12 +81,15 @@ table! {
         key web: WebSettings = shorthand(WebSettings::connections_per_s).depends("bulk TCP");
         /// Calls in place of TCP connections. A call has audio and video in both directions. Direction up is from `from` to `to`. A bare number is the number of calls of each pair of hosts, and the word "audio" is one call without video.
         key call: WiredCall = shorthand(CallKeys::calls).depends("no calls");
+        /// Pings in place of TCP connections, from `from` to `to` and back. A bare time is the time between two requests. The pings measure, and are separate from those of a virtual shared bottleneck (vsb).
+        key ping: WiredPing = shorthand(PingKeys::every).depends("no pings");
         /// Earliest time of the first packet, to which the random delay of start_spread is added.
         start: Span = duration(0..=1_000_000 * S).default("0 s");
         /// Time after which no new data is sent.
         stop: Option<Span> = duration(0..=1_000_000 * S).depends("the end of the run");
         /// Number of segments that each TCP connection sends.
         segments: Option<u64> = count(1..=4_000_000_000).depends("no limit");
+        all_of WriteKeys;
         all_of TcpSettings, inherits "[tcp]";
     }
 }

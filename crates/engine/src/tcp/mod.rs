@@ -9,6 +9,7 @@
 //! |---|---|---|
 //! | `sender.rs` | sequence numbers, timers, the choice of the next segment | RFC 9293, RFC 6298 |
 //! | `sender/opening.rs` | SYN, SYN-ACK, and the effect of their loss | RFC 9293, RFC 6298, RFC 5681 |
+//! | `validation.rs`, `sender/idle.rs` | the window after idle time, or if it is not used | RFC 5681, RFC 7661, Linux |
 //! | `limit.rs` | the limit that keeps the sender from sending more | Linux, `tcp_chrono` |
 //! | `recovery.rs` | the ACKs that start, continue or end loss recovery | RFC 5681, RFC 6582 |
 //! | `sack.rs` | the blocks that a receiver reports | RFC 2018, RFC 2883 |
@@ -51,13 +52,14 @@ mod settings;
 #[cfg(test)]
 mod tests;
 mod tlp;
+mod validation;
 
 pub(crate) use congestion::ControlPlugin;
 pub use congestion::window_algorithm::WindowAlgorithm;
 pub use congestion::{
-    Arrival, CompoundSettings, CongestionAlgorithm, CongestionControl, CongestionSign,
+    Arrival, BbrSettings, CompoundSettings, CongestionAlgorithm, CongestionControl, CongestionSign,
     CubicLinuxSettings, DctcpSettings, ExternalControl, ExternalName, MarkReport, NewAck,
-    PragueSettings, RecoveryAck, Sent, Window,
+    PragueSettings, Processed, RecoveryAck, RecoveryPhase, Sent, Window,
 };
 pub use feedback::Feedback;
 pub use limit::Limit;
@@ -67,6 +69,7 @@ pub use rtt::RttEstimator;
 pub use sack::Blocks;
 pub use sender::{Segment, Sender, Syn};
 pub use settings::TcpSettings;
+pub use validation::AfterIdle;
 
 use crate::kernel::time::Time;
 use crate::packet::EcnEcho;

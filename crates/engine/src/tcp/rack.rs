@@ -47,6 +47,8 @@ pub(super) struct Rack {
     lost: Ring,
     /// Lower bound of the numbers of lost segments.
     lost_from: u32,
+    /// Number of times that a segment was declared lost.
+    losses: u32,
     /// Segments that were retransmitted and are not known to have arrived.
     again: Ring,
     /// Segments in the network, in the order of transmission. They are neither SACKed nor lost.
@@ -97,6 +99,7 @@ impl Rack {
             sacked: Ring::new(window),
             lost: Ring::new(window),
             lost_from: 0,
+            losses: 0,
             again: Ring::new(window),
             transmissions: TransmissionList::new(),
             latest: Sent::NEVER,
@@ -124,6 +127,17 @@ impl Rack {
     #[inline]
     pub(super) fn has_lost(&self) -> bool {
         self.lost.held > 0
+    }
+
+    /// Returns the number of times that a segment was declared lost so far.
+    pub(super) fn losses(&self) -> u32 {
+        self.losses
+    }
+
+    /// RACK.min_RTT: returns the minimum round-trip time of the last minutes; the largest value
+    /// before the first sample.
+    pub(super) fn min_rtt(&self) -> Span {
+        self.window.min_rtt()
     }
 
     /// Returns whether at least one segment was retransmitted and is not known to have arrived.
@@ -330,6 +344,7 @@ impl Rack {
     }
 
     fn lose(&mut self, number: u32) {
+        self.losses += 1;
         self.transmissions.remove(number);
         self.lost.insert(number);
         self.lost_from = self.lost_from.min(number);

@@ -13,18 +13,21 @@
 //!   lost.
 //! - A fast retransmit restarts the timer, as in BSD, Linux and ns-2. With RFC 6298 only, the timer
 //!   could expire while the retransmission is in flight.
-//! - A bulk flow is never idle, so that cwnd is not reset after idle time (RFC 5681, section 4.1).
+//! - cwnd is reset after idle time (RFC 5681, section 4.1) only with `after_idle` (`validation.rs`). A
+//!   bulk flow is never idle.
 //! - Spurious timeouts are detected and undone only with `undo` (`undo.rs`), and without F-RTO (RFC
 //!   5682).
 
 mod board;
 mod ecn;
 mod handshake;
+mod idle;
 mod marks;
 mod opening;
 mod rack_tlp;
 mod selective;
 mod timed;
+mod tracking;
 mod undo;
 
 use board::Board;
@@ -87,13 +90,13 @@ pub struct Sender {
     retransmit: bool,
     recovery_mode: RecoveryMode,
     recovery: Recovery,
-    congestion: Congestion,
+    pub(super) congestion: Congestion,
     /// Scoreboard of segments that are known to have arrived; `None` without SACK.
     scoreboard: Option<Box<Board>>,
     /// Whether ACKs and transmissions are processed with the scoreboard or the state of each
     /// segment, not only by sequence numbers. With a scoreboard the value is true from the first
-    /// sign of a loss until the loss is repaired. The value is always true with RACK-TLP, or if the
-    /// congestion control attaches a state to each segment.
+    /// sign of a loss until the loss is repaired. The value is always true with RACK-TLP, if the
+    /// congestion control attaches a state to each segment, or if the window is validated.
     in_detail: bool,
     /// Whether a timeout in fast recovery halves ssthresh again.
     rto_halves_again: bool,
@@ -116,6 +119,7 @@ impl Sender {
         let end = settings.segments.unwrap_or(u64::MAX);
         let congestion = Congestion::new(settings);
         let is_tracked = congestion.is_tracked();
+        let is_validated = congestion.is_validated();
         Sender {
             snd_una: 0,
             snd_nxt: 0,
@@ -129,7 +133,7 @@ impl Sender {
             recovery: Recovery::START,
             congestion,
             scoreboard: settings.sack.then(|| Board::new(settings).into()),
-            in_detail: settings.sack && settings.rack || is_tracked,
+            in_detail: settings.sack && settings.rack || is_tracked || is_validated,
             rto_halves_again: settings.rto_halves_again,
             marks: Marks::new(settings),
             handshake: Handshake::new(settings.handshake),
@@ -144,13 +148,8 @@ impl Sender {
     /// Starts the flow.
     pub fn open(&mut self) {
         self.connect();
+        self.check_app_limited();
         self.grant(self.end);
-    }
-
-    /// Adds `segments` segments of data from the application, for a flow that is not started by
-    /// [`open`](Sender::open).
-    pub fn supply(&mut self, segments: u32) {
-        self.grant(self.granted.saturating_add(segments).min(self.end));
     }
 
     /// Stops sending new data. Outstanding segments are still retransmitted if they are lost.
@@ -245,6 +244,15 @@ impl Sender {
     /// retransmission.
     #[inline(never)]
     fn next_in_detail(&mut self, now: Time) -> Option<(u32, bool)> {
+        let next = self.choose_in_detail(now);
+        if self.congestion.is_validated() {
+            self.note_poll(now, next.is_some());
+        }
+        next
+    }
+
+    #[inline(always)]
+    fn choose_in_detail(&mut self, now: Time) -> Option<(u32, bool)> {
         let is_tracked = self.congestion.is_tracked();
         let may_leave = |sender: &mut Sender| !is_tracked || sender.may_depart(now);
         let Some(mut board) = self.scoreboard.take() else {
@@ -268,10 +276,11 @@ impl Sender {
     /// nothing is sent, and this function does nothing.
     #[cold]
     fn report_departure(&mut self, now: Time, next: Option<(u32, bool)>, is_probe: bool) {
-        if let Some((number, _)) = next {
+        if let Some((number, is_retransmission)) = next {
             self.congestion.on_sent(&Sent {
                 now,
                 number,
+                is_retransmission,
                 is_probe,
                 flight: self.flight(),
                 srtt: self.rtt.srtt(),
@@ -347,15 +356,15 @@ impl Sender {
         if self.on_deadline_by_time(now) {
             return;
         }
-        self.collapse(self.flight());
-        self.in_detail = self.scoreboard.is_some() || self.congestion.is_tracked();
+        self.collapse(now, self.flight());
+        self.in_detail = self.scoreboard.is_some() || self.is_watched();
         self.go_back();
         self.restart_timer(now);
     }
 
     /// Backs off and collapses the window, because the retransmission timer expired while `flight` segments
     /// were outstanding.
-    fn collapse(&mut self, flight: u32) {
+    fn collapse(&mut self, now: Time, flight: u32) {
         let first = self.rtt.backoffs() == 0;
         let remaining = match (self.recovery.is_fast(), self.rto_halves_again) {
             (true, true) => 0.5,
@@ -366,6 +375,9 @@ impl Sender {
         self.recovery.on_timeout(self.snd_max);
         self.reduced();
         self.rtt.back_off();
+        if let Some((validation, _)) = self.congestion.validation() {
+            validation.reset(now);
+        }
     }
 
     /// Returns the congestion window. In fast recovery the inflation is included. [packets]

@@ -162,13 +162,15 @@ fn any_settings() -> impl Strategy<Value = TcpSettings> {
                 min_rto,
                 segments,
             )| {
-                let sack = sack && congestion != CongestionAlgorithm::Tahoe;
+                let is_bbr = congestion == CongestionAlgorithm::Bbr;
+                let sack = is_bbr || sack && congestion != CongestionAlgorithm::Tahoe;
                 TcpSettings {
-                    hystart,
+                    pacing: is_bbr,
+                    hystart: hystart && !is_bbr,
                     byte_counting,
                     ecn,
                     sack,
-                    rack: sack && rack,
+                    rack: is_bbr || sack && rack,
                     undo,
                     prr,
                     window_packets: window,

@@ -123,6 +123,7 @@ impl Network {
         flow.last = segments - 1;
         flow.last_bytes = (payload + tcp.header_bytes) as u16; // not longer than a full segment
         flow.renew(&tcp);
+        self.flows.seed(index);
         self.start(now, index)
     }
 

@@ -94,6 +94,7 @@ impl World<'_> {
             Some(place) => {
                 let flow = user.closed.swap_remove(place);
                 network.flows.states[flow as usize].renew(&tcp);
+                network.flows.seed(flow as usize);
                 flow
             }
             None => {

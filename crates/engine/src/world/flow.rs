@@ -1,8 +1,9 @@
 //! A flow during a run: its endpoints, the queues that its packets use, and its counters.
 
+use super::application::Application;
 use super::flow_counters::FlowCounters;
 use super::web::Web;
-use crate::app::sensor::Reports;
+use crate::app::ping::Pinger;
 use crate::app::udp::UdpSource;
 use crate::app::web::WebSource;
 use crate::control::multi_connection::Falls;
@@ -22,6 +23,8 @@ pub(crate) enum Endpoints {
     Udp(Box<(UdpSource, Histogram)>),
     /// Pings with which the bottleneck measures the round-trip time to a station.
     Ping,
+    /// Pings of a flow of the scenario.
+    Pinger(Box<Pinger>),
     /// Web source with this number. Its connections use other flows.
     Web(u32),
     /// External hosts, whose packets are created outside the simulation ([`super::hosts`]).
@@ -41,17 +44,17 @@ pub(crate) struct FlowState {
     /// Deadline that the agenda contains for the sender's timer. The sender may have moved its
     /// timer to a later time without changing this value.
     pub(super) timer: Time,
-    /// Number of the last segment of the request or response; `u32::MAX` in a flow without
-    /// messages.
+    /// Number of the last segment of the request, response or first chunk; `u32::MAX` in a flow
+    /// without messages.
     pub(super) last: u32,
     pub(super) data_bytes: u16,
     pub(super) ack_bytes: u16,
     /// Whether ACKs of the flow are deferred because an earlier event must be processed first
     /// ([`super::lookahead`]).
     pub(super) has_deferred: bool,
-    /// Whether `reports` is `Some`.
+    /// Whether the receiver reports arrivals to `application`.
     pub(super) reporting: bool,
-    /// Length of the last segment of a request or response.
+    /// Length of the last segment of a request, response or chunk.
     pub(super) last_bytes: u16,
     /// Whether `rtts` is `Some`.
     pub(super) timing: bool,
@@ -64,8 +67,8 @@ pub(crate) struct FlowState {
     pub(super) falls_before: Falls,
     /// Processing time between the arrival of a segment and the departure of its ACK.
     pub(super) ack_processing: Span,
-    /// Reports of a sensor; `None` if the flow is not that of a sensor.
-    pub(super) reports: Option<Box<Reports>>,
+    /// Application with its own times; `None` for bulk data, datagrams and web connections.
+    pub(super) application: Option<Box<Application>>,
     /// Round-trip samples of a TCP flow since the end of the warm-up, if they are recorded.
     pub(super) rtts: Option<Box<Histogram>>,
     /// Start of the flow; [`Time::NEVER`] until the flow starts.
@@ -91,7 +94,7 @@ pub(super) struct SegmentArrival {
 impl FlowState {
     pub(super) fn new(flow: &Flow, streams: &Streams, webs: &mut Vec<Web>) -> FlowState {
         let bare = match &flow.transport {
-            Transport::Tcp(tcp) => FlowState::connection(tcp),
+            Transport::Tcp(tcp) => FlowState::connection(tcp).seeded(streams, &flow.name),
             Transport::Udp(udp) => {
                 let source = UdpSource::new(udp, streams.stream(&format!("{}/gaps", flow.name)));
                 FlowState {
@@ -109,14 +112,19 @@ impl FlowState {
                     ..FlowState::bare()
                 }
             }
+            Transport::Ping(ping) => FlowState::pinger(ping, &flow.name, streams),
         };
-        FlowState {
-            reporting: flow.reports.is_some(),
-            reports: flow.reports.as_ref().map(|settings| {
-                let stream = streams.stream(&format!("{}/reports", flow.name));
-                Box::new(Reports::new(settings, stream))
-            }),
+        let application = Application::new(flow, streams);
+        let mut state = FlowState {
+            reporting: application.is_some(),
             ..bare
+        };
+        if let Some(Application::Writes(writes)) = application.as_deref() {
+            state.write_as(writes.settings());
+        }
+        FlowState {
+            application,
+            ..state
         }
     }
 
@@ -152,7 +160,7 @@ impl FlowState {
             ack_processing: Span::ZERO,
             endpoints: Endpoints::Ping,
             reporting: false,
-            reports: None,
+            application: None,
             timing: false,
             limit: Limit::None,
             rtts: None,
@@ -294,26 +302,21 @@ impl FlowState {
         &self.endpoints
     }
 
-    /// Returns the reports of a sensor.
-    pub(crate) fn reports(&self) -> Option<&Reports> {
-        self.reports.as_deref()
-    }
-
     /// Returns the sender of a TCP flow.
     pub(crate) fn sender(&self) -> Option<&Sender> {
-        match &self.endpoints {
-            Endpoints::Tcp(tcp) => Some(&tcp.0),
-            Endpoints::Udp(_) | Endpoints::Ping | Endpoints::Web(_) | Endpoints::Hosts => None,
-        }
+        let Endpoints::Tcp(tcp) = &self.endpoints else {
+            return None;
+        };
+        Some(&tcp.0)
     }
 
     /// Returns the one-way delays of datagrams that have arrived since the end of the warm-up, if
     /// the flow is a UDP flow.
     pub(crate) fn delays(&self) -> Option<&Histogram> {
-        match &self.endpoints {
-            Endpoints::Udp(udp) => Some(&udp.1),
-            Endpoints::Tcp(_) | Endpoints::Ping | Endpoints::Web(_) | Endpoints::Hosts => None,
-        }
+        let Endpoints::Udp(udp) = &self.endpoints else {
+            return None;
+        };
+        Some(&udp.1)
     }
 
     /// Returns the round-trip samples of a TCP flow since the end of the warm-up, if they are recorded.
@@ -390,9 +393,9 @@ impl FlowState {
         self.counters.arrived += 1;
         self.counters.delivered += u64::from(received.delivered);
         if self.reporting
-            && let Some(reports) = &mut self.reports
+            && let Some(application) = &mut self.application
         {
-            reports.arrive_in_order(now, received.delivered);
+            application.arrive_in_order(now, received.delivered);
         }
         arrival
     }
@@ -450,8 +453,8 @@ impl FlowState {
         if segment.retransmission {
             self.counters.retransmitted += 1;
         }
-        let bytes = match segment.number == self.last {
-            true => self.last_bytes,
+        let bytes = match segment.number >= self.last {
+            true => self.bytes_of(segment.number),
             false => self.data_bytes,
         };
         Some(Packet {
@@ -520,7 +523,7 @@ impl FlowState {
         if let Endpoints::Udp(udp) = &mut self.endpoints {
             udp.1.add(delay);
         }
-        if let Some(reports) = &mut self.reports {
+        if let Some(Application::Reports(reports)) = self.application.as_deref_mut() {
             reports.arrive(now, packet.number);
         }
     }
@@ -579,7 +582,7 @@ mod tests {
         use crate::measure::{Item, Value};
         use crate::scenario::Station;
         let sizes = [
-            (size_of::<Flow>(), 392),
+            (size_of::<Flow>(), 400),
             (size_of::<(Sender, Receiver)>(), 320),
             (size_of::<FlowCounters>(), 120),
             (size_of::<LinkSettings>(), 232),

@@ -15,7 +15,7 @@ pub struct FlowCounters {
     pub sent: u64,
     /// Number of packets delivered to the application, in order.
     pub delivered: u64,
-    /// Sum of round-trip samples (TCP) or one-way delays (UDP). [ns]
+    /// Sum of round-trip samples (TCP, pings) or one-way delays (UDP). [ns]
     pub delay_ns: u64,
     /// Number of ACKs sent.
     pub acks_sent: u64,

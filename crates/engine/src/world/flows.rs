@@ -39,10 +39,11 @@ pub(crate) struct Flows {
     pub(super) responders: Vec<Responder>,
     /// Arrivals and losses that must be reported to external hosts.
     pub(super) hosts: Hosts,
-    /// Time of the next report of each sensor, and the number of the sensor's flow.
-    pub(super) reports: BTreeSet<(Time, u32)>,
+    /// Time of the next report or write of each application, and the number of its flow.
+    pub(super) actions: BTreeSet<(Time, u32)>,
     /// Greedy flows, grouped by the queues that they keep full.
     pub(super) greedy: GreedyFlows,
+    pub(super) streams: Streams,
 }
 
 /// ACKs that are created but not yet sent, because they have a processing time.
@@ -85,8 +86,9 @@ impl Flows {
             first_ping,
             responders,
             hosts: Hosts::default(),
-            reports: BTreeSet::new(),
+            actions: BTreeSet::new(),
             greedy: GreedyFlows::new(scenario, queues),
+            streams: *streams,
         }
     }
 
@@ -139,7 +141,9 @@ impl Flows {
             flow.record_rtts();
         }
         self.states.push(flow);
-        self.states.len() as u32 - 1
+        let index = self.states.len() - 1;
+        self.seed(index);
+        index as u32
     }
 
     /// Returns the states of the flows, indexed by flow number: first the flows of the scenario,

@@ -17,26 +17,29 @@
 //! | the next step of a packet | [`journey`] |
 //! | links, routes over them | [`wires`], [`routes`], [`legs`] |
 //! | endpoints and their timers | [`network`], [`flows`], [`flow`] |
-//! | ACKs with a processing time; reports of sensors | [`acks`], [`reports`] |
+//! | ACKs with a processing time | [`acks`] |
+//! | reports of sensors, applications that write at their own times | [`application`], [`reports`] |
 //! | web connections | [`web`], [`connections`] |
+//! | pings of flows | [`pinger`] |
 //! | greedy sources, and the queues that they fill | [`greedy`], [`approach`], [`filling`] |
 //! | packets and endpoints processed before the time of their events | [`lookahead`] |
 //! | the medium and its queues | [`medium`] |
 //! | flows between external hosts | [`hosts`], [`open`] |
-//! | users that open and close connections; pings | [`users`], [`control`], [`pings`] |
+//! | users that open and close connections; pings of the bottleneck | [`users`], [`control`], [`pings`] |
 //! | read access for other modules | [`view`] |
 //! | numbers of links, flows, slots | [`numbers`] |
 //!
 //! Events at the same time are processed in this order: the radio channel (medium); the links by
 //! number (first the two directions of the wire of the cell); planned events (starts, stops,
 //! changes of channels); a halt of the simulation; samples of windows and queues; ACKs with a
-//! processing time; reports of sensors; control of a CSMA network (prices, numbers of connections);
+//! processing time; reports of sensors and writes of applications; control of a CSMA network (prices, numbers of connections);
 //! the two timers of each flow (timer of the sender, delayed-ACK timer of the receiver). The agenda
 //! is the list of pending events. Most events of a cell belong to the medium, which is therefore
 //! not in the agenda. Arrivals over links are not in the agenda either. All other events have slots
 //! in the agenda, in the order above.
 
 mod acks;
+mod application;
 mod approach;
 mod clock;
 mod connections;
@@ -50,16 +53,19 @@ mod greedy;
 mod hosts;
 mod journey;
 mod legs;
+mod lengths;
 mod lookahead;
 mod medium;
 mod network;
 mod numbers;
 mod open;
+mod pinger;
 mod pings;
 mod plan;
 mod prefetch;
 mod reports;
 mod routes;
+mod seeds;
 mod step;
 mod users;
 mod view;
@@ -69,6 +75,7 @@ mod wires;
 
 use std::ops::ControlFlow;
 
+pub(crate) use self::application::Application;
 use self::clock::Clock;
 pub(crate) use self::connections::MAX_OPEN;
 pub(crate) use self::flow::Endpoints;
@@ -346,7 +353,7 @@ impl<'a> World<'a> {
             Owner::Control => return self.control_event(now),
             Owner::Sender(flow) => return self.sender_event(now, flow),
             Owner::Acks => self.network.ack_made(now),
-            Owner::Reports => self.network.report(now),
+            Owner::Reports => self.network.act(now),
             Owner::Receiver(flow) => self.network.receiver_timer(now, flow),
         };
         self.serve(now, wants);

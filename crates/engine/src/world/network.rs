@@ -8,7 +8,8 @@
 //! |---|---|
 //! | reaction of an endpoint to a packet, a timer, a start or a stop | this module |
 //! | ACKs with a processing time, replies to pings | [`super::acks`] |
-//! | reports of sensors | [`super::reports`] |
+//! | reports of sensors, writes of applications | [`super::reports`] |
+//! | pings of flows | [`super::pinger`] |
 //! | greedy sources | [`super::filling`] |
 //! | connections of web sources | [`super::connections`] |
 //! | lookahead of packets and endpoints | [`super::lookahead`] |
@@ -61,7 +62,9 @@ impl Network {
                 flow.answer_syn(now, packet);
                 Delivery::Acked
             }
-            PacketKind::Datagram => unreachable!("a TCP flow sends no datagrams"),
+            PacketKind::Datagram | PacketKind::EchoReply => {
+                unreachable!("a TCP flow sends segments and ACKs only")
+            }
         }
     }
 
@@ -111,6 +114,7 @@ impl Network {
                 flow.take_datagram(now, packet);
                 Delivery::Consumed
             }
+            (Endpoints::Pinger(_), _) => flow.take_echo(now, packet),
             (Endpoints::Ping, PacketKind::Ack) => {
                 flow.counters.acks_arrived += 1;
                 Delivery::PingReply
@@ -197,6 +201,7 @@ impl Network {
                 Wants::Packet(self.flows.states[index].datagram(now, index as u32, number))
             }
             &mut Endpoints::Web(web) => self.arrive_at_web(now, index, web),
+            Endpoints::Pinger(_) => self.send_echo(now, index),
             Endpoints::Ping | Endpoints::Hosts => Wants::Nothing,
         }
     }
@@ -205,8 +210,8 @@ impl Network {
     pub(super) fn start(&mut self, now: Time, index: usize) -> Wants {
         let flow = &mut self.flows.states[index];
         flow.started_at = now;
-        if flow.reports.is_some() {
-            return self.start_reports(now, index);
+        if flow.application.is_some() {
+            return self.start_application(now, index);
         }
         match &mut flow.endpoints {
             // the bottleneck and external hosts are not started by the schedule
@@ -218,6 +223,12 @@ impl Network {
                 }
                 sources.source.open(now);
                 self.arrive_at_web(now, index, web)
+            }
+            Endpoints::Pinger(pinger) => {
+                pinger.open(now);
+                let due = pinger.deadline();
+                self.set_timer(index, due);
+                Wants::Nothing
             }
             Endpoints::Tcp(tcp) => {
                 tcp.0.open();
@@ -241,9 +252,14 @@ impl Network {
     /// Stops flow `index`: it sends no new data from now on.
     pub(super) fn stop(&mut self, now: Time, index: usize) {
         let flow = &mut self.flows.states[index];
-        if flow.reports.is_some() {
-            return self.stop_reports(index);
+        if let Some(application) = &mut flow.application {
+            let keeps_connection = application.keeps_connection();
+            self.stop_application(index);
+            if keeps_connection {
+                return;
+            }
         }
+        let flow = &mut self.flows.states[index];
         match &mut flow.endpoints {
             // pings and external hosts are not stopped by the schedule
             Endpoints::Ping | Endpoints::Hosts => {}
@@ -253,6 +269,10 @@ impl Network {
                 flow.note_limit(now);
             }
             Endpoints::Web(web) => self.flows.webs.sources[*web as usize].source.close(),
+            Endpoints::Pinger(pinger) => {
+                pinger.close();
+                flow.ended_at = now;
+            }
             Endpoints::Udp(udp) => {
                 flow.ended_at = now;
                 if udp.0.is_greedy() {

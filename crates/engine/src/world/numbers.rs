@@ -74,7 +74,7 @@ pub(super) enum Owner {
     Gauge,
     /// Delayed transmissions: ACKs with a processing time, and delayed replies to pings.
     Acks,
-    /// Reports of sensors.
+    /// Reports of sensors, and writes of applications.
     Reports,
     /// Updates of the prices and of the numbers of connections in a CSMA network.
     Control,

@@ -15,7 +15,7 @@ impl World<'_> {
             if !matches!(flow.endpoints, Endpoints::Web(_)) {
                 flow.endpoints = Endpoints::Hosts;
             }
-            flow.reports = None;
+            flow.application = None;
             flow.reporting = false;
         }
         for web in &mut flows.webs.sources {

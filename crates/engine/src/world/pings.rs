@@ -30,7 +30,11 @@ impl Flows {
     fn sequence(&self, packet: &Packet, number: u32) -> u32 {
         match self.states[packet.flow as usize].endpoints {
             Endpoints::Hosts => self.hosts.sequence(packet),
-            Endpoints::Tcp(_) | Endpoints::Udp(_) | Endpoints::Ping | Endpoints::Web(_) => number,
+            Endpoints::Tcp(_)
+            | Endpoints::Udp(_)
+            | Endpoints::Ping
+            | Endpoints::Pinger(_)
+            | Endpoints::Web(_) => number,
         }
     }
 }
@@ -110,7 +114,7 @@ impl World<'_> {
     /// `kind`.
     fn station_of(&self, packet: &Packet, kind: PacketKind) -> Option<u32> {
         let flow = &self.network.flows.states[packet.flow as usize];
-        if packet.kind != kind || matches!(flow.endpoints, Endpoints::Ping) {
+        if packet.kind != kind || matches!(flow.endpoints, Endpoints::Ping | Endpoints::Pinger(_)) {
             return None;
         }
         let node = self.radio.cell()?.station_of(packet);

@@ -39,7 +39,11 @@ impl World<'_> {
                 let lines = sender.deadline().0 ^ sender.timeouts() ^ sender.cwnd().to_bits();
                 lines ^ u64::from(receiver.expected())
             }
-            Endpoints::Udp(_) | Endpoints::Ping | Endpoints::Web(_) | Endpoints::Hosts => 0,
+            Endpoints::Udp(_)
+            | Endpoints::Ping
+            | Endpoints::Pinger(_)
+            | Endpoints::Web(_)
+            | Endpoints::Hosts => 0,
         });
     }
 }

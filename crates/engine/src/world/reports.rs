@@ -1,14 +1,15 @@
-//! Sensors during a simulation: their start, stop and reports.
+//! Applications with their own times during a simulation: their start, stop and actions.
 
 use super::flow::Endpoints;
 use super::network::Network;
 use super::numbers::Owner;
 use super::step::Wants;
+use crate::app::writes::Write;
 use crate::kernel::time::Time;
 
 impl Network {
-    /// Starts the sensor of flow `index`.
-    pub(super) fn start_reports(&mut self, now: Time, index: usize) -> Wants {
+    /// Starts the application of flow `index`.
+    pub(super) fn start_application(&mut self, now: Time, index: usize) -> Wants {
         let flow = &mut self.flows.states[index];
         let mut wants = Wants::Nothing;
         if let Endpoints::Tcp(tcp) = &mut flow.endpoints {
@@ -17,55 +18,62 @@ impl Network {
             tcp.0.connect();
             wants = Wants::All(index);
         }
-        if let Some(reports) = &mut flow.reports {
-            reports.open(now);
-            let next = (reports.deadline(), index as u32);
-            self.flows.reports.insert(next);
+        if let Some(application) = &mut flow.application {
+            application.open(now);
+            let next = (application.deadline(), index as u32);
+            self.flows.actions.insert(next);
         }
-        self.arm_reports();
+        self.arm_actions();
         wants
     }
 
-    /// Stops the sensor of flow `index`. Reports that have already been created are still
+    /// Stops the application of flow `index`. Reports that have already been created are still
     /// delivered.
-    pub(super) fn stop_reports(&mut self, index: usize) {
-        if let Some(reports) = &mut self.flows.states[index].reports {
-            let next = (reports.deadline(), index as u32);
-            self.flows.reports.remove(&next);
-            reports.close();
+    pub(super) fn stop_application(&mut self, index: usize) {
+        if let Some(application) = &mut self.flows.states[index].application {
+            let next = (application.deadline(), index as u32);
+            self.flows.actions.remove(&next);
+            application.close();
         }
-        self.arm_reports();
+        self.arm_actions();
     }
 
-    /// Creates the report that is due now.
-    pub(super) fn report(&mut self, now: Time) -> Wants {
-        let Some((_, number)) = self.flows.reports.pop_first() else {
+    /// Performs the action of an application that is due now.
+    pub(super) fn act(&mut self, now: Time) -> Wants {
+        let Some((_, number)) = self.flows.actions.pop_first() else {
             return Wants::Nothing;
         };
-        let flow = &mut self.flows.states[number as usize];
-        if let Some(reports) = &mut flow.reports {
-            reports.make(now);
-            self.flows.reports.insert((reports.deadline(), number));
+        let index = number as usize;
+        let flow = &mut self.flows.states[index];
+        let mut write = Write::Nothing;
+        if let Some(application) = &mut flow.application {
+            write = application.act(now);
+            self.flows.actions.insert((application.deadline(), number));
         }
         let wants = match &mut flow.endpoints {
             Endpoints::Tcp(tcp) => {
-                tcp.0.supply(1);
-                Wants::All(number as usize)
+                match write {
+                    Write::Nothing => {}
+                    Write::Segments(count) => tcp.0.supply(now, count),
+                    Write::Resume => tcp.0.resume(now),
+                    Write::Pause => tcp.0.pause(),
+                }
+                Wants::All(index)
             }
             Endpoints::Udp(udp) => {
                 let datagram = udp.0.send();
                 Wants::Packet(flow.datagram(now, number, datagram))
             }
-            Endpoints::Web(_) | Endpoints::Ping | Endpoints::Hosts => {
-                unreachable!("sensors are stations'")
+            Endpoints::Web(_) | Endpoints::Ping | Endpoints::Pinger(_) | Endpoints::Hosts => {
+                unreachable!("applications use TCP or UDP")
             }
         };
-        self.arm_reports();
+        self.arm_actions();
         wants
     }
 
-    fn arm_reports(&mut self) {
-        let next = self.flows.reports.first();
+    fn arm_actions(&mut self) {
+        let next = self.flows.actions.first();
         let next = next.map_or(Time::NEVER, |&(at, _)| at);
         self.clock.set(Owner::Reports, next);
     }

@@ -54,7 +54,7 @@ impl User {
             rule: flow.rule(csma),
             tcp: match &flow.transport {
                 Transport::Tcp(tcp) => Some(tcp.clone()),
-                Transport::Udp(_) | Transport::Web(_) => None,
+                Transport::Udp(_) | Transport::Web(_) | Transport::Ping(_) => None,
             },
             payload_bytes: flow.payload_bytes(),
             active: false,

@@ -82,7 +82,21 @@ impl<'a> World<'a> {
             Transport::Tcp(tcp) => tcp.mss_bytes,
             Transport::Udp(udp) => udp.payload_bytes,
             Transport::Web(web) => web.tcp.mss_bytes,
+            Transport::Ping(ping) => ping.payload_bytes,
         };
         f64::from(bytes) * 8.0
+    }
+    /// Returns the payload of a flow's packets from number `from` up to before number `to`, which
+    /// the scenario defines. The last segment of a chunk may be shorter than the others. [bit]
+    pub(crate) fn payload_bits_between(&self, flow: usize, from: u64, to: u64) -> f64 {
+        let full = (to - from) as f64 * self.payload_bits(flow);
+        full - 8.0 * (self.missing_bytes(flow, to) - self.missing_bytes(flow, from)) as f64
+    }
+
+    /// Returns the bytes by which the first `segments` segments of a flow are shorter than full
+    /// segments. [bytes]
+    pub(crate) fn missing_bytes(&self, flow: usize, segments: u64) -> u64 {
+        let writes = self.scenario.flows[flow].writes.as_ref();
+        writes.map_or(0, |writes| writes.missing_of(segments))
     }
 }

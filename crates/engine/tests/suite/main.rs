@@ -2,7 +2,9 @@
 //! parallel.
 
 mod access;
+mod applications;
 mod averages;
+mod bbr;
 mod bottleneck;
 mod buffer_sharing;
 mod capture;

@@ -97,10 +97,13 @@ pub fn tcp(window_packets: u32) -> TcpSettings {
         cubic_linux: CubicLinuxSettings::usual().expect("the kernel's"),
         dctcp: DctcpSettings::usual().expect("Linux's"),
         prague: PragueSettings::usual().expect("Linux's"),
+        bbr: BbrSettings::usual().expect("Linux's"),
         hystart: false,
         byte_counting: false,
         pacing: false,
+        tso: false,
         ecn: false,
+        abe: false,
         sack: false,
         rack: false,
         prr: false,
@@ -115,6 +118,7 @@ pub fn tcp(window_packets: u32) -> TcpSettings {
         min_rto: Span(200 * MS),
         initial_rto: Span(1000 * MS),
         rto_halves_again: false,
+        after_idle: AfterIdle::Keep,
         segments: None,
     }
 }

@@ -25,7 +25,9 @@ pub fn receive_window(facts: &Facts<'_>) -> Option<Cause> {
         let cwnd = flow.mean("cwnd_packets").unwrap_or(0.0);
         let share = flow.mean("rwnd_limited_fraction").unwrap_or(0.0);
         let is_short = matches!(flow.kind, Kind::Web | Kind::Finite) && window < 100.0;
-        flow.is_tcp() && window < 10_000.0 && (share >= 0.05 || cwnd > FILLED * window || is_short)
+        // the window of a flow that its application limits may grow, although it is not used
+        let is_filled = cwnd > FILLED * window && !is_limited_by_application(facts, flow);
+        flow.is_tcp() && window < 10_000.0 && (share >= 0.05 || is_filled || is_short)
     });
     let by_window = |a: &&&Flow<'_>, b: &&&Flow<'_>| packets(a).total_cmp(&packets(b));
     let smallest = flows.iter().min_by(by_window)?;
@@ -47,6 +49,11 @@ pub fn receive_window(facts: &Facts<'_>) -> Option<Cause> {
     let edits = tcp_settings(facts, &flows, "window", LARGE_WINDOW);
     let cause = Cause::new(subject, sentence, weight, edits);
     Some(cause.remedied_by("receive window of 10,000 packets"))
+}
+
+fn is_limited_by_application(facts: &Facts<'_>, flow: &Flow<'_>) -> bool {
+    flow.kind == Kind::Written
+        && crate::limits::limit(facts, flow).is_some_and(|limit| limit.by == "application")
 }
 
 fn packets(flow: &Flow<'_>) -> f64 {

@@ -58,7 +58,7 @@ OF_OPTIONS = {
     ("congestion", "NAME"): "control",
     ("relay", "--rule"): "rule",
     ("kernel", "NAME"): "kernel",
-    ("doctor", "[COMMAND]"): "command",
+    ("doctor", "COMMAND"): "command",
 }
 """Kinds of values by command and option; an empty command name means all commands."""
 

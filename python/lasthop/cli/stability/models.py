@@ -6,6 +6,7 @@ from lasthop.cli.options import JSON
 from lasthop.cli.stability.answers import print_json
 from lasthop.cli.stability.options import read_case, worded
 from lasthop.cli.tables import print_table
+from lasthop.extras import need
 
 
 def models(
@@ -26,6 +27,7 @@ def models(
 
 def list_models(as_json: bool) -> None:
     """Print all models, and all presets, which are the cases of the papers."""
+    need("lasthop stability models")
     from lasthop.stability.models import MODELS
     from lasthop.stability.presets import PRESETS
 

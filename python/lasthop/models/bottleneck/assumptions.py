@@ -3,6 +3,7 @@ them."""
 
 from collections.abc import Iterator
 
+from lasthop.models.cells import PACED
 from lasthop.models.checks import Check, Table, violations
 from lasthop.models.dcf.airtime import aifs_s, exchange_s
 from lasthop.models.errors import Doubt
@@ -43,6 +44,8 @@ def broken(scenario: CellScenario, vsb: SharedBottleneck) -> Iterator[Doubt]:
     for flow in scenario.flows:
         if isinstance(flow, SensorFlow) or (isinstance(flow, TcpFlow) and flow.web is not None):
             yield "assumption 3", f"flow {flow.name} does not send all the time"
+        elif isinstance(flow, TcpFlow) and flow.is_paced:
+            yield "assumption 3", f"flow {flow.name} is {PACED}"
         elif isinstance(flow, UdpFlow) and flow.is_up and vsb.udp == "down":
             yield "assumption 3", f'flow {flow.name} bypasses the bottleneck: `vsb.udp` is "down"'
         if not flow.station or flow.forward or flow.back:

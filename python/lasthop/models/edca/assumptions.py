@@ -17,6 +17,7 @@ from lasthop.models.cells import (
     long_lived,
     lossless_wire,
     managed,
+    runs_bbr,
     several_categories,
     station_flows,
     unsteady_flows,
@@ -136,11 +137,17 @@ def _ends_bursts(scenario: CellScenario) -> bool:
 
 DELAYED_ACK = "`{0.key}` delays its ACKs, `tcp.delayed_ack` = true"
 
+BBR = (
+    "`{0.key}` runs bbr, which does not fill its receive window; expected another congestion "
+    "control"
+)
+
 REFUSED: Table[CellScenario] = (
     Each(
         station_flows,
         *long_lived("a4"),
         Check("a2", lambda flow: flow.tcp and flow.tcp.delayed_ack, DELAYED_ACK),
+        Check("a4", runs_bbr, BBR),
     ),
     lossless_wire("a3"),
     Messages("a3", lambda scenario: disturbing(active_stations(scenario))),

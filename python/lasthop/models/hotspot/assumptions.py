@@ -59,10 +59,10 @@ def _is_no_reno(flow: StationFlow) -> bool:
     """Return whether a connection has a congestion control that the model does not support.
 
     In a cell with aggregation the model requires that no packet is lost. The window of a connection
-    then equals the receive window with every congestion control.
+    then equals the receive window with every congestion control except BBR.
     """
     is_other = flow.tcp is not None and flow.tcp.congestion not in RENO
-    return is_other and not is_aggregating(flow.scenario)
+    return is_other and (cells.runs_bbr(flow) or not is_aggregating(flow.scenario))
 
 
 def _limits_time(scenario: CellScenario) -> bool:

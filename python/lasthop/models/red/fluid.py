@@ -6,6 +6,7 @@ from math import inf
 from typing import Any
 
 from lasthop.models.assumptions import BY_MODEL
+from lasthop.models.cells import PACED
 from lasthop.models.errors import Doubt, ModelError, in_words, refuse, warning_text
 from lasthop.models.red.network import Group, TcpPath, bottleneck, groups_of, paths_of
 from lasthop.models.red.router import QueueModel, queue_model_of
@@ -184,6 +185,8 @@ def reasons(scenario: Scenario) -> Iterator[Doubt]:
         key = f"`flow.{flow.class_name}`"
         if flow.web is not None:
             yield "remark (i)", f"{key} is web traffic"
+        elif flow.is_paced:
+            yield "section II", f"{key} is {PACED}"
         elif flow.tcp.segments is not None:
             yield "remark (i)", f"{key} ends after its last segment"
         if flow.stop_s is not None:

@@ -46,6 +46,7 @@ def rule_of(tcp: Tcp) -> tuple[WindowRule, dict[str, float]]:
         "westwood": "falls to the amount that the path has carried",
         "dctcp": "falls by the part of its packets that is marked",
         "prague": "falls by the part of its packets that is marked",
+        "bbr": "sends at the delivery rate that it measures, also while packets are lost",
     }
     raise ModelError(
         "eq. 1",

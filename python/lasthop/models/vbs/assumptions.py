@@ -8,6 +8,7 @@ it nearly breaks an assumption, the prediction has a warning that the user must 
 from collections.abc import Iterator
 
 from lasthop.models.cells import (
+    PACED,
     PLAIN,
     StationFlow,
     any_connection,
@@ -144,6 +145,7 @@ def refused(options: Options) -> Table[CellScenario]:
         Each(
             station_flows,
             Check("section III-B", lambda flow: flow.is_udp, "`{0.key}` is UDP"),
+            Check("section III-B", lambda flow: flow.is_paced, "`{0.key}` is " + PACED),
             Check("section III-B", lambda flow: flow.segments, "`{0.key}.segments` = {0.segments}"),
             Check("section III-A", _has_other_law, "`{0.key}` runs {0.tcp.congestion}"),
             Check("section IV-A", lambda flow: flow.tcp and flow.tcp.sack, "`{0.key}.sack` = true"),

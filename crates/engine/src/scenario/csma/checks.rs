@@ -5,11 +5,11 @@ use super::super::root::RootKeys;
 use super::super::wired::{FlowTable, Hosts};
 use super::assemble::{distance, names, position};
 use super::{CsmaPrice, effect};
-use crate::app::{Gaps, SourceRate, WiredDatagrams};
+use crate::app::{Gaps, SourceRate, WiredDatagrams, WriteKeys};
 use crate::conflict::{AccessWord, ConnectionsWord, CsmaLinkTable, CsmaTable};
 use crate::notation::decode::{Entry, Located, Section};
 use crate::notation::problem::{Problems, did_you_mean, one_line, one_of};
-use crate::notation::setting::{Millimetres, keys};
+use crate::notation::setting::{FileTable, Millimetres, keys};
 use crate::notation::tree::{Data, Item};
 use crate::notation::units::{self, LENGTH, TIME};
 
@@ -244,6 +244,11 @@ fn check_flow(csma: &Section, flow: &Section, problems: &mut Problems) {
         table.refuse(message, problems);
         return;
     }
+    if let Some(table) = flow.inside(FlowTable::ping) {
+        let message = "pings are not supported with `csma`; expected bulk TCP, or udp";
+        table.refuse(message, problems);
+        return;
+    }
     if flow.located(FlowTable::route).is_none() {
         if !flow.lacks(FlowTable::route) {
             let message = "missing key `route`; with `csma` a flow needs the list of its links, such as route = [\"a\"]";
@@ -262,6 +267,10 @@ fn check_flow(csma: &Section, flow: &Section, problems: &mut Problems) {
     if let Some(entry) = flow.located(FlowTable::segments) {
         let fault = "this key is only for flows that end by themselves; on a route expected `stop`";
         entry.refuse(fault, problems);
+    }
+    for entry in WriteKeys::table().names().filter_map(|key| flow.entry(key)) {
+        let message = "this key is only for flows between wired nodes, not for flows on a route";
+        entry.refuse(message, problems);
     }
     check_greedy(csma, flow, problems);
 }

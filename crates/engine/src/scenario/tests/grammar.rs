@@ -27,6 +27,7 @@ udp_up = "2 Mbps"
 udp_down = "3 Mbps"
 sensor_up = "1 s"
 sensor_down = "1 s"
+ping = "200 ms"
 "#;
 
 /// Networks for the tests of all keys. Each key has an effect in at least one of these networks.
@@ -173,7 +174,7 @@ fn sample(path: &str, key: &Key) -> Option<&'static str> {
         Kind::Flag => match key.default {
             _ if key.name == "bar_after_failure" => "true",
             Default::Flag(true) => "false",
-            Default::Depends(_) if matches!(key.name, "ecn" | "l4s") => "true",
+            Default::Depends(_) if matches!(key.name, "ecn" | "l4s" | "pacing" | "rack") => "true",
             Default::Depends(_) => "false", // the default is true, as in ns-2, so the sample is false
             _ => "true",
         },
@@ -190,6 +191,7 @@ fn sample(path: &str, key: &Key) -> Option<&'static str> {
         Kind::Probability | Kind::Number(_) => "0.25",
         Kind::Level(_) => "9 dB",
         Kind::Duration(_) if key.name == "beacon_interval" => "51.2 ms",
+        Kind::Duration(_) if path.contains(".ping.") => "7 ms",
         Kind::Duration(_) => match key.name {
             "duration" => "90 s",
             "txop_limit" | "update" | "threshold" | "aql_high" => "9 ms",
@@ -250,6 +252,7 @@ fn sample(path: &str, key: &Key) -> Option<&'static str> {
             "queue_unit" => "bytes",
             "rounding" => "nearest",
             "rule" => "paper",
+            "after_idle" => "linux",
             _ => "poisson",
         },
         Kind::Formed(_) if path.ends_with("group.a.stations") => "b",
@@ -264,8 +267,27 @@ fn needed(path: &str, key: &Key) -> Vec<(String, &'static str)> {
     match key.name {
         "prr" | "rack" => vec![on("sack")],
         "undo" => vec![on("sack"), on("rack")],
+        "tso" => vec![on("pacing")],
+        "abe" => vec![on("ecn")],
+        "every" | "on" | "off" | "arrivals" if is_of_connections(path) => {
+            let table = path.strip_suffix(key.name).unwrap_or(path);
+            let with = |other, value| (format!("{table}{other}"), value);
+            match key.name {
+                "every" => vec![with("size", "50 B")],
+                _ => vec![with("on", "9 ms"), with("off", "9 ms")],
+            }
+        }
         _ => needed_one(path, key).into_iter().collect(),
     }
+}
+
+/// Returns whether the key at `path` is in a table of TCP connections.
+fn is_of_connections(path: &str) -> bool {
+    let parts: Vec<&str> = path.split('.').collect();
+    matches!(
+        parts[..],
+        ["station", _, "upload" | "download", _] | ["flow", _, _]
+    )
 }
 
 fn needed_one(path: &str, key: &Key) -> Option<(String, &'static str)> {
@@ -280,6 +302,9 @@ fn needed_one(path: &str, key: &Key) -> Option<(String, &'static str)> {
         path.split_once("wce.")
     {
         return Some((format!("{estimator}wce.rule"), "paper"));
+    }
+    if path.contains("bbr.") {
+        return Some(("tcp.congestion".to_owned(), "bbr"));
     }
     let neighbour = |other: &str, value| Some((path.replace(key.name, other), value));
     match key.name {

@@ -11,6 +11,7 @@ mod examples;
 mod extension_table;
 mod grammar;
 mod networks;
+mod pings;
 mod programs;
 mod properties;
 mod queues;

@@ -20,9 +20,9 @@ pub(super) fn assert_said(cases: &[(&str, &str)]) {
 fn unknown_keys_list_the_known_ones() {
     assert_eq!(
         message_of("[tcp]\nwindwo = 5"),
-        "x.toml:6: `tcp.windwo`: unknown key; expected one of congestion, compound, cubic_linux, dctcp, prague, hystart, \
-         byte_counting, pacing, ecn, sack, rack, prr, undo, handshake, window, initial_window, delayed_ack, ack_delay, ack_processing, mss, header, min_rto, \
-         initial_rto, rto_halves_again\n\
+        "x.toml:6: `tcp.windwo`: unknown key; expected one of congestion, compound, cubic_linux, dctcp, prague, bbr, hystart, \
+         byte_counting, pacing, tso, ecn, abe, sack, rack, prr, undo, handshake, window, initial_window, delayed_ack, ack_delay, ack_processing, mss, header, min_rto, \
+         initial_rto, rto_halves_again, after_idle\n\
          hint: did you mean `window`?"
     );
 }
@@ -215,16 +215,42 @@ fn words_and_flags_are_listed() {
             r#"tcp.congestion = "renno""#,
             "tcp.congestion`: \"renno\" is unknown; expected one of \"tahoe\", \"reno\", \"newreno\", \
              \"compound\", \"cubic\", \"cubic_linux\", \"illinois\", \"africa\", \"westwood\", \
-             \"dctcp\", \"prague\"\n\
+             \"dctcp\", \"prague\", \"bbr\"\n\
              hint: did you mean \"reno\"?",
         ),
         (
-            r#"tcp.congestion = "bbr""#,
-            "tcp.congestion`: \"bbr\" is unknown; expected one of \"tahoe\", \"reno\", \"newreno\", \
+            r#"tcp.congestion = "bbr3""#,
+            "tcp.congestion`: \"bbr3\" is unknown; expected one of \"tahoe\", \"reno\", \"newreno\", \
              \"compound\", \"cubic\", \"cubic_linux\", \"illinois\", \"africa\", \"westwood\", \
-             \"dctcp\", \"prague\"\n\
-             hint: use another congestion control: BBR needs samples of the delivery rate, which \
-             the engine does not take",
+             \"dctcp\", \"prague\", \"bbr\"\n\
+             hint: use \"bbr\", which is version 1 of BBR; later versions are not available",
+        ),
+        (
+            r#"tcp = { congestion = "bbr", rack = false }"#,
+            "tcp.rack`: false contradicts the congestion control \"bbr\", which requires SACK, \
+             RACK-TLP and pacing; expected true",
+        ),
+        (
+            r#"tcp = { congestion = "bbr", hystart = true }"#,
+            "tcp.hystart`: true adds HyStart++ to the congestion control \"bbr\", which has no slow \
+             start; expected false",
+        ),
+        (
+            "tcp.tso = true",
+            "tcp.tso`: true requires that segments are paced; expected false, or pacing = true",
+        ),
+        (
+            "tcp.abe = true",
+            "tcp.abe`: true requires marks; expected false, or ecn = true",
+        ),
+        (
+            r#"tcp = { congestion = "westwood", ecn = true, abe = true }"#,
+            "tcp.abe`: true requires a congestion control for which RFC 8511 has a factor; expected \
+             false, or \"reno\", \"newreno\", \"cubic\" or \"cubic_linux\"",
+        ),
+        (
+            "tcp.bbr.hz = 250",
+            "tcp.bbr`: has no effect; expected congestion = \"bbr\"",
         ),
         (
             "tcp = { congestion = \"prague\", ecn = false }",
@@ -497,7 +523,7 @@ fn answers_to_pings_need_somebody_who_pings() {
     let message = message_of_settings;
     assert_eq!(
         message(&[("station.a.ping_delay", "0.3 s")]),
-        "`station.a.ping_delay`: \"0.3 s\" has no effect, since the station is not pinged; \
+        "`station.a.ping_delay`: \"0.3 s\" has no effect, since no `vsb` pings the station; \
          accepted with a `vsb` that estimates its rate"
     );
     let change = (
@@ -506,7 +532,7 @@ fn answers_to_pings_need_somebody_who_pings() {
     );
     assert!(
         message(&[change, ("vsb.rate", "1 Mbps")])
-            .contains("pings.late`: the station is not pinged")
+            .contains("pings.late`: no `vsb` pings the station")
     );
     assert_eq!(
         message(&[change, ("vsb", "{}"), ("station.a.ping_delay", "0.3 s")]),

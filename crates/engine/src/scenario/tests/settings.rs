@@ -16,7 +16,7 @@ fn flows(text: &str, settings: &[(&str, &str)]) -> Vec<(Flow, u32)> {
             let window = tcp.window_packets;
             (flow, window)
         }
-        Transport::Udp(_) | Transport::Web(_) => (flow, 0),
+        Transport::Udp(_) | Transport::Web(_) | Transport::Ping(_) => (flow, 0),
     });
     windows.collect()
 }

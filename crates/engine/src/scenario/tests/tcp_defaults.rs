@@ -22,7 +22,7 @@ fn settings(text: &str) -> Vec<Defaults> {
     let tcp = flows.filter_map(|flow| match flow.transport {
         Transport::Tcp(tcp) => Some(tcp),
         Transport::Web(web) => Some(web.tcp),
-        Transport::Udp(_) => None,
+        Transport::Udp(_) | Transport::Ping(_) => None,
     });
     tcp.map(|tcp| {
         (

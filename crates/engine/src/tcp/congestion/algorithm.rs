@@ -30,6 +30,8 @@ words! {
         Dctcp = "dctcp",
         /// DCTCP for the Internet, with ECT(1) for L4S (draft-briscoe-iccrg-prague-congestion-control).
         Prague = "prague",
+        /// Sending at the measured delivery rate, whatever is lost (Cardwell et al. 2016), as in Linux.
+        Bbr = "bbr",
         ;
         /// Congestion control of another crate.
         External(ExternalName)
@@ -41,9 +43,7 @@ impl CongestionAlgorithm {
     /// there is no hint for this name.
     pub(in crate::tcp) fn meant(name: &str) -> Option<String> {
         name.starts_with("bbr").then(|| {
-            "use another congestion control: BBR needs samples of the delivery rate, which the \
-             engine does not take"
-                .to_owned()
+            "use \"bbr\", which is version 1 of BBR; later versions are not available".to_owned()
         })
     }
 
@@ -62,8 +62,15 @@ impl CongestionAlgorithm {
             | CongestionAlgorithm::Illinois
             | CongestionAlgorithm::Africa
             | CongestionAlgorithm::Westwood
+            | CongestionAlgorithm::Bbr
             | CongestionAlgorithm::External(_) => Feedback::Flag,
         }
+    }
+
+    /// Returns whether this congestion control sets the window during a recovery, so that
+    /// proportional rate reduction is not used. It requires SACK, RACK-TLP and pacing.
+    pub(in crate::tcp) fn sets_recovery_window(self) -> bool {
+        self == CongestionAlgorithm::Bbr
     }
 
     /// Returns whether this congestion control reacts to the number of marked segments, and

@@ -3,6 +3,7 @@
 //!
 //! ```text
 //! sender --on_sent, on_delivered, on_lost, on_ack, on_loss, on_timeout, on_marks--> control
+//! sender --on_ack_processed, on_timeout_processed, on_app_limited, on_undo---------> control
 //! sender <------ window (cwnd, ssthresh), earliest departure, recovery mode ------- control
 //! ```
 //!
@@ -34,7 +35,7 @@ pub trait CongestionControl {
     }
 
     /// Processes the transmission of a segment. Returns the state to attach to the transmission.
-    fn on_sent(&mut self, window: &Window, sent: &Sent) -> Self::PacketInfo;
+    fn on_sent(&mut self, window: &mut Window, sent: &Sent) -> Self::PacketInfo;
 
     /// Processes an ACK that reports the arrival of segments for the first time. This event is the
     /// first event of the ACK. `newest` is the state that is attached to the most recent
@@ -48,6 +49,21 @@ pub trait CongestionControl {
     /// Returns the time at which the next segment may be sent, if the window permits it. If this
     /// time is not after `now`, the segment may be sent immediately.
     fn earliest_departure(&self, now: Time) -> Time;
+
+    /// Processes the end of the processing of an ACK: the sender has updated its scoreboard and its
+    /// recovery. This event is the last event of the ACK.
+    fn on_ack_processed(&mut self, _window: &mut Window, _state: &Processed) {}
+
+    /// Processes the end of the processing of a retransmission timeout: the sender has declared
+    /// segments lost.
+    fn on_timeout_processed(&mut self, _window: &mut Window, _state: &Processed) {}
+
+    /// Processes a pause of the application: it supplies data after all earlier data has been sent,
+    /// although the window had room. `in_flight` segments are in the network.
+    fn on_app_limited(&mut self, _in_flight: u32) {}
+
+    /// Processes the undo of a recovery in which no segment was lost. The window has been restored.
+    fn on_undo(&mut self) {}
 
     /// Processes an ACK of new data outside fast recovery.
     fn on_ack(&mut self, window: &mut Window, ack: NewAck);
@@ -79,6 +95,8 @@ pub struct Sent {
     /// Number of the segment, counted from 0 in its flow. Retransmissions have the number of the
     /// first transmission.
     pub number: u32,
+    /// Whether the segment was sent before.
+    pub is_retransmission: bool,
     /// Whether the transmission is a tail loss probe that repeats the last segment, although no
     /// loss is known.
     pub is_probe: bool,
@@ -95,6 +113,41 @@ pub struct Arrival {
     pub now: Time,
     /// Number of segments whose arrival the ACK reports for the first time.
     pub segments: u32,
+}
+
+/// The loss recovery of a sender, in the order in which losses become more severe.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum RecoveryPhase {
+    /// No recovery is in progress.
+    Open,
+    /// Fast recovery.
+    Fast,
+    /// Recovery from a timeout.
+    Timeout,
+}
+
+/// The state of a sender with RACK-TLP after it has processed an ACK or a retransmission timeout.
+#[derive(Clone, Copy, Debug)]
+pub struct Processed {
+    /// Time of the event.
+    pub now: Time,
+    /// Number of segments in the network before the event. [packets]
+    pub in_flight_before: u32,
+    /// Number of segments in the network after the event. [packets]
+    pub in_flight: u32,
+    /// Number of segments that were declared lost by this event. [packets]
+    pub newly_lost: u32,
+    /// Number of times that a segment was declared lost so far. [packets]
+    pub lost: u32,
+    /// Loss recovery after the event.
+    pub phase: RecoveryPhase,
+    /// Time since the latest transmission among the segments that the ACK reports for the first
+    /// time and that were sent only once; `None` if there are no such segments.
+    pub rtt: Option<Span>,
+    /// Minimum round-trip time of the last minutes; the largest value before the first sample.
+    pub min_rtt: Span,
+    /// Smoothed round-trip time, or `None` before the first sample.
+    pub srtt: Option<Span>,
 }
 
 /// Properties of an ACK of new data on which the growth of the window depends.

@@ -20,7 +20,7 @@ macro_rules! controls {
         impl CongestionControl for Control {
             type PacketInfo = ();
 
-            fn on_sent(&mut self, _: &Window, _: &Sent) {}
+            fn on_sent(&mut self, _: &mut Window, _: &Sent) {}
 
             fn on_delivered(&mut self, _: &mut Window, _: &Arrival, (): ()) {}
 
@@ -58,6 +58,10 @@ macro_rules! controls {
                         let $settings = settings;
                         Control::$variant($new)
                     } )+
+                    CongestionAlgorithm::Bbr => {
+                        let bbr = Bbr::new(settings.bbr, settings);
+                        Control::Bbr(Tracked::new(bbr, settings.window_packets).into())
+                    }
                     CongestionAlgorithm::External(_) => match &settings.external {
                         Some(external) => Control::External(external.algorithm().into()),
                         None => unreachable!("the settings of TCP include those of its control"),

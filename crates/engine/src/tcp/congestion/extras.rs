@@ -1,5 +1,6 @@
-//! Extensions of window growth that are independent of the congestion control: HyStart++ in the
-//! first slow start, and byte counting.
+//! Extensions that are independent of the congestion control: HyStart++ in the first slow start,
+//! byte counting, the reduction of the window by marks (ABE, `abe.rs`), and the validation of the
+//! window (`tcp/validation.rs`).
 //!
 //! Reference: RFC 3465 (appropriate byte counting). In congestion avoidance Reno's window grows by
 //! one packet when a whole window of segments is acknowledged, as in Linux's `tcp_cong_avoid_ai`.
@@ -11,17 +12,23 @@
 //! SACK, Linux counts duplicate ACKs. Here, after a loss without SACK, an ACK counts as at most two
 //! segments until all segments sent before the loss are acknowledged.
 
+use super::abe::Abe;
 use super::algorithm::CongestionAlgorithm;
 use super::control::NewAck;
 use super::hystart::HyStart;
 use super::window::Window;
 use crate::tcp::TcpSettings;
+use crate::tcp::validation::Validation;
 
 #[derive(Clone, Debug)]
 pub(super) struct Extras {
     /// State of HyStart++; `None` after the end of the first slow start.
     hystart: Option<HyStart>,
     count: Count,
+    /// Reduction of the window by marks; `None` if they reduce it as losses do.
+    abe: Option<Abe>,
+    /// Validation of the window; `None` if the window is kept after idle time.
+    pub(super) validation: Option<Validation>,
 }
 
 /// The unit in which the growth of the window is counted.
@@ -38,10 +45,10 @@ pub(super) enum Count {
 
 impl Count {
     fn new(settings: &TcpSettings) -> Count {
-        use CongestionAlgorithm::{CubicLinux, Dctcp, NewReno, Prague, Reno, Tahoe};
+        use CongestionAlgorithm::{Bbr, CubicLinux, Dctcp, NewReno, Prague, Reno, Tahoe};
         match settings.congestion {
             _ if !settings.byte_counting => Count::Ack,
-            CubicLinux | Prague => Count::Ack,
+            CubicLinux | Prague | Bbr => Count::Ack,
             Tahoe | Reno | NewReno | Dctcp => Count::Segments(0),
             _ => Count::Acks,
         }
@@ -54,6 +61,12 @@ impl Extras {
         Extras {
             hystart: settings.hystart.then(HyStart::new),
             count: Count::new(settings),
+            abe: settings.abe.then(|| Abe::of(settings.congestion)).flatten(),
+            validation: match settings.congestion {
+                // BBR has a rule of its own for the restart after idle time
+                CongestionAlgorithm::Bbr => None,
+                _ => Validation::new(settings.after_idle, settings.initial_cwnd_packets),
+            },
         }
         .if_any()
     }
@@ -74,12 +87,21 @@ impl Extras {
         self.if_any()
     }
 
+    /// Returns the reduction of the window by marks; `None` if they reduce it as losses do.
+    pub(super) fn abe(&self) -> Option<Abe> {
+        self.abe
+    }
+
     pub(super) fn count(&mut self) -> &mut Count {
         &mut self.count
     }
 
     fn if_any(self) -> Option<Box<Extras>> {
-        (self.hystart.is_some() || self.count != Count::Ack).then(|| self.into())
+        let is_needed = self.hystart.is_some()
+            || self.count != Count::Ack
+            || self.abe.is_some()
+            || self.validation.is_some();
+        is_needed.then(|| self.into())
     }
 }
 

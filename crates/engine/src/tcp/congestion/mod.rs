@@ -9,6 +9,9 @@
 //! | `window.rs`, `undo.rs` | cwnd and ssthresh, and their values before a reduction |
 //! | `state.rs` | the congestion state of a sender |
 //! | `tracked.rs` | the state that a control attaches to each transmission |
+//! | `delivery_rate.rs` | samples of the delivery rate, from this state |
+//! | `pacing.rs`, `pacer.rs` | pacing at a multiple of cwnd/SRTT, and departure times at any rate |
+//! | `abe.rs` | a smaller reduction of the window after ECN marks |
 //! | `dispatch.rs` | the list of controls as an enum |
 //! | `extras.rs`, `hystart.rs` | growth that does not depend on the control |
 //! | `external.rs` | controls from other crates |
@@ -29,13 +32,16 @@
 //! - A congestion control with a decrease factor of its own multiplies FlightSize, and not cwnd, by
 //!   this factor.
 
+mod abe;
 mod africa;
 mod algorithm;
+mod bbr;
 mod compound;
 mod control;
 mod cubic;
 mod cubic_linux;
 mod dctcp;
+mod delivery_rate;
 mod dispatch;
 mod external;
 mod extras;
@@ -46,6 +52,7 @@ mod illinois;
 mod linux;
 mod marked_fraction;
 mod newreno;
+mod pacer;
 mod pacing;
 mod prague;
 mod reno;
@@ -60,10 +67,13 @@ mod westwood;
 mod window;
 pub(super) mod window_algorithm;
 
+pub(super) use abe::Abe;
 pub use algorithm::CongestionAlgorithm;
+pub use bbr::BbrSettings;
 pub use compound::CompoundSettings;
 pub use control::{
-    Arrival, CongestionControl, CongestionSign, MarkReport, NewAck, RecoveryAck, Sent,
+    Arrival, CongestionControl, CongestionSign, MarkReport, NewAck, Processed, RecoveryAck,
+    RecoveryPhase, Sent,
 };
 pub use cubic_linux::CubicLinuxSettings;
 pub use dctcp::DctcpSettings;
@@ -77,6 +87,7 @@ use super::recovery::RecoveryMode;
 use super::settings::TcpSettings;
 use crate::kernel::time::Time;
 use africa::Africa;
+use bbr::Bbr;
 use compound::Compound;
 use cubic::Cubic;
 use cubic_linux::CubicLinux;
@@ -108,6 +119,7 @@ controls! {
     }
     tracked {
         Paced(Paced<Control>),
+        Bbr(Bbr),
     }
     on_ack(window, ack): (window: &mut Window, ack: NewAck) -> ();
     on_recovery_ack(window, ack): (window: &mut Window, ack: RecoveryAck) -> ();
@@ -121,9 +133,10 @@ controls! {
 impl Control {
     fn new(settings: &TcpSettings) -> Control {
         let control = Control::named(settings);
-        match settings.pacing {
+        match settings.pacing && !control.is_tracked() {
             true => {
-                Control::Paced(Tracked::new(Paced::new(control), settings.window_packets).into())
+                let paced = Paced::new(control, settings);
+                Control::Paced(Tracked::new(paced, settings.window_packets).into())
             }
             false => control,
         }

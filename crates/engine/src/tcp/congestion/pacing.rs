@@ -13,18 +13,25 @@
 //! Retransmissions and probes are paced as well. The number of segments in flight is still limited
 //! by the window, so that the average rate remains cwnd/RTT.
 //!
+//! With `tso`, segments leave in bursts, and a late burst shortens the next gap (`pacer.rs`).
+//!
 //! Differs from Linux in:
-//! - A segment that is sent late does not let the next segment be sent earlier. Linux shortens the
-//!   next gap by up to a half, to compensate for late timers of the host.
+//! - Without `tso`, a segment that is sent late does not let the next segment be sent earlier. Linux
+//!   shortens the next gap by up to a half, to compensate for late timers of the host.
+//! - Without `tso`, segments leave one at a time. Linux sends bursts of about 1 ms.
 //! - The first ten segments are paced, too, if the handshake has given a round-trip sample.
+//! - A sender does not wait for a larger window to send a longer burst (`tcp_tso_should_defer`).
 //! - The rate is computed from the window at the transmission of a segment, not from the window
 //!   after the last ACK.
 
 use super::control::{
     Arrival, CongestionControl, CongestionSign, MarkReport, NewAck, RecoveryAck, Sent,
 };
+use super::pacer::{Pacer, burst_segments};
 use super::window::Window;
 use crate::kernel::time::{Span, Time};
+use crate::notation::setting::S;
+use crate::tcp::TcpSettings;
 use crate::tcp::recovery::RecoveryMode;
 
 /// `net.ipv4.tcp_pacing_ss_ratio`: pacing rate divided by cwnd/SRTT, while cwnd is below half of
@@ -35,20 +42,46 @@ const SLOW_START_FACTOR: f64 = 2.0;
 /// ssthresh. [-]
 const FACTOR: f64 = 1.2;
 
+/// `net.ipv4.tcp_min_tso_segs`: minimum number of segments of a burst.
+const MIN_BURST: u32 = 2;
+
 /// A congestion control with pacing.
 #[derive(Clone, Debug)]
 pub(super) struct Paced<C> {
     control: C,
-    /// Earliest transmission time of the next segment.
-    departure: Time,
+    pacer: Pacer,
+    /// Bursts of several segments; `None` without `tso`.
+    bursts: Option<Bursts>,
+}
+
+/// The values on which the length of a burst depends.
+#[derive(Clone, Copy, Debug)]
+struct Bursts {
+    /// Payload of a segment. [bytes]
+    mss: u32,
+    /// Least smoothed round-trip time so far.
+    min_rtt: Span,
 }
 
 impl<C> Paced<C> {
-    pub(super) fn new(control: C) -> Paced<C> {
+    pub(super) fn new(control: C, settings: &TcpSettings) -> Paced<C> {
         Paced {
             control,
-            departure: Time::ZERO,
+            pacer: Pacer::new(),
+            bursts: settings.tso.then_some(Bursts {
+                mss: settings.mss_bytes,
+                min_rtt: Span(u64::MAX),
+            }),
         }
+    }
+}
+
+impl Bursts {
+    /// Returns the number of segments of a burst, if segments are `gap` apart at the pacing rate.
+    fn segments(&mut self, gap: Span, srtt: Span) -> u32 {
+        self.min_rtt = self.min_rtt.min(srtt);
+        let rate = u64::from(self.mss) * S / gap.0.max(1);
+        burst_segments(rate, self.min_rtt, self.mss, MIN_BURST)
     }
 }
 
@@ -69,9 +102,16 @@ impl<C: CongestionControl<PacketInfo = ()>> CongestionControl for Paced<C> {
         self.control.recovery_mode()
     }
 
-    fn on_sent(&mut self, window: &Window, sent: &Sent) {
+    fn on_sent(&mut self, window: &mut Window, sent: &Sent) {
         if let Some(srtt) = sent.srtt {
-            self.departure = sent.now + spacing(window, sent.flight, srtt);
+            let gap = spacing(window, sent.flight, srtt);
+            match &mut self.bursts {
+                None => self.pacer.on_sent_singly(sent.now, gap),
+                Some(bursts) => {
+                    let burst = bursts.segments(gap, srtt);
+                    self.pacer.on_sent(sent.now, gap, burst);
+                }
+            }
         }
     }
 
@@ -79,8 +119,8 @@ impl<C: CongestionControl<PacketInfo = ()>> CongestionControl for Paced<C> {
 
     fn on_lost(&mut self, _: &mut Window, _: Time, (): ()) {}
 
-    fn earliest_departure(&self, _: Time) -> Time {
-        self.departure
+    fn earliest_departure(&self, now: Time) -> Time {
+        self.pacer.earliest_departure(now)
     }
 
     fn on_ack(&mut self, window: &mut Window, ack: NewAck) {

@@ -2,7 +2,9 @@
 //! extensions of its growth.
 
 use super::Control;
-use super::control::{CongestionControl, CongestionSign, MarkReport, NewAck, RecoveryAck, Sent};
+use super::control::{
+    CongestionControl, CongestionSign, MarkReport, NewAck, Processed, RecoveryAck, Sent,
+};
 use super::extras::{Count, Extras, grow_by_segments};
 use super::undo::PriorWindow;
 use super::window::{MIN_SSTHRESH, Window};
@@ -10,10 +12,11 @@ use crate::kernel::time::Time;
 use crate::tcp::TcpSettings;
 use crate::tcp::recovery::RecoveryMode;
 use crate::tcp::sack::Blocks;
+use crate::tcp::validation::Validation;
 
 #[derive(Clone, Debug)]
 pub(in crate::tcp) struct Congestion {
-    pub(super) window: Window,
+    pub(in crate::tcp) window: Window,
     pub(super) control: Control,
     /// Extensions of the growth, such as HyStart++; `None` if the settings require none.
     extras: Option<Box<Extras>>,
@@ -30,6 +33,30 @@ impl Congestion {
         }
     }
 
+    /// Returns the validation of the window, and the window; `None` if the window is kept after idle
+    /// time.
+    #[inline(always)]
+    pub(in crate::tcp) fn validation(&mut self) -> Option<(&mut Validation, &mut Window)> {
+        let validation = self.extras.as_mut()?.validation.as_mut()?;
+        Some((validation, &mut self.window))
+    }
+
+    /// Returns whether the window is validated.
+    #[inline(always)]
+    pub(in crate::tcp) fn is_validated(&self) -> bool {
+        (self.extras.as_ref()).is_some_and(|extras| extras.validation.is_some())
+    }
+
+    /// Returns whether the validation of the window permits growth on an ACK.
+    #[inline(always)]
+    pub(in crate::tcp) fn may_grow(&self) -> bool {
+        let validation = self
+            .extras
+            .as_ref()
+            .and_then(|extras| extras.validation.as_ref());
+        validation.is_none_or(|validation| validation.may_grow(&self.window))
+    }
+
     /// Returns the present window, so that a later reduction can be undone.
     pub(in crate::tcp) fn prior(&self) -> PriorWindow {
         PriorWindow::of(&self.window)
@@ -38,6 +65,21 @@ impl Congestion {
     /// Undoes a reduction that turned out to be unnecessary: restores the window `prior`.
     pub(in crate::tcp) fn restore(&mut self, prior: PriorWindow) {
         prior.restore(&mut self.window);
+        if let Some(events) = self.control.segment_events() {
+            events.on_undo();
+        }
+    }
+
+    /// Returns whether the congestion control draws random numbers.
+    pub(in crate::tcp) fn draws_random_numbers(&self) -> bool {
+        matches!(self.control, Control::Bbr(_))
+    }
+
+    /// Sets the seed of the random numbers of the congestion control, if it draws any.
+    pub(in crate::tcp) fn set_seed(&mut self, seed: u32) {
+        if let Control::Bbr(tracked) = &mut self.control {
+            tracked.control.set_seed(seed);
+        }
     }
 
     /// Begins the connection with a window of one packet, because a SYN was lost (RFC 5681, section 3.1).
@@ -114,6 +156,27 @@ impl Congestion {
             .map_or(now, |events| events.earliest_departure(now))
     }
 
+    /// Processes the end of the processing of an ACK.
+    pub(in crate::tcp) fn on_ack_processed(&mut self, state: &Processed) {
+        if let Some(events) = self.control.segment_events() {
+            events.on_ack_processed(&mut self.window, state);
+        }
+    }
+
+    /// Processes the end of the processing of a retransmission timeout.
+    pub(in crate::tcp) fn on_timeout_processed(&mut self, state: &Processed) {
+        if let Some(events) = self.control.segment_events() {
+            events.on_timeout_processed(&mut self.window, state);
+        }
+    }
+
+    /// Processes a pause of the application.
+    pub(in crate::tcp) fn on_app_limited(&mut self, in_flight: u32) {
+        if let Some(events) = self.control.segment_events() {
+            events.on_app_limited(in_flight);
+        }
+    }
+
     /// Increases the window on an ACK of new data, if the control is NewReno without extensions,
     /// which uses no properties of the ACK. Otherwise the value is false, and the caller must call
     /// [`Congestion::on_ack`].
@@ -169,6 +232,17 @@ impl Congestion {
             self.leave_first_slow_start();
         }
         self.control.on_loss(&mut self.window, flight, sign);
+    }
+
+    /// Processes the echo of an ECN mark while `flight` segments are outstanding. With ABE the
+    /// window is reduced by less than after a loss.
+    #[cold]
+    pub(in crate::tcp) fn on_echo(&mut self, flight: u32) {
+        let before = self.window;
+        self.on_loss(flight, CongestionSign::Selective);
+        if let Some(abe) = self.extras.as_ref().and_then(|extras| extras.abe()) {
+            abe.soften(&mut self.window, &before, flight);
+        }
     }
 
     /// Processes the number of marked segments that an ACK reports. It must be called for each ACK

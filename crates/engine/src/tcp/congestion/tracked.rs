@@ -7,7 +7,7 @@
 
 use std::collections::VecDeque;
 
-use super::control::{Arrival, CongestionControl, Sent};
+use super::control::{Arrival, CongestionControl, Processed, Sent};
 use super::window::Window;
 use crate::kernel::time::Time;
 use crate::tcp::ring::Ring;
@@ -23,16 +23,28 @@ pub(super) trait SegmentEvents {
 
     /// Returns the time at which the next segment may be sent.
     fn earliest_departure(&self, now: Time) -> Time;
+
+    /// Processes the end of the processing of an ACK.
+    fn on_ack_processed(&mut self, window: &mut Window, state: &Processed);
+
+    /// Processes the end of the processing of a retransmission timeout.
+    fn on_timeout_processed(&mut self, window: &mut Window, state: &Processed);
+
+    /// Processes a pause of the application.
+    fn on_app_limited(&mut self, in_flight: u32);
+
+    /// Processes the undo of a recovery.
+    fn on_undo(&mut self);
 }
 
 /// A congestion control, with the state that it has attached to each transmission.
 #[derive(Clone, Debug)]
 pub(super) struct Tracked<C: CongestionControl> {
     pub(super) control: C,
-    /// Segments whose last transmission is neither known to have arrived nor considered lost.
-    pub(super) pending: Ring,
-    /// Last transmission of each segment from `snd_una` on, including segments that are no longer
-    /// in `pending`.
+    /// Segments from `snd_una` on whose arrival SACK blocks have reported, and that were not sent
+    /// again since.
+    reported: Ring,
+    /// Last transmission of each segment from `snd_una` on.
     transmissions: VecDeque<Transmission<C::PacketInfo>>,
     /// Number of the first segment in `transmissions`.
     snd_una: u32,
@@ -53,10 +65,34 @@ impl<C: CongestionControl> Tracked<C> {
     pub(super) fn new(control: C, receive: u32) -> Tracked<C> {
         Tracked {
             control,
-            pending: Ring::new(receive),
+            reported: Ring::new(receive),
             transmissions: VecDeque::new(),
             snd_una: 0,
             sent: 0,
+        }
+    }
+
+    /// Returns the number of segments whose last transmission is neither known to have arrived nor
+    /// considered lost.
+    #[cfg(test)]
+    pub(super) fn pending(&self) -> u32 {
+        self.transmissions.len() as u32 - self.reported.held
+    }
+}
+
+/// The segments that an ACK reports for the first time, so far.
+struct News<I> {
+    segments: u32,
+    /// The most recent transmission among them.
+    newest: Option<Transmission<I>>,
+}
+
+impl<I: Copy> News<I> {
+    #[inline]
+    fn add(&mut self, transmission: Transmission<I>) {
+        self.segments += 1;
+        if (self.newest).is_none_or(|newest| newest.order < transmission.order) {
+            self.newest = Some(transmission);
         }
     }
 }
@@ -64,9 +100,11 @@ impl<C: CongestionControl> Tracked<C> {
 impl<C: CongestionControl> SegmentEvents for Tracked<C> {
     fn on_sent(&mut self, window: &mut Window, sent: &Sent) {
         let place = (sent.number - self.snd_una) as usize;
-        if self.pending.remove(sent.number) && !sent.is_probe {
-            let lost = self.transmissions[place].info;
-            self.control.on_lost(window, sent.now, lost);
+        if let Some(earlier) = self.transmissions.get(place) {
+            let arrived = self.reported.held > 0 && self.reported.remove(sent.number);
+            if !arrived && !sent.is_probe {
+                self.control.on_lost(window, sent.now, earlier.info);
+            }
         }
         let transmission = Transmission {
             order: self.sent,
@@ -76,39 +114,60 @@ impl<C: CongestionControl> SegmentEvents for Tracked<C> {
             Some(earlier) => *earlier = transmission,
             None => self.transmissions.push_back(transmission),
         }
-        self.pending.insert(sent.number);
         self.sent += 1;
     }
 
     fn on_delivered(&mut self, window: &mut Window, now: Time, next: u32, blocks: &Blocks) {
-        let next = next.max(self.snd_una);
-        let end = self.snd_una + self.transmissions.len() as u32;
-        let mut segments = 0;
-        let mut newest: Option<Transmission<C::PacketInfo>> = None;
-        for (from, to) in [(self.snd_una, next)].into_iter().chain(*blocks) {
-            let (from, to) = (from.max(self.snd_una), to.min(end));
-            while from < to
-                && let Some(number) = self.pending.first_present(from, to)
-            {
-                self.pending.remove(number);
-                segments += 1;
-                let reported = self.transmissions[(number - self.snd_una) as usize];
-                if newest.is_none_or(|newest| newest.order < reported.order) {
-                    newest = Some(reported);
-                }
+        let mut news = News {
+            segments: 0,
+            newest: None,
+        };
+        while self.snd_una < next
+            && let Some(transmission) = self.transmissions.pop_front()
+        {
+            let arrived = self.reported.held > 0 && self.reported.remove(self.snd_una);
+            self.snd_una += 1;
+            if !arrived {
+                news.add(transmission);
             }
         }
-        let acked = (next.min(end) - self.snd_una) as usize;
-        self.transmissions.drain(..acked);
-        self.snd_una = next;
-        if let Some(newest) = newest {
-            let arrival = Arrival { now, segments };
+        let end = self.snd_una + self.transmissions.len() as u32;
+        for &(from, to) in blocks {
+            let (from, to) = (from.max(self.snd_una), to.min(end));
+            while from < to
+                && let Some(number) = self.reported.first_absent(from, to)
+            {
+                self.reported.insert(number);
+                news.add(self.transmissions[(number - self.snd_una) as usize]);
+            }
+        }
+        if let Some(newest) = news.newest {
+            let arrival = Arrival {
+                now,
+                segments: news.segments,
+            };
             self.control.on_delivered(window, &arrival, newest.info);
         }
     }
 
     fn earliest_departure(&self, now: Time) -> Time {
         self.control.earliest_departure(now)
+    }
+
+    fn on_ack_processed(&mut self, window: &mut Window, state: &Processed) {
+        self.control.on_ack_processed(window, state);
+    }
+
+    fn on_timeout_processed(&mut self, window: &mut Window, state: &Processed) {
+        self.control.on_timeout_processed(window, state);
+    }
+
+    fn on_app_limited(&mut self, in_flight: u32) {
+        self.control.on_app_limited(in_flight);
+    }
+
+    fn on_undo(&mut self) {
+        self.control.on_undo();
     }
 }
 

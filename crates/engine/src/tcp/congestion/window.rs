@@ -26,7 +26,7 @@ pub struct Window {
 }
 
 impl Window {
-    pub(super) fn new(cwnd: f64, ssthresh: f64, receive: f64) -> Window {
+    pub(in crate::tcp) fn new(cwnd: f64, ssthresh: f64, receive: f64) -> Window {
         Window {
             cwnd,
             ssthresh,

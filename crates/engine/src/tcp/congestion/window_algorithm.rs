@@ -70,7 +70,7 @@ impl<A: WindowAlgorithm + ?Sized> CongestionControl for A {
         WindowAlgorithm::recovery_mode(self)
     }
 
-    fn on_sent(&mut self, _: &Window, _: &Sent) {}
+    fn on_sent(&mut self, _: &mut Window, _: &Sent) {}
 
     fn on_delivered(&mut self, _: &mut Window, _: &Arrival, (): ()) {}
 

@@ -3,7 +3,8 @@
 //! References: RFC 3168, sections 6.1.2 and 6.1.5; RFC 8257, section 3.3; RFC 9331, section 4.
 //!
 //! New segments may be marked; retransmissions and ACKs may not. The echo of a mark (ECE) reduces
-//! the window as the loss of a segment does, but no segment has to be repaired. Marks reduce the
+//! the window as the loss of a segment does, or by less with `abe` (RFC 8511), but no segment has to
+//! be repaired. Marks reduce the
 //! window once per window of data: marks and losses of segments that were sent before a reduction
 //! cause no further reduction. The window does not grow on an ACK with ECE. The first new segment
 //! after any reduction carries CWR.
@@ -25,7 +26,7 @@ use super::{Recovery, Segment, Sender};
 use crate::kernel::time::Time;
 use crate::packet::{Ecn, EcnEcho};
 use crate::tcp::Feedback;
-use crate::tcp::congestion::{CongestionSign, MarkReport};
+use crate::tcp::congestion::MarkReport;
 
 impl Sender {
     /// Processes the ECN echo of an ACK that acknowledges all segments before `next`. This function
@@ -37,8 +38,7 @@ impl Sender {
             Feedback::None => {}
             Feedback::Flag => {
                 if self.may_reduce(next) {
-                    self.congestion
-                        .on_loss(self.flight(), CongestionSign::Selective);
+                    self.congestion.on_echo(self.flight());
                     self.reduced();
                     self.marks.reductions += 1;
                 }

@@ -65,7 +65,7 @@ impl RackTlp {
             probes: false,
             first: false,
             limited: 0,
-            reduces: settings.prr,
+            reduces: settings.prr && !settings.congestion.sets_recovery_window(),
             reduction: None,
             undoes: settings.undo,
             undo: None,

@@ -32,6 +32,14 @@ impl Sender {
     /// Processes an ACK with its SACK blocks. Poll for segments afterwards.
     #[inline(never)]
     pub fn on_sack(&mut self, now: Time, ack: Ack, blocks: &Blocks) {
+        match self.congestion.is_validated() {
+            true => self.on_validated_ack(now, ack, blocks),
+            false => self.on_detailed_ack(now, ack, blocks),
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn on_detailed_ack(&mut self, now: Time, ack: Ack, blocks: &Blocks) {
         if ack.ece.speaks() {
             self.on_echo(now, ack.next, ack.ece);
         }
@@ -39,7 +47,8 @@ impl Sender {
             self.congestion.on_delivered(now, ack.next, blocks);
         }
         let Some(mut board) = self.scoreboard.take() else {
-            return self.take_ack(now, ack.next, ack.echo, ack.ece.is_set());
+            let holds = ack.ece.is_set() || !self.congestion.may_grow();
+            return self.take_ack(now, ack.next, ack.echo, holds);
         };
         match &mut *board {
             Board::Counted(board) => self.on_counted_ack(now, ack, blocks, board),
@@ -62,7 +71,7 @@ impl Sender {
             }
             let acked = ack.next - before;
             self.update_recovery(now, acked, update, board);
-            if acked > 0 && !recovers && !ack.ece.is_set() {
+            if acked > 0 && !recovers && !ack.ece.is_set() && self.congestion.may_grow() {
                 self.grow(now, acked, update.delivered);
             }
             if self.snd_una == self.snd_max {
@@ -71,8 +80,7 @@ impl Sender {
                 self.restart_timer(now);
             }
         }
-        self.in_detail =
-            self.recovery != Recovery::START || !board.is_empty() || self.congestion.is_tracked();
+        self.in_detail = self.recovery != Recovery::START || !board.is_empty() || self.is_watched();
     }
 
     /// Updates the state of recovery by an ACK of `acked` new segments.

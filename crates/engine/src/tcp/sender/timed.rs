@@ -22,6 +22,7 @@
 
 use super::board::Board;
 use super::rack_tlp::{RackTlp, Reduction, Timer};
+use super::tracking::Before;
 use super::undo::Undo;
 use super::{Recovery, Sender};
 use crate::kernel::time::Time;
@@ -68,6 +69,7 @@ impl Sender {
             return;
         }
         let acked = ack.next - before;
+        let state = Before::of(timed);
         let update = timed.rack.on_ack(Step {
             now,
             before,
@@ -100,11 +102,14 @@ impl Sender {
         };
         self.update_timed_recovery(now, update_by_ack, timed);
         let reduced = repaired || recovers || undone || self.recovery.is_fast();
-        if acked > 0 && !reduced && !ack.ece.is_set() {
+        if acked > 0 && !reduced && !ack.ece.is_set() && self.congestion.may_grow() {
             self.grow(now, acked, update.delivered);
         }
         if update.delivered > 0 {
             self.plan_probe(now, timed);
+        }
+        if self.congestion.is_tracked() {
+            self.report_ack(now, state, timed);
         }
         self.timer = timed.timer().1;
     }
@@ -279,16 +284,19 @@ impl Sender {
     }
 
     fn on_timed_rto(&mut self, now: Time, timed: &mut RackTlp) {
-        let state = self.state();
+        let (before, state) = (Before::of(timed), self.state());
         if timed.undoes && timed.undo.is_none() {
             timed.undo = Some(Undo::new(self.congestion.prior()));
         }
-        self.collapse(self.flight_size(timed));
+        self.collapse(now, self.flight_size(timed));
         timed.rack.on_rto(now, self.snd_una, state);
         timed.probe.init();
         timed.first = true;
         timed.reduction = None;
         timed.rto = now + self.rtt.rto();
+        if self.congestion.is_tracked() {
+            self.report_timeout(now, before, timed);
+        }
     }
 
     /// Chooses the next segment by RACK-TLP, and marks it as sent if it may be sent now.

@@ -25,7 +25,7 @@ use super::super::numbers::{self, in_network};
 use super::super::routes::Routes;
 use crate::kernel::time::Span;
 use crate::link::Link;
-use crate::scenario::{LinkRate, LinkSettings, Scenario, Transport};
+use crate::scenario::{Flow, LinkRate, LinkSettings, Scenario, Transport};
 
 /// Length of the smallest packet, which has headers only. [bytes]
 const MIN_BYTES: u64 = 20;
@@ -185,7 +185,7 @@ fn eligible_receivers(scenario: &Scenario, routes: &Routes) -> Vec<bool> {
             let is_immediate = !tcp.delayed_ack && tcp.ack_processing == Span::ZERO;
             is_immediate && !data.is_empty() && acks.first().is_some_and(&is_single)
         }
-        Transport::Udp(_) | Transport::Web(_) => false,
+        Transport::Udp(_) | Transport::Web(_) | Transport::Ping(_) => false,
     };
     flows_with_routes(scenario, routes).map(answers).collect()
 }
@@ -195,13 +195,17 @@ fn eligible_receivers(scenario: &Scenario, routes: &Routes) -> Vec<bool> {
 /// for an event at the end of the link.
 fn eligible_senders(scenario: &Scenario, routes: &Routes, lookahead: &[bool]) -> Vec<bool> {
     let is_single = has_single_user(scenario, routes);
-    let is_eligible = |(flow, [_, data]): (&Transport, [&[u32]; 2])| match (flow, data) {
-        (Transport::Tcp(_), [first, second, ..]) => {
+    type User<'a> = ((&'a Transport, [&'a [u32]; 2]), bool);
+    let is_eligible = |((flow, [_, data]), is_paced): User| match (flow, data) {
+        // the writes of an application change the sender between two ACKs
+        (Transport::Tcp(_), [first, second, ..]) if !is_paced => {
             is_single(first) && takes_time(*first, scenario) && !lookahead[*second as usize]
         }
         _ => false,
     };
+    let is_paced = scenario.flows.iter().map(Flow::is_paced);
     flows_with_routes(scenario, routes)
+        .zip(is_paced)
         .map(is_eligible)
         .collect()
 }

@@ -1,6 +1,7 @@
 //! Strategies that draw random scenarios and changes of their settings.
 
 use crate::support::*;
+use lasthop_engine::app::ping::PingSettings;
 use lasthop_engine::control::buffer_sharing::SharingAlgorithm;
 use lasthop_engine::control::{WceRule, WceSettings};
 use lasthop_engine::kernel::time::Span;
@@ -198,7 +199,14 @@ fn transport() -> impl Strategy<Value = Transport> {
             burst: 1,
         })
     });
-    prop_oneof![3 => tcp_settings().prop_map(Transport::Tcp), 1 => udp]
+    let ping = (1..50_u64, 16..2000_u32).prop_map(|(ms, payload_bytes)| {
+        Transport::Ping(PingSettings {
+            every: Span(ms * MS),
+            payload_bytes,
+            deadline: Span(50 * MS),
+        })
+    });
+    prop_oneof![6 => tcp_settings().prop_map(Transport::Tcp), 2 => udp, 1 => ping]
 }
 
 fn flow(stations: usize) -> impl Strategy<Value = Flow> {

@@ -19,7 +19,7 @@ struct Recorder {
 impl CongestionControl for Recorder {
     type PacketInfo = u32;
 
-    fn on_sent(&mut self, _: &Window, _: &Sent) -> u32 {
+    fn on_sent(&mut self, _: &mut Window, _: &Sent) -> u32 {
         self.departures += 1;
         self.departures
     }
@@ -65,6 +65,7 @@ impl Bench {
         let sent = Sent {
             now: Time(1),
             number,
+            is_retransmission: false,
             is_probe,
             flight: 1,
             srtt: None,
@@ -155,7 +156,7 @@ proptest! {
                 }
                 _ => {}
             }
-            prop_assert_eq!(bench.tracked.pending.held as usize, plain.len());
+            prop_assert_eq!(bench.tracked.pending() as usize, plain.len());
         }
     }
 }

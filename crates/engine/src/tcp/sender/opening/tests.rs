@@ -86,7 +86,7 @@ ack 1|1 2                 | 2.000 | 42.0 |  2
 #[test]
 fn what_is_supplied_waits_for_the_handshake() {
     let mut sender = Sender::new(&opened());
-    sender.supply(1);
+    sender.supply(Time::ZERO, 1);
     sender.connect();
     assert_eq!(sender.next_segment(Time::ZERO), None);
     assert_eq!(
@@ -94,7 +94,7 @@ fn what_is_supplied_waits_for_the_handshake() {
         Some(Syn { repeated: false })
     );
     assert_eq!(sender.deadline(), Time(1_000 * MS));
-    sender.supply(1);
+    sender.supply(Time::ZERO, 1);
     sender.on_syn_ack(Time(100 * MS), Time::ZERO);
     let sent = std::iter::from_fn(|| sender.next_segment(Time(100 * MS)));
     assert_eq!(sent.map(|s| s.number).collect::<Vec<_>>(), [0, 1]);

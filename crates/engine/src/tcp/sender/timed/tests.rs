@@ -29,7 +29,7 @@ fn check(settings: &TcpSettings, table: &str) -> Sender {
         let now = Time((ms * MS as f64) as u64);
         match words.collect::<Vec<_>>()[..] {
             ["open"] => sender.open(),
-            ["more", segments] => sender.supply(segments.parse().unwrap()),
+            ["more", segments] => sender.supply(now, segments.parse().unwrap()),
             ["close"] => sender.close(),
             ["timer"] => {
                 assert_eq!(now, sender.deadline(), "{row}");

@@ -1,0 +1,93 @@
+//! Applications with their own times: sensors, and applications that write to a TCP connection.
+
+use crate::app::sensor::Reports;
+use crate::app::writes::{Write, Writes};
+use crate::kernel::streams::Streams;
+use crate::kernel::time::Time;
+use crate::scenario::Flow;
+
+/// An application that determines when its flow has data.
+pub(crate) enum Application {
+    /// A sensor, whose reports are one segment or datagram each.
+    Reports(Reports),
+    /// An application that writes to a TCP connection.
+    Writes(Writes),
+}
+
+impl Application {
+    /// Returns the application of a flow before its start; `None` if the flow has none.
+    pub(super) fn new(flow: &Flow, streams: &Streams) -> Option<Box<Application>> {
+        let stream = |part: &str| streams.stream(&format!("{}/{part}", flow.name));
+        let reports = flow.reports.as_ref();
+        let reports =
+            reports.map(|settings| Application::Reports(Reports::new(settings, stream("reports"))));
+        let writes = || {
+            let settings = flow.writes.as_ref()?;
+            Some(Application::Writes(Writes::new(settings, stream("writes"))))
+        };
+        reports.or_else(writes).map(Box::new)
+    }
+
+    /// Returns the reports of a sensor.
+    pub(crate) fn reports(&self) -> Option<&Reports> {
+        match self {
+            Application::Reports(reports) => Some(reports),
+            Application::Writes(_) => None,
+        }
+    }
+
+    /// Returns the application that writes to a TCP connection.
+    pub(crate) fn writes(&self) -> Option<&Writes> {
+        match self {
+            Application::Reports(_) => None,
+            Application::Writes(writes) => Some(writes),
+        }
+    }
+
+    /// Returns whether the connection stays open after the application has stopped, so that data
+    /// that was written before is still sent.
+    pub(super) fn keeps_connection(&self) -> bool {
+        matches!(self, Application::Reports(_))
+    }
+
+    pub(super) fn open(&mut self, now: Time) {
+        match self {
+            Application::Reports(reports) => reports.open(now),
+            Application::Writes(writes) => writes.open(now),
+        }
+    }
+
+    pub(super) fn close(&mut self) {
+        match self {
+            Application::Reports(reports) => reports.close(),
+            Application::Writes(writes) => writes.close(),
+        }
+    }
+
+    /// Returns the time of the next report or write.
+    pub(super) fn deadline(&self) -> Time {
+        match self {
+            Application::Reports(reports) => reports.deadline(),
+            Application::Writes(writes) => writes.deadline(),
+        }
+    }
+
+    /// Performs the action that is due now. A report is one segment.
+    pub(super) fn act(&mut self, now: Time) -> Write {
+        match self {
+            Application::Reports(reports) => {
+                reports.make(now);
+                Write::Segments(1)
+            }
+            Application::Writes(writes) => writes.act(now),
+        }
+    }
+
+    /// Records the arrival of the next `count` segments, in order.
+    pub(super) fn arrive_in_order(&mut self, now: Time, count: u32) {
+        match self {
+            Application::Reports(reports) => reports.arrive_in_order(now, count),
+            Application::Writes(writes) => writes.arrive_in_order(now, count),
+        }
+    }
+}

@@ -1,0 +1,101 @@
+"""Applications that pace their TCP connections, in each command that reads such a scenario."""
+
+import pytest
+
+import lasthop as lh
+from lasthop.display.delays import Delays
+from lasthop.emulation.limits import check
+from lasthop.errors import UserError
+from lasthop.scenario.typed import TcpFlow
+
+CELL = """
+duration = "12 s"
+warmup = "2 s"
+replications = 2
+cell.phy = "802.11g"
+wire.delay = "10 ms"
+[station.laptop]
+download = { size = "250 kB", every = "1 s" }
+upload = { rate = "1 Mbps" }
+[station.phone]
+download = { on = "1 s", off = "1 s", arrivals = "poisson", after_idle = "linux" }
+"""
+
+
+def test_typed_flows_have_their_applications() -> None:
+    flows = {flow.name: flow for flow in lh.Scenario(CELL).typed.flows}
+    chunks, paced, pauses = (
+        flows[name] for name in ("laptop/down/1", "laptop/up/1", "phone/down/1")
+    )
+    for flow in flows.values():
+        assert isinstance(flow, TcpFlow)
+        assert flow.is_paced
+        assert flow.application is not None
+    assert isinstance(chunks, TcpFlow)
+    assert chunks.application is not None
+    assert (chunks.application.size_bytes, chunks.application.every_s) == (250_000, 1.0)
+    assert (chunks.tcp.after_idle, chunks.has_periods) == ("rfc5681", True)
+    assert isinstance(paced, TcpFlow)
+    assert paced.application is not None
+    assert (paced.application.rate_bps, paced.has_periods) == (1e6, False)
+    assert isinstance(pauses, TcpFlow)
+    assert pauses.application is not None
+    assert (pauses.application.on_s, pauses.application.off_s) == (1.0, 1.0)
+    assert (pauses.application.arrivals, pauses.tcp.after_idle) == ("poisson", "linux")
+
+
+def test_results_have_the_rate_and_the_chunks() -> None:
+    result = lh.simulate(CELL)
+    flows = {item["name"]: item for item in result.summary["flows"]}
+    assert flows["laptop/up/1"]["goodput_bps"]["mean"] == pytest.approx(1e6, rel=0.01)
+    chunks = flows["laptop/down/1"]
+    assert chunks["goodput_bps"]["mean"] == pytest.approx(2e6, rel=0.03)
+    assert chunks["chunks"]["mean"] == 10.0
+    assert chunks["late_chunks"]["mean"] == 0.0
+    assert 0.1 < chunks["chunk_completion_s"]["mean"] < 1.0
+    assert "chunks" not in flows["laptop/up/1"]
+    [table] = [each for each in Delays.of(result).tables() if each.title == "chunks"]
+    assert [row[0] for row in table.rows] == ["laptop/down/1"]
+
+
+def test_explanations_name_the_application_as_the_limit() -> None:
+    facts = lh.explain(CELL).facts
+    limits = {flow: limit["by"] for limit in facts["limits"] for flow in limit["flows"]}
+    assert limits["laptop/up/1"] == "application"
+    assert limits["laptop/down/1"] == "application"
+
+
+@pytest.mark.parametrize("model", ["hotspot", "edca", "vbs"])
+def test_models_refuse_paced_connections_in_one_line(model: str) -> None:
+    with pytest.raises(UserError, match="supported are TCP senders that always have data") as error:
+        lh.predict(CELL, model=model)
+    assert "`station.laptop.upload`" in str(error.value)
+
+
+def test_fluid_models_refuse_paced_connections_in_one_line() -> None:
+    text = """
+duration = "10 s"
+dumbbell = { bottleneck = "10 Mbps", rtt = "20 ms" }
+queue.red = { min_th = 5, max_th = 15 }
+flow.video = { count = 20, rate = "400 kbps" }
+"""
+    with pytest.raises(UserError, match="supported are TCP senders that always have data"):
+        lh.predict(text)
+
+
+def test_emulations_refuse_paced_connections_in_one_line() -> None:
+    with pytest.raises(UserError, match="an application paces it") as error:
+        check(lh.Scenario(CELL))
+    assert "\n" not in str(error.value)
+    # a size alone needs no application
+    check(lh.Scenario('duration = "5 s"\ncell.phy = "802.11g"\nstation.a.download.size = "1 MB"'))
+
+
+def test_paths_of_sweeps_lead_to_the_application() -> None:
+    with pytest.raises(UserError, match="more than the air to station `laptop` carries"):
+        lh.Scenario(CELL, {"station.laptop.upload.rate": "60 Mbps"})
+    changed = lh.Scenario(CELL, {"station.laptop.download.every": "2 s"})
+    flow = changed.typed.flows[1]
+    assert isinstance(flow, TcpFlow)
+    assert flow.application is not None
+    assert flow.application.every_s == 2.0
