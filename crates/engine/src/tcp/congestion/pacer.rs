@@ -83,7 +83,7 @@ impl Pacer {
         self.burst_left -= 1;
         let shorter = Span(gap.0 / 2).min(self.credit);
         self.credit = Span(self.credit.0 - shorter.0);
-        self.departure = self.departure + Span(gap.0 - shorter.0);
+        self.departure += Span(gap.0 - shorter.0);
     }
 }
 
