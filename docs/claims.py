@@ -22,7 +22,7 @@ from typing import Any
 from lasthop._core import VERSION
 from lasthop.cli.progress import batch_bar
 from lasthop.studies import findings, kept, ledger
-from lasthop.studies.reproduction import SUBJECTS_STUDIED, Reproduction, task
+from lasthop.studies.reproduction import SUBJECTS_STUDIED, Reproduction, package_of, task
 from lasthop.studies.runner import Plan
 from lasthop.studies.study import Runs, Study
 
@@ -55,7 +55,9 @@ def write_subject(subject: str, done: Reproduction) -> None:
     """Store the reproduction of one subject. Stored results of other subjects stay unchanged."""
     previous, some = load(), kept.keep(done.studies, done.runs, done.results)
     studies = {
-        key: study for key, study in previous["studies"].items() if key.partition("-")[0] != subject
+        key: study
+        for key, study in previous["studies"].items()
+        if key.rpartition("-")[0] != subject
     }
     claims = {claim["id"]: claim for claim in [*previous["claims"], *some["claims"]]}
     read = {print_ for study in studies.values() for print_ in study["points"].values()}
@@ -67,7 +69,7 @@ def write_subject(subject: str, done: Reproduction) -> None:
     others = {
         key: ran
         for key, ran in previous.get("apart", {}).items()
-        if key.partition("-")[0] != subject
+        if key.rpartition("-")[0] != subject
     }
     _put(document, {"apart": others | {subject: _now()}}, previous)
 
@@ -182,7 +184,7 @@ def _put(document: dict[str, Any], apart: dict[str, Any], previous: Any = None) 
 def main() -> None:
     """Reproduce all claims, or the claims of one subject, and store the results."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    modules = [import_module(f"lasthop.studies.{subject}") for subject in SUBJECTS_STUDIED]
+    modules = [import_module(package_of(subject)) for subject in SUBJECTS_STUDIED]
     studies_by_key = {study.key: study for module in modules for study in module.STUDIES}
     parser.add_argument("subject", nargs="?", choices=SUBJECTS_STUDIED)
     parser.add_argument("--study", action="append", choices=studies_by_key, metavar="KEY")

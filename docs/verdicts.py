@@ -19,7 +19,10 @@ VERDICTS = ("reproduced", "deviates", "open")
 COUNTED = {"reproduced": "reproduced", "deviates": "deviating", "open": "open"}
 """Words for the verdicts after a number of claims, as in "3 deviating"."""
 
-SUBJECTS = ("hotspot", "edca", "vbs", "acsma", "red", "ax")
+SUBJECTS = ("hotspot", "edca", "vbs", "acsma", "red", "ax", "bbr-wifi")
+
+OWN_RULES = ("ax", "bbr-wifi")
+"""Subjects whose statements lasthop judges by its own rules. They are not counted with the papers."""
 
 BEGIN = "<!-- verdicts of docs/reference/claims.json: `make docs-pages` writes them -->"
 END = "<!-- end of the verdicts -->"
@@ -73,7 +76,7 @@ def messages_table(run: Tree, papers: str) -> Iterator[str]:
     papers : str
         Path from the page to the pages of the papers.
     """
-    of_papers = [claim for claim in run["claims"] if _subject(claim) != "ax"]
+    of_papers = [claim for claim in run["claims"] if _subject(claim) not in OWN_RULES]
     yield messages.summary(run["messages"], of_papers, ledger.CAUSES)
     yield ""
     yield f"| {' | '.join(messages.HEADER)} |"

@@ -117,7 +117,7 @@ def values_of(remaining: Kept) -> dict[str, dict[str, Measured]]:
     """Return the stored values, by subject and then by the names in ``claims.toml``."""
     values: dict[str, dict[str, Measured]] = {}
     for key, study in read(remaining).studies.items():
-        subject = key.partition("-")[0]
+        subject = key.rpartition("-")[0]
         some = {name: Measured(*value) for name, value in study.values.items()}
         values.setdefault(subject, {}).update(some)
     return values

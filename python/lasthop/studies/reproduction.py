@@ -30,8 +30,8 @@ from lasthop.studies.rules import Measured
 from lasthop.studies.runner import Plan
 from lasthop.studies.study import Runs, Study
 
-SUBJECTS_STUDIED = ("hotspot", "edca", "red", "vbs", "acsma", "ax")
-"""Subjects whose studies are in the package `lasthop.studies.SUBJECT`."""
+SUBJECTS_STUDIED = ("hotspot", "edca", "red", "vbs", "acsma", "ax", "bbr-wifi")
+"""Subjects whose studies are in the package `lasthop.studies.SUBJECT`, with `_` for `-`."""
 
 QUICK_SHARE = 0.3
 """Fraction of the replications that a quick run simulates. [-]
@@ -43,6 +43,11 @@ long runs define their own quick runs.
 
 MAX_LINES = 12
 """Largest number of lines in the text of a reproduction."""
+
+
+def package_of(subject: str) -> str:
+    """Return the package with the studies of a subject."""
+    return f"lasthop.studies.{subject.replace('-', '_')}"
 
 
 @dataclass(frozen=True, repr=False)
@@ -256,7 +261,7 @@ def task(names: Sequence[str], *, quick: bool) -> Task:
     studies = tuple(
         study
         for subject in SUBJECTS_STUDIED
-        for study in import_module(f"lasthop.studies.{subject}").STUDIES
+        for study in import_module(package_of(subject)).STUDIES
         if (subject, study.name) in needed
     )
     if quick:

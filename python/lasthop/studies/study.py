@@ -349,14 +349,14 @@ class Study:
     @property
     def subject(self) -> str:
         """Subject of the study's paper, such as ``hotspot``."""
-        return self.key.partition("-")[0]
+        return self.key.rpartition("-")[0]
 
     @property
     def name(self) -> str:
         """Name of the study within its subject. This name is the prefix of the study's values in
         claims.
         """
-        return self.key.partition("-")[2]
+        return self.key.rpartition("-")[2]
 
     def values(self, runs: Runs) -> dict[str, Measured]:
         """Return the measured values of the study, under the names in ``claims.toml``.
