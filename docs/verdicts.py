@@ -22,7 +22,7 @@ COUNTED = {"reproduced": "reproduced", "deviates": "deviating", "open": "open"}
 SUBJECTS = ("hotspot", "edca", "vbs", "acsma", "red", "ax", "bbr-wifi")
 
 OWN_RULES = ("ax", "bbr-wifi")
-"""Subjects whose statements lasthop judges by its own rules. They are not counted with the papers."""
+"""Subjects whose statements lasthop judges by its own rules. They do not count with the papers."""
 
 BEGIN = "<!-- verdicts of docs/reference/claims.json: `make docs-pages` writes them -->"
 END = "<!-- end of the verdicts -->"

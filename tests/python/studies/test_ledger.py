@@ -418,7 +418,15 @@ def test_select_accepts_only_subjects_and_claims():
 
 @pytest.mark.parametrize(
     ("subject", "claims"),
-    [("hotspot", 18), ("edca", 22), ("vbs", 21), ("acsma", 25), ("red", 21), ("ax", 5), ("bbr-wifi", 4)],
+    [
+        ("hotspot", 18),
+        ("edca", 22),
+        ("vbs", 21),
+        ("acsma", 25),
+        ("red", 21),
+        ("ax", 5),
+        ("bbr-wifi", 4),
+    ],
 )
 def test_every_claim_of_every_subject_has_checks(subject, claims):
     chosen = ledger.load().select([subject])

@@ -8,8 +8,8 @@ mac80211 it is FQ-CoDel, which mac80211 has for each device.
 
 At 500 Mb/s and a round trip of 22 ms the path holds X times fewer packets than the FIFO, with X
 between a third and 3.3. In the model of Ware et al. ("Modeling BBR's Interactions with Loss-Based
-Congestion Control", IMC 2019), one connection of BBR beside one of CUBIC gets 1/2 + 1/(2 X) + 4/B of
-the rate of a FIFO of B packets, for X above 1. In a FIFO of any size BBR thus gets more than half.
+Congestion Control", IMC 2019), one connection of BBR beside one of CUBIC gets 1/2 + 1/(2 X) + 4/B
+of the rate of a FIFO of B packets, for X above 1. In a FIFO of any size BBR thus gets more than half.
 The abstract that the claims quote reports the opposite for BBR v3.
 """
 
@@ -91,6 +91,20 @@ ALONE = Sweep(
     words=WORDS,
 )
 
+
+def unadjusted(phy: str, direction: str, queue: int | str) -> Any:
+    """Return a cell like `both`, in which BBR has no allowance for aggregated ACKs."""
+    made = both(phy, direction, queue)
+    return {**made, "tcp": {**made["tcp"], "bbr": {"ack_aggregation": False}}}
+
+
+UNADJUSTED = Sweep(
+    "{phy}-{direction}-{queue}-unadjusted",
+    unadjusted,
+    {"phy": cell.BOTH, "direction": DIRECTIONS, "queue": (3000, "linux")},
+    words=WORDS,
+)
+
 share = cell.goodput("bbr") / (cell.goodput("bbr") + cell.goodput("cubic"))
 """Part of the goodput that BBR gets beside CUBIC: 0.5 is equal. [-]"""
 
@@ -127,6 +141,19 @@ def measure(runs: Runs) -> dict[str, Quantity]:
     return values
 
 
+def shown(runs: Runs) -> dict[str, Quantity]:
+    """Return BBR's part of the goodput, and its round-trip times, without the allowance for
+    aggregated ACKs.
+    """
+    values = UNADJUSTED.values(runs, {"share_{phy}_{direction}_{queue}_unadjusted": share})
+    for direction in DIRECTIONS:
+        some = UNADJUSTED.at(direction=direction)
+        values |= some.values(
+            runs, {"rtt_bbr_{phy}_{direction}_{queue}_unadjusted": rtt("bbr", direction)}
+        )
+    return values
+
+
 def finding(runs: Runs) -> str:
     """Return a text on the parts of the goodput."""
     parts = {
@@ -138,7 +165,12 @@ def finding(runs: Runs) -> str:
         f"{cell.PHY_WORDS[phy]}, {WORDS[direction]}: {values}"
         for (phy, direction), values in parts.items()
     )
-    return f"BBR's part with {', '.join(WORDS[queue] for queue in QUEUES)}: {lines}"
+    plain = UNADJUSTED.at(direction="down", queue=3000)
+    return (
+        f"BBR's part with {', '.join(WORDS[queue] for queue in QUEUES)}: {lines}. Without the "
+        "allowance for aggregated ACKs, CUBIC gets more than half of a FIFO of 3000 packets: BBR's "
+        f"part is {listed(plain.read(runs, share))} in 802.11ax and 802.11ac"
+    )
 
 
 PICTURE = Picture(
@@ -157,8 +189,9 @@ PICTURE = Picture(
 STUDY = Study(
     key="bbr-wifi-sharing",
     title="BBR beside CUBIC behind a FIFO, FQ-CoDel and mac80211",
-    points=points_of(BOTH, ALONE),
+    points=points_of(BOTH, ALONE, UNADJUSTED),
     measure=measure,
+    shown=shown,
     findings=about("bbr-wifi-1", finding),
     draw=PICTURE.draw,
 )
