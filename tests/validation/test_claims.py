@@ -14,7 +14,7 @@ import pytest
 import lasthop as lh
 from lasthop.studies.kept import fingerprint
 from lasthop.studies.red import PACKETS
-from lasthop.studies.reproduction import SUBJECTS_STUDIED
+from lasthop.studies.reproduction import SUBJECTS_STUDIED, package_of
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "docs"))
 
@@ -23,7 +23,7 @@ import claims
 STUDIES = [
     study
     for subject in SUBJECTS_STUDIED
-    for study in import_module(f"lasthop.studies.{subject}").STUDIES
+    for study in import_module(package_of(subject)).STUDIES
     if study.points
 ]
 MAX_FLOW_SECONDS = 8_000

@@ -7,7 +7,7 @@ from importlib import import_module
 from pathlib import Path
 
 from lasthop.studies import ledger
-from lasthop.studies.reproduction import SUBJECTS_STUDIED
+from lasthop.studies.reproduction import SUBJECTS_STUDIED, package_of
 from lasthop.studies.rules import Measured
 from lasthop.studies.runner import Plan
 from lasthop.studies.study import Runs, Study
@@ -15,7 +15,7 @@ from lasthop.studies.study import Runs, Study
 STUDIES = {
     study.key: study
     for subject in SUBJECTS_STUDIED
-    for study in import_module(f"lasthop.studies.{subject}").STUDIES
+    for study in import_module(package_of(subject)).STUDIES
 }
 """All studies, by the key of the study."""
 

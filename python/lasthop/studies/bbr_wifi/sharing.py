@@ -6,11 +6,11 @@ packets, FQ-CoDel with Linux's defaults, and mac80211, the queue of a Linux acce
 uploads, the queue of a laptop is of the same kind, because the access point queues only ACKs. With
 mac80211 it is FQ-CoDel, which mac80211 has for each device.
 
-At 500 Mb/s and a round trip of 22 ms the path holds X times fewer packets than the FIFO, with X
-between a third and 3.3. In the model of Ware et al. ("Modeling BBR's Interactions with Loss-Based
-Congestion Control", IMC 2019), one connection of BBR beside one of CUBIC gets 1/2 + 1/(2 X) + 4/B
-of the rate of a FIFO of B packets, for X above 1. In a FIFO of any size BBR thus gets more than half.
-The abstract that the claims quote reports the opposite for BBR v3.
+At 500 Mb/s and a round-trip time of 22 ms the path holds about 900 packets. A FIFO holds X times
+as many, with X from 1/3 to 3.3. In the model of Ware et al. ("Modeling BBR's Interactions with
+Loss-Based Congestion Control", IMC 2019), one connection of BBR beside one of CUBIC gets
+1/2 + 1/(2 X) + 4/B of the rate of a FIFO of B packets, for X above 1. BBR thus gets more than half
+of any FIFO. The abstract that the claims quote reports the opposite for BBR v3.
 """
 
 from typing import Any
