@@ -59,9 +59,10 @@ def structures(subject: str, into: Path) -> None:
     them.
     """
     from lasthop.scenario.scenario import Scenario
+    from lasthop.studies.reproduction import package_of
 
     by_key: dict[str, Structure] = {}
-    for study in import_module(f"lasthop.studies.{subject}").STUDIES:
+    for study in import_module(package_of(subject)).STUDIES:
         for each in (study, study.shortened(0.3)):
             for tree in each.points.values():
                 scenario = Scenario(tree)

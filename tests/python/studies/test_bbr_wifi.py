@@ -1,4 +1,4 @@
-"""The study of BBR beside CUBIC: its scenarios, and its values from stored runs."""
+"""The study of BBR next to CUBIC: its scenarios, and its values from stored runs."""
 
 import pytest
 

@@ -8,7 +8,7 @@ mac80211 it is FQ-CoDel, which mac80211 has for each device.
 
 At 500 Mb/s and a round-trip time of 22 ms the path holds about 900 packets. A FIFO holds X times
 as many, with X from 1/3 to 3.3. In the model of Ware et al. ("Modeling BBR's Interactions with
-Loss-Based Congestion Control", IMC 2019), one connection of BBR beside one of CUBIC gets
+Loss-Based Congestion Control", IMC 2019), one connection of BBR next to one of CUBIC gets
 1/2 + 1/(2 X) + 4/B of the rate of a FIFO of B packets, for X above 1. BBR thus gets more than half
 of any FIFO. The abstract that the claims quote reports the opposite for BBR v3.
 """
@@ -69,7 +69,7 @@ def scenario(phy: str, direction: str, queue: int | str, controls: tuple[str, ..
 
 
 def both(phy: str, direction: str, queue: int | str) -> Any:
-    """Return a cell with a connection of BBR beside one of CUBIC."""
+    """Return a cell with a connection of BBR next to one of CUBIC."""
     return scenario(phy, direction, queue, ("bbr", "cubic"))
 
 
@@ -106,7 +106,7 @@ UNADJUSTED = Sweep(
 )
 
 share = cell.goodput("bbr") / (cell.goodput("bbr") + cell.goodput("cubic"))
-"""Part of the goodput that BBR gets beside CUBIC: 0.5 is equal. [-]"""
+"""Part of the goodput that BBR gets next to CUBIC: 0.5 is equal. [-]"""
 
 
 def rtt(control: str, direction: str) -> Reading:
@@ -179,7 +179,7 @@ PICTURE = Picture(
         Panel(
             "BBR's part of the goodput [-]",
             BOTH.at(direction=direction, queue=ROOMS).lines("{phy}", "queue", share),
-            f"BBR beside CUBIC, {WORDS[direction]}",
+            f"BBR next to CUBIC, {WORDS[direction]}",
             levels={"equal": 0.5},
         )
         for direction in DIRECTIONS
@@ -188,7 +188,7 @@ PICTURE = Picture(
 
 STUDY = Study(
     key="bbr-wifi-sharing",
-    title="BBR beside CUBIC behind a FIFO, FQ-CoDel and mac80211",
+    title="BBR next to CUBIC with a FIFO, FQ-CoDel and mac80211",
     points=points_of(BOTH, ALONE, UNADJUSTED),
     measure=measure,
     shown=shown,
