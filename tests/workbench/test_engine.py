@@ -65,7 +65,9 @@ def test_the_page_stays_below_its_size_limits(built_page: Path) -> None:
     # An explanation that reads typed facts and searches by index takes 38 kB. It was larger than
     # the limit of that time, 637 kB, and the limit was raised: the work of an explanation no longer
     # grows with the square of the number of flows.
-    assert engine <= 676_000
+    # BBR, applications that write at their own times, groups of connections, and pings take 27 kB.
+    # The limit was raised from 676 kB after their size was known.
+    assert engine <= 704_000
     assert page <= 300_000
 
 
