@@ -15,14 +15,13 @@ import gzip
 import json
 from collections.abc import Iterator, Sequence
 from datetime import date
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from lasthop._core import VERSION
 from lasthop.cli.progress import batch_bar
 from lasthop.studies import findings, kept, ledger
-from lasthop.studies.reproduction import SUBJECTS_STUDIED, Reproduction, package_of, task
+from lasthop.studies.reproduction import SUBJECTS_STUDIED, Reproduction, studies_of, task
 from lasthop.studies.runner import Plan
 from lasthop.studies.study import Runs, Study
 
@@ -184,8 +183,8 @@ def _put(document: dict[str, Any], apart: dict[str, Any], previous: Any = None) 
 def main() -> None:
     """Reproduce all claims, or the claims of one subject, and store the results."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    modules = [import_module(package_of(subject)) for subject in SUBJECTS_STUDIED]
-    studies_by_key = {study.key: study for module in modules for study in module.STUDIES}
+    every = [study for subject in SUBJECTS_STUDIED for study in studies_of(subject)]
+    studies_by_key = {study.key: study for study in every}
     parser.add_argument("subject", nargs="?", choices=SUBJECTS_STUDIED)
     parser.add_argument("--study", action="append", choices=studies_by_key, metavar="KEY")
     parser.add_argument("--judge", action="store_true")

@@ -31,7 +31,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import cache
-from importlib import import_module, resources
+from importlib import resources
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -59,10 +59,10 @@ def structures(subject: str, into: Path) -> None:
     them.
     """
     from lasthop.scenario.scenario import Scenario
-    from lasthop.studies.reproduction import package_of
+    from lasthop.studies.reproduction import studies_of
 
     by_key: dict[str, Structure] = {}
-    for study in import_module(package_of(subject)).STUDIES:
+    for study in studies_of(subject):
         for each in (study, study.shortened(0.3)):
             for tree in each.points.values():
                 scenario = Scenario(tree)
@@ -177,10 +177,10 @@ def stored_runs_of(study: Any) -> Mapping[str, Any] | None:
 
 def all_studies() -> Iterator[Any]:
     """Yield the studies of all subjects."""
-    from lasthop.studies.reproduction import SUBJECTS_STUDIED, package_of
+    from lasthop.studies.reproduction import SUBJECTS_STUDIED, studies_of
 
     for subject in SUBJECTS_STUDIED:
-        yield from import_module(package_of(subject)).STUDIES
+        yield from studies_of(subject)
 
 
 def outputs(known: Mapping[str, Structure], wanted: Callable[[Any], bool]) -> dict[str, str]:

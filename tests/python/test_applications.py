@@ -8,6 +8,7 @@ import lasthop as lh
 from lasthop.display.delays import Delays
 from lasthop.emulation.limits import check
 from lasthop.errors import UserError
+from lasthop.explanation.objectives import always_demands, completion, default_objective
 from lasthop.scenario.typed import TcpFlow
 
 CELL = """
@@ -58,6 +59,48 @@ def test_results_have_the_rate_and_the_chunks() -> None:
     assert "chunks" not in flows["laptop/up/1"]
     [table] = [each for each in Delays.of(result).tables() if each.title == "chunks"]
     assert [row[0] for row in table.rows] == ["laptop/down/1"]
+
+
+@pytest.mark.parametrize(("direction", "key"), [("upload", "back_rate"), ("download", "rate")])
+def test_a_rate_must_not_exceed_that_of_its_direction(direction: str, key: str) -> None:
+    other = {"back_rate": "rate", "rate": "back_rate"}[key]
+    wire = {key: "2 Mbps", other: "20 Mbps"}
+    cell = {"phy": "802.11ac"}
+
+    def with_rate(rate: str) -> lh.Scenario:
+        return lh.check(
+            {
+                "duration": "9 s",
+                "cell": cell,
+                "wire": wire,
+                "station": {"a": {direction: {"rate": rate}}},
+            }
+        )
+
+    assert with_rate("1.5 Mbps")
+    with pytest.raises(UserError, match="more than the `wire` carries; expected at most 2 Mbps"):
+        with_rate("3 Mbps")
+
+
+def test_chunks_are_explained_by_their_completion() -> None:
+    """A full line: chunks wait for downloads. A flow with only a rate has no completion time."""
+    tree = {
+        "duration": "12 s",
+        "warmup": "2 s",
+        "cell": {"phy": "802.11ac"},
+        "wire": {"rate": "8 Mbps", "queue": 200},
+        "station": {"a": {"download": {"size": "100 kB", "every": "1 s"}}, "b": {"download": 2}},
+    }
+    assert default_objective(lh.Scenario(tree)) == "delay"
+    result = lh.simulate(tree, replications=2)
+    values = completion(result, result.scenario.typed.flows)
+    expected = result.sampled("flows", "a/down/1", "chunk_completion_p95_s")
+    assert values == expected
+    assert max(values) < 12.0
+    tree["station"] = {"a": {"download": {"rate": "1 Mbps"}}, "b": {"download": 2}}
+    scenario = lh.Scenario(tree)
+    assert default_objective(scenario) == "throughput"
+    assert [always_demands(flow) for flow in scenario.typed.flows] == [False, True, True]
 
 
 def test_explanations_name_the_application_as_the_limit() -> None:

@@ -58,10 +58,10 @@ def test_pings_between_wired_nodes_are_a_class() -> None:
         },
     }
     result = lh.simulate(tree)
-    one = result.classes.loc["probe"]
+    probe = result.classes.loc["probe"]
     each = result.flows.loc[["probe-1", "probe-2", "probe-3"]]
-    assert one["rtt_s"] == pytest.approx(each["rtt_s"].mean(), rel=0.02)
-    assert one["rtt_p99_s"] == pytest.approx(each["rtt_p99_s"].mean(), rel=0.02)
+    assert probe["rtt_s"] == pytest.approx(each["rtt_s"].mean(), rel=0.02)
+    assert probe["rtt_p99_s"] == pytest.approx(each["rtt_p99_s"].mean(), rel=0.02)
     assert result.classes.loc["bulk", "jain"] > 0.5
 
 

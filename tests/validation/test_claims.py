@@ -6,7 +6,6 @@ the values that are computed from the samples.
 
 import sys
 import warnings
-from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -14,18 +13,13 @@ import pytest
 import lasthop as lh
 from lasthop.studies.kept import fingerprint
 from lasthop.studies.red import PACKETS
-from lasthop.studies.reproduction import SUBJECTS_STUDIED, package_of
+from lasthop.studies.reproduction import SUBJECTS_STUDIED, studies_of
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "docs"))
 
 import claims
 
-STUDIES = [
-    study
-    for subject in SUBJECTS_STUDIED
-    for study in import_module(package_of(subject)).STUDIES
-    if study.points
-]
+STUDIES = [study for subject in SUBJECTS_STUDIED for study in studies_of(subject) if study.points]
 MAX_FLOW_SECONDS = 8_000
 """Longest run in `make test`, as simulated time of a replication times number of flows. [s]
 

@@ -151,11 +151,16 @@ def default_objective(scenario: Scenario, target: str | None = None) -> str:
 
 def is_delay_sensitive(flow: Flow) -> bool:
     """Return whether a flow has datagrams at a rate, sensor reports, web pages, a finite size, or
-    an application that paces it.
+    chunks of an application.
     """
     if isinstance(flow, TcpFlow):
-        return bool(flow.web) or bool(flow.tcp.segments) or flow.is_paced
+        return bool(flow.web) or bool(flow.tcp.segments) or has_chunks(flow)
     return is_paced(flow)
+
+
+def has_chunks(flow: TcpFlow) -> bool:
+    """Return whether an application writes the data of a connection in chunks."""
+    return flow.application is not None and flow.application.every_s is not None
 
 
 def is_paced(flow: Flow) -> bool:
@@ -165,7 +170,8 @@ def is_paced(flow: Flow) -> bool:
 
 def always_demands(flow: Flow) -> bool:
     """Return whether a flow always has data to send: bulk TCP or a greedy source."""
-    return not isinstance(flow, PingFlow) and not is_delay_sensitive(flow)
+    is_limited = isinstance(flow, TcpFlow) and flow.is_paced
+    return not (is_limited or isinstance(flow, PingFlow) or is_delay_sensitive(flow))
 
 
 def call_directions(flows: Sequence[Flow]) -> dict[tuple[str, str], list[str]]:
@@ -351,9 +357,13 @@ def paced_names(flows: Sequence[Flow]) -> tuple[list[str], list[str]]:
 
 
 def completion(result: Result, flows: Sequence[Flow]) -> Column:
-    """Return the longest completion time of web pages and finite flows in each replication. [s]"""
+    """Return the longest completion time of web pages, chunks and finite flows in each replication.
+    [s]
+    """
     most = result.scenario.typed.duration_s
     short = [flow for flow in flows if is_delay_sensitive(flow)]
+    chunks = [flow.name for flow in short if isinstance(flow, TcpFlow) and has_chunks(flow)]
+    short = [flow for flow in short if flow.name not in chunks]
     results = []
     for name in dict.fromkeys(flow.class_name for flow in short):
         values = result.sampled("classes", name, "completion_p95_s") or result.sampled(
@@ -363,6 +373,7 @@ def completion(result: Result, flows: Sequence[Flow]) -> Column:
             results.append([most if value is None else value for value in values])
     if not results:
         results = columns(result, [flow.name for flow in short], "completion_s", most)
+    results += columns(result, chunks, "chunk_completion_p95_s", most)
     return worst(results, result.replications)
 
 

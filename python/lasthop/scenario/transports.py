@@ -25,7 +25,6 @@ class Tcp(Table):
     compound: Compound
     hystart: bool
     byte_counting: bool
-    pacing: bool
     ecn: bool
     sack: bool
     rack: bool
@@ -43,6 +42,7 @@ class Tcp(Table):
     after_idle: Literal["keep", "rfc5681", "rfc7661", "linux"]
     segments: int | None
     """Size of the transfer; None if the connection never ends. [segments]"""
+    pacing: bool = False
 
     @property
     def segments_per_ack(self) -> int:

@@ -45,9 +45,11 @@ MAX_LINES = 12
 """Largest number of lines in the text of a reproduction."""
 
 
-def package_of(subject: str) -> str:
-    """Return the package with the studies of a subject."""
-    return f"lasthop.studies.{subject.replace('-', '_')}"
+def studies_of(subject: str) -> tuple[Study, ...]:
+    """Return the studies of a subject."""
+    package = import_module(f"lasthop.studies.{subject.replace('-', '_')}")
+    studies: tuple[Study, ...] = package.STUDIES
+    return studies
 
 
 @dataclass(frozen=True, repr=False)
@@ -261,7 +263,7 @@ def task(names: Sequence[str], *, quick: bool) -> Task:
     studies = tuple(
         study
         for subject in SUBJECTS_STUDIED
-        for study in import_module(package_of(subject)).STUDIES
+        for study in studies_of(subject)
         if (subject, study.name) in needed
     )
     if quick:

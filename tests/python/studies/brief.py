@@ -3,20 +3,15 @@
 import dataclasses
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
-from importlib import import_module
 from pathlib import Path
 
 from lasthop.studies import ledger
-from lasthop.studies.reproduction import SUBJECTS_STUDIED, package_of
+from lasthop.studies.reproduction import SUBJECTS_STUDIED, studies_of
 from lasthop.studies.rules import Measured
 from lasthop.studies.runner import Plan
 from lasthop.studies.study import Runs, Study
 
-STUDIES = {
-    study.key: study
-    for subject in SUBJECTS_STUDIED
-    for study in import_module(package_of(subject)).STUDIES
-}
+STUDIES = {study.key: study for subject in SUBJECTS_STUDIED for study in studies_of(subject)}
 """All studies, by the key of the study."""
 
 

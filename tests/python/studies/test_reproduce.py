@@ -39,7 +39,7 @@ def test_json_has_every_requested_claim_and_the_reason_of_open_claims(
     [
         ("hotspt", "did you mean hotspot?"),
         ("hotspot-21", "did you mean hotspot-2?"),
-        ("xyzzy", "subjects with studies: hotspot, edca, red, vbs, acsma, ax"),
+        ("xyzzy", "subjects with studies: hotspot, edca, red, vbs, acsma, ax, bbr-wifi"),
     ],
 )
 def test_an_unknown_name_is_one_error_line_with_the_nearest_name(name, hint, tmp_path, capsys):

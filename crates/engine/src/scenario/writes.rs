@@ -212,9 +212,13 @@ fn line(scenario: &Scenario, flow: &Flow) -> Option<(u64, String)> {
             let name = &scenario.stations[station].name;
             (Some(rates.data_bps), format!("the air to station `{name}`"))
         });
-    let wire = air
-        .as_ref()
-        .map(|_| (scenario.wire.rate.bps(), "the `wire`".to_owned()));
+    let wire = flow.direction().map(|direction| {
+        let rate = match direction {
+            Direction::Up => &scenario.wire.back,
+            Direction::Down => &scenario.wire.rate,
+        };
+        (rate.bps(), "the `wire`".to_owned())
+    });
     let shared = scenario
         .bottleneck
         .as_ref()

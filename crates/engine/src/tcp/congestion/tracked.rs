@@ -81,13 +81,13 @@ impl<C: CongestionControl> Tracked<C> {
 }
 
 /// The segments that an ACK reports for the first time, so far.
-struct News<I> {
+struct AckUpdate<I> {
     segments: u32,
     /// The most recent transmission among them.
     newest: Option<Transmission<I>>,
 }
 
-impl<I: Copy> News<I> {
+impl<I: Copy> AckUpdate<I> {
     #[inline]
     fn add(&mut self, transmission: Transmission<I>) {
         self.segments += 1;
@@ -118,7 +118,7 @@ impl<C: CongestionControl> SegmentEvents for Tracked<C> {
     }
 
     fn on_delivered(&mut self, window: &mut Window, now: Time, next: u32, blocks: &Blocks) {
-        let mut news = News {
+        let mut news = AckUpdate {
             segments: 0,
             newest: None,
         };
