@@ -1,4 +1,4 @@
-"""Applications that pace their TCP connections, in each command that reads such a scenario."""
+"""Applications that limit their TCP connections, in each command that reads such a scenario."""
 
 from pathlib import Path
 
