@@ -1,4 +1,4 @@
-"""Applications that pace their TCP connections, in each command that reads such a scenario."""
+"""Applications that limit their TCP connections, in each command that reads such a scenario."""
 
 from pathlib import Path
 
@@ -188,7 +188,7 @@ def test_groups_are_swept_explained_and_measured_by_their_names() -> None:
     assert flows["laptop/up/sync/1"]["goodput_bps"]["mean"] == pytest.approx(1e6, rel=0.02)
 
 
-def test_keys_beside_groups_are_refused(tmp_path: Path) -> None:
+def test_keys_and_groups_in_one_table_are_refused(tmp_path: Path) -> None:
     file = tmp_path / "x.toml"
     file.write_text(GROUPS)
     with pytest.raises(UserError, match="conflicts with the groups of this table"):

@@ -37,7 +37,7 @@ def test_a_ping_has_its_own_quantities_in_order() -> None:
     assert result.flows["goodput_share"].sum() == pytest.approx(1.0)
 
 
-def test_pings_do_not_change_jain_and_shares_but_for_their_small_load() -> None:
+def test_pings_change_shares_only_by_their_load() -> None:
     with_them = lh.simulate(with_pings(BULK, every="1 s"))
     without = lh.simulate({**CELL, "station": BULK})
     for quantity in ("jain", "goodput_bps"):

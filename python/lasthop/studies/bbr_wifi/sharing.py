@@ -20,13 +20,13 @@ from lasthop.studies.picture import Abscissa, Panel, Picture, evenly
 from lasthop.studies.study import Quantity, Reading, Runs, Study, about, listed, reading
 from lasthop.studies.sweep import Sweep, points_of
 
-ROOMS = (300, 1000, 3000)
+FIFO_LIMITS = (300, 1000, 3000)
 """Limits of the FIFO. [packets]"""
 
-QUEUES: tuple[int | str, ...] = (*ROOMS, "codel", "linux")
+QUEUES: tuple[int | str, ...] = (*FIFO_LIMITS, "codel", "linux")
 
 WORDS: dict[Any, str] = {
-    **{room: f"FIFO of {room}" for room in ROOMS},
+    **{limit: f"FIFO of {limit}" for limit in FIFO_LIMITS},
     "codel": "FQ-CoDel",
     "linux": "mac80211",
     "down": "downloads",
@@ -39,7 +39,7 @@ DIRECTIONS = ("down", "up")
 DELAY_MS = 10.0
 """Propagation time of the wire, one way. [ms]"""
 
-SECONDS = (10, 40)
+WARMUP_AND_END_S = (10, 40)
 """Warm-up and end. BBR's probe for the round-trip time comes every 10 s. [s]"""
 
 
@@ -61,7 +61,7 @@ def scenario(phy: str, direction: str, queue: int | str, controls: tuple[str, ..
         phy,
         stations,
         queue=queue_of(queue),
-        seconds=SECONDS,
+        seconds=WARMUP_AND_END_S,
         delay_ms=DELAY_MS,
     )
     tcp = {"congestion": "cubic", "sack": True, "rack": True, "prr": True, "window": 20_000}
@@ -106,7 +106,7 @@ UNADJUSTED = Sweep(
 )
 
 share = cell.goodput("bbr") / (cell.goodput("bbr") + cell.goodput("cubic"))
-"""Part of the goodput that BBR gets next to CUBIC: 0.5 is equal. [-]"""
+"""BBR's share of the goodput next to CUBIC: 0.5 is equal. [-]"""
 
 
 def rtt(control: str, direction: str) -> Reading:
@@ -115,7 +115,7 @@ def rtt(control: str, direction: str) -> Reading:
 
 
 def measure(runs: Runs) -> dict[str, Quantity]:
-    """Return BBR's part of the goodput, the goodput of the cell, and the round-trip times."""
+    """Return BBR's share of the goodput, the goodput of the cell, and the round-trip times."""
     values = BOTH.values(
         runs,
         {"share_{phy}_{direction}_{queue}": share, "total_{phy}_{direction}_{queue}": cell.total},
@@ -142,7 +142,7 @@ def measure(runs: Runs) -> dict[str, Quantity]:
 
 
 def shown(runs: Runs) -> dict[str, Quantity]:
-    """Return BBR's part of the goodput, and its round-trip times, without the allowance for
+    """Return BBR's share of the goodput, and its round-trip times, without the allowance for
     aggregated ACKs.
     """
     values = UNADJUSTED.values(runs, {"share_{phy}_{direction}_{queue}_unadjusted": share})
@@ -155,30 +155,30 @@ def shown(runs: Runs) -> dict[str, Quantity]:
 
 
 def finding(runs: Runs) -> str:
-    """Return a text on the parts of the goodput."""
-    parts = {
+    """Return a text on BBR's shares of the goodput."""
+    shares = {
         (phy, direction): listed(BOTH.at(phy=phy, direction=direction).read(runs, share))
         for phy in cell.BOTH
         for direction in DIRECTIONS
     }
     lines = "; ".join(
         f"{cell.PHY_WORDS[phy]}, {WORDS[direction]}: {values}"
-        for (phy, direction), values in parts.items()
+        for (phy, direction), values in shares.items()
     )
     plain = UNADJUSTED.at(direction="down", queue=3000)
     return (
-        f"BBR's part with {', '.join(WORDS[queue] for queue in QUEUES)}: {lines}. Without the "
-        "allowance for aggregated ACKs, CUBIC gets more than half of a FIFO of 3000 packets: BBR's "
-        f"part is {listed(plain.read(runs, share))} in 802.11ax and 802.11ac"
+        f"BBR's share of the goodput with {', '.join(WORDS[queue] for queue in QUEUES)}: {lines}. "
+        "Without the allowance for aggregated ACKs, CUBIC gets more than half of a FIFO of 3000 "
+        f"packets: BBR's share is {listed(plain.read(runs, share))} in 802.11ax and 802.11ac"
     )
 
 
 PICTURE = Picture(
-    Abscissa("size of the FIFO [packets]", places=evenly(ROOMS), ticks=ROOMS),
+    Abscissa("size of the FIFO [packets]", places=evenly(FIFO_LIMITS), ticks=FIFO_LIMITS),
     [
         Panel(
-            "BBR's part of the goodput [-]",
-            BOTH.at(direction=direction, queue=ROOMS).lines("{phy}", "queue", share),
+            "BBR's share of the goodput [-]",
+            BOTH.at(direction=direction, queue=FIFO_LIMITS).lines("{phy}", "queue", share),
             f"BBR next to CUBIC, {WORDS[direction]}",
             levels={"equal": 0.5},
         )
