@@ -14,6 +14,8 @@ sys.path.insert(0, str(DOCS))
 import transcripts  # noqa: E402
 
 LONG: dict[str, tuple[str, ...]] = {
+    "applications.md": ("lasthop sweep", "lasthop what-if"),
+    "bbr.md": ("lasthop what-if",),
     "call.md": (">>> slow_line = table", ">>> slow_air = table"),
     "explain.md": ("lasthop explain", ">>> explanation ="),
     "l4s.md": (">>> for rate",),
@@ -26,6 +28,7 @@ LONG: dict[str, tuple[str, ...]] = {
         "stability chart",
         "lasthop compare",
     ),
+    "ping.md": ("lasthop what-if",),
     "queues.md": (">>> s = lh.sweep",),
     "reproduce.md": ("lasthop reproduce",),
     "teach.md": (">>> for ",),

@@ -39,9 +39,9 @@ class Tcp(Table):
     header_bytes: int
     min_rto_s: float
     initial_rto_s: float
-    after_idle: Literal["keep", "rfc5681", "rfc7661", "linux"]
     segments: int | None
     """Size of the transfer; None if the connection never ends. [segments]"""
+    after_idle: Literal["keep", "rfc5681", "rfc7661", "linux"] = "keep"
     pacing: bool = False
 
     @property
