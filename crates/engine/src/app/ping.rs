@@ -2,8 +2,9 @@
 //!
 //! The first end of the flow is the station, or the wired node `from`. It sends the requests, and
 //! the other end replies immediately. Requests are the data of the flow, and replies travel
-//! like ACKs, except that a link with losses may lose them. These pings measure, as a user does. The pings of a virtual shared bottleneck are others
-//! ([`crate::bottleneck`], [`crate::echo`]): the access point sends them to its stations.
+//! like ACKs, except that a link with losses may lose them. These pings are those of a user. A
+//! virtual shared bottleneck has other pings ([`crate::bottleneck`], [`crate::echo`]), which the
+//! access point sends to its stations.
 //!
 //! Differs from ping(8) of iputils in two points. The first request is sent at a random time within
 //! the first interval, so that the pings of several stations do not always meet. Requests are sent
