@@ -158,8 +158,17 @@ def test_tables_show_how_far_measured_values_are_from_simulated_values(
     printed = capsys.readouterr().out
     ending = f" {1e3 * (row.measured - row.simulated):+.3f}"
     assert any("a/ping/1" in line and line.endswith(ending) for line in printed.splitlines())
-    # There is no model, so that no column is left for predicted values.
     assert "measured - simulated" in printed
-    assert " predicted " not in printed
-    page = comparison._repr_html_()
-    assert "measured - simulated" in page
+    assert " predicted " in printed
+    assert "measured - simulated" in comparison._repr_html_()
+
+
+def test_a_comparison_without_a_model_has_no_column_of_predictions(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    station = {"a": {"download": {"rate": "1 Mbps"}}}
+    comparison = lh.compare({**SCENARIO, "station": station})
+    assert comparison.prediction is None
+    print_comparison(comparison, {})
+    [heads] = [line for line in capsys.readouterr().out.splitlines() if "quantity " in line]
+    assert heads.split() == ["quantity", "item", "simulated"]
