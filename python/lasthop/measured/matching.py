@@ -30,7 +30,7 @@ TRANSPORTS = ("tcp", "udp")
 PING = "ping"
 """Transport of measured pings and of flows of pings."""
 ADD_PINGS = ' (to compare them, add `ping = "200 ms"` to the station that sent them)'
-"""What to do if the scenario has no pings."""
+"""Remedy if the scenario has no pings."""
 
 MAX_NAMED = 8
 """Maximum number of names in one message."""
