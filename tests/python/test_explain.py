@@ -138,9 +138,7 @@ def test_pings_are_the_objective_unless_other_traffic_needs_short_delays(tmp_pat
     assert "99 % of pings within" in repr(explanation)
     with pytest.raises(UserError, match="has only pings, which measure"):
         lh.explain(path, target="laptop/ping/1", jobs=1)
-    tree = lh.Scenario(path).tree
-    tree["station"]["laptop"]["call"] = 1
-    assert default_objective(lh.Scenario(tree)) == "calls"
+    assert default_objective(Scenario(path, [("station.laptop.call", "1")])) == "calls"
 
 
 def test_connections_of_the_only_station_can_be_unequal() -> None:
