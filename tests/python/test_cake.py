@@ -25,8 +25,8 @@ def goodputs(queue: dict[str, Any]) -> dict[str, float]:
     """Return the goodputs of the classes of the example with this queue in both directions.
     [bit/s]
     """
-    settings = {"link.line.queue": queue, "link.line.back_queue": queue}
-    result = lh.simulate(EXAMPLE, settings=settings, duration="20 s", replications=1)
+    settings = {"link.line.queue": queue, "link.line.back_queue": queue, "duration": "20 s"}
+    result = lh.simulate(EXAMPLE, settings=settings, replications=1)
     return dict(result.classes.goodput_bps)
 
 
@@ -118,7 +118,7 @@ def test_an_ack_filter_at_the_uplink_of_a_download_has_an_effect() -> None:
 
 
 def test_predictions_refuse_cake_in_one_line() -> None:
-    with pytest.raises(lh.LasthopError) as refused:
+    with pytest.raises(lh.ModelError) as refused:
         lh.predict(EXAMPLE)
     assert "\n" not in str(refused.value).split("\nhint:")[0]
     assert "cake" in str(refused.value)
