@@ -36,8 +36,8 @@ def cake_warnings(scenario: Scenario) -> Iterator[str]:
 
 
 def _queues(scenario: Scenario) -> Iterator[tuple[str, Cake, float | None, bool]]:
-    """Yield each queue with CAKE: its place, its settings, the rate of its link, and whether ACKs of
-    TCP connections pass it. [bit/s]
+    """Yield each queue with CAKE: its place, its settings, the rate of its link [bit/s], and
+    whether ACKs of TCP connections pass it.
     """
     for link in scenario.routers:
         if isinstance(link.queue, Cake):

@@ -168,6 +168,9 @@ fn each_key(table: &'static Table, path: &str, visit: &mut dyn FnMut(&str, &'sta
 
 /// Returns an accepted value of the key in [`FULL`] that differs from the key's default.
 fn sample(path: &str, key: &Key) -> Option<&'static str> {
+    if is_of_shaper(path, key) && (path.starts_with("cell") || path.starts_with("station")) {
+        return None; // in a cell, CAKE has no shaper
+    }
     Some(match key.kind {
         Kind::Title => "another title",
         Kind::Name => "b",
@@ -253,12 +256,26 @@ fn sample(path: &str, key: &Key) -> Option<&'static str> {
             "rounding" => "nearest",
             "rule" => "paper",
             "after_idle" => "linux",
+            "isolation" => "flows",
+            "diffserv" => "besteffort",
+            "ack_filter" => "aggressive",
+            "link_layer" => "atm",
+            "dscp" => "EF",
             _ => "poisson",
         },
         Kind::Formed(_) if path.ends_with("group.a.stations") => "b",
         Kind::Formed(_) => panic!("{path} has a form of its own"),
         Kind::Tables(_) => return None,
     })
+}
+
+/// Returns whether the key at `path` belongs to the shaper of CAKE.
+fn is_of_shaper(path: &str, key: &Key) -> bool {
+    path.contains(".cake.")
+        && matches!(
+            key.name,
+            "bandwidth" | "overhead" | "mpu" | "link_layer" | "ingress"
+        )
 }
 
 /// Returns the settings, with their values, without which the key at `path` has no effect.
@@ -307,6 +324,9 @@ fn needed_one(path: &str, key: &Key) -> Option<(String, &'static str)> {
         return Some(("tcp.congestion".to_owned(), "bbr"));
     }
     let neighbour = |other: &str, value| Some((path.replace(key.name, other), value));
+    if is_of_shaper(path, key) && key.name != "bandwidth" {
+        return neighbour("bandwidth", "5 Mbps");
+    }
     match key.name {
         "ce_threshold_l4s" => return neighbour("ce_threshold", "1 ms"),
         "time_shift" => return neighbour("scheduler", "time_shifted_fifo"),
