@@ -108,7 +108,7 @@ registry! {
     REPORT_DELAY_P95: "report_delay_p95_s", "s", ["flows"],
         "95th percentile of the time from the creation of a report to its arrival, over the reports that arrived by their deadline";
     CHUNKS: "chunks", "chunks", ["flows", "classes"],
-        "number of chunks that an application began to write, and after which it began another chunk before the end of the run";
+        "number of chunks that arrived completely, or after which the application began the next chunk, whichever was first";
     LATE_CHUNKS: "late_chunks", "chunks", ["flows", "classes"],
         "number of chunks that had not arrived completely when the application began the next chunk";
     CHUNK_COMPLETION: "chunk_completion_s", "s", ["flows", "classes"],

@@ -12,7 +12,7 @@
 
 use serde_json::json;
 
-use super::tally::Tally;
+use super::tally::{Interval, Tally};
 use crate::kernel::streams::Stream;
 use crate::kernel::time::{Span, Time};
 use crate::notation::setting::{Json, MS, S, duration, size};
@@ -105,7 +105,7 @@ impl Pinger {
         self.due = now + Span((part * self.settings.every.0 as f64) as u64);
     }
 
-    /// Sends no more requests.
+    /// Stops the pings.
     pub fn close(&mut self) {
         self.due = Time::NEVER;
     }
@@ -129,14 +129,10 @@ impl Pinger {
         Some(*rtt.insert(now.since(*sent)))
     }
 
-    /// Adds to `tally` the pings that were sent at `from` or later and whose deadline is not after
-    /// `to`. The delays are not sorted.
-    pub fn add_to(&self, tally: &mut Tally, from: Time, to: Time) {
-        let deadline = self.settings.deadline;
-        let counted = |&&(sent, _): &&(Time, _)| sent >= from && sent + deadline <= to;
-        for (_, rtt) in self.sent.iter().filter(counted) {
-            tally.made += 1;
-            tally.delays.extend(rtt.filter(|rtt| *rtt <= deadline));
+    /// Adds the pings of an interval to `tally`. The delays are not sorted.
+    pub fn add_to(&self, tally: &mut Tally, interval: &Interval) {
+        for &(sent, rtt) in &self.sent {
+            tally.add(interval, sent, rtt, self.settings.deadline);
         }
     }
 }
@@ -182,7 +178,8 @@ mod tests {
         assert_eq!(pinger.reply(Time(3_100), 4), None);
         let tally = |from, to| {
             let mut tally = Tally::default();
-            pinger.add_to(&mut tally, Time(from), Time(to));
+            let [from, to] = [from, to].map(Time);
+            pinger.add_to(&mut tally, &Interval::new(from, to, from, to));
             (tally.made, tally.delays)
         };
         assert_eq!(tally(0, 3_499), (3, vec![Span(300)]));

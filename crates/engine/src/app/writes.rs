@@ -12,6 +12,7 @@
 //! The application has no buffer: without a rate, data that TCP has not sent by the end of a time on
 //! is written in the next time on.
 
+use super::tally::Interval;
 use super::{Gaps, Periods, WriteSettings};
 use crate::kernel::streams::Stream;
 use crate::kernel::time::{Span, Time};
@@ -55,16 +56,15 @@ pub struct Writes {
     arrived: u64,
 }
 
-/// The chunks of a period.
+/// The chunks of an interval.
 #[derive(Clone, Debug, Default)]
 pub struct ChunkTally {
-    /// Number of chunks that began in the period, and after which another chunk began in the
-    /// period.
+    /// Number of chunks that arrived, or after which another chunk began, whichever was first.
     pub made: u64,
     /// Number of these chunks that had not arrived when the next chunk began.
     pub late: u64,
     /// Times from the beginning of a chunk to the arrival of its last byte, in ascending order. The
-    /// chunks began and arrived in the period.
+    /// chunks arrived in the interval.
     pub times: Vec<Span>,
 }
 
@@ -221,23 +221,21 @@ impl Writes {
         }
     }
 
-    /// Returns the chunks between `from` and `to`; `None` if the application writes no chunks.
-    pub fn tally(&self, from: Time, to: Time) -> Option<ChunkTally> {
+    /// Returns the chunks of an interval; `None` if the application writes no chunks.
+    pub fn tally(&self, interval: &Interval) -> Option<ChunkTally> {
         let Periods::Chunks(_) = self.settings.periods else {
             return None;
         };
         let mut tally = ChunkTally::default();
         for (index, &(began, arrived)) in self.chunks.iter().enumerate() {
-            if began < from {
-                continue;
+            let next = self.chunks.get(index + 1).map(|&(next, _)| next);
+            let [arrived, next] = [arrived, next].map(|at| at.unwrap_or(Time::NEVER));
+            if interval.has(began, arrived) {
+                tally.times.push(arrived.since(began));
             }
-            let arrived = arrived.filter(|&at| at <= to);
-            tally.times.extend(arrived.map(|at| at.since(began)));
-            if let Some(&(next, _)) = self.chunks.get(index + 1)
-                && next <= to
-            {
+            if interval.has(began, arrived.min(next)) {
                 tally.made += 1;
-                tally.late += u64::from(arrived.is_none_or(|at| at > next));
+                tally.late += u64::from(next < arrived);
             }
         }
         tally.times.sort_unstable();
