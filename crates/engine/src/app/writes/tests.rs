@@ -188,7 +188,11 @@ fn chunks_are_late_if_the_next_one_begins_before_their_arrival() {
         let parts = (0..35).step_by(length);
         let parts = parts.map(|from| of(between(from, 35.min(from + length as u64), 35)));
         let sum = parts.fold([0; 3], |[made, late, times], part| {
-            [made + part.made, late + part.late, times + part.times.len()]
+            [
+                made + part.made,
+                late + part.late,
+                times + part.times.len() as u64,
+            ]
         });
         assert_eq!(sum, [3, 1, 3], "steps of {length} ms");
     }
