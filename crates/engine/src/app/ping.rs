@@ -2,9 +2,9 @@
 //!
 //! The first end of the flow is the station, or the wired node `from`. It sends the requests, and
 //! the other end replies immediately. Requests are the data of the flow, and replies travel
-//! like ACKs, except that a link with losses may lose them. These pings are those of a user. A
-//! virtual shared bottleneck has other pings ([`crate::bottleneck`], [`crate::echo`]), which the
-//! access point sends to its stations.
+//! like ACKs, except that a link with losses may lose them. These pings measure the round-trip time
+//! that a user notices. A virtual shared bottleneck has separate pings ([`crate::bottleneck`],
+//! [`crate::echo`]), which the access point sends to its stations.
 //!
 //! Differs from ping(8) of iputils in two points. The first request is sent at a random time within
 //! the first interval, so that the pings of several stations do not always meet. Requests are sent
@@ -34,7 +34,7 @@ table! {
         every: Span = duration(MS..=1_000_000 * S).default("1 s");
         /// Payload of a request and of its reply, as `ping -s`. The IP packet is 28 B longer: 56 B makes packets of 84 B.
         payload_bytes as "size": u32 = size(MIN_PAYLOAD..=2_304).default("56 B");
-        /// Round-trip time above which a ping counts as lost. Pings that are sent less than this time before the end do not count.
+        /// Round-trip time above which a ping counts as lost. Pings sent less than this time before the end of the run do not count.
         deadline: Option<Span> =
             duration(MS..=1_000_000 * S).depends("a tenth of the duration, at most 10 s");
     }
@@ -122,8 +122,8 @@ impl Pinger {
         self.sent.len() as u32 - 1
     }
 
-    /// Records the reply to request `number`. Returns its round-trip time; `None` if there is no such
-    /// request.
+    /// Records the reply to request `number`. Returns its round-trip time; `None` if there is no
+    /// such request.
     pub fn reply(&mut self, now: Time, number: u32) -> Option<Span> {
         let (sent, rtt) = self.sent.get_mut(number as usize)?;
         Some(*rtt.insert(now.since(*sent)))

@@ -4,13 +4,13 @@
 //! ```text
 //! rate             a segment is written when the rate has produced its last byte
 //! every            a chunk per period; with a rate its segments follow each other at this rate
-//! on, off          the production stops during the time off, and continues after it
+//! on, off          the production stops in an off period, and continues after it
 //! ```
 //!
 //! Times of writes are computed from the number of bytes since the start of a period. Therefore the
 //! rate has no error of rounding, and a shorter last segment is written after a shorter interval.
-//! The application has no buffer: without a rate, data that TCP has not sent by the end of a time on
-//! is written in the next time on.
+//! The application has no buffer: without a rate, data that TCP has not sent by the end of an on
+//! period is written in the next on period.
 
 use super::tally::Interval;
 use super::{Gaps, Periods, WriteSettings};
@@ -24,9 +24,9 @@ pub enum Write {
     Nothing,
     /// This number of segments is written.
     Segments(u32),
-    /// From now on TCP may send all remaining data.
+    /// Permission for TCP to send all remaining data.
     Resume,
-    /// From now on TCP may send no data that it has not sent before.
+    /// End of this permission: TCP sends no new data.
     Pause,
 }
 
@@ -40,12 +40,12 @@ pub struct Writes {
     settings: WriteSettings,
     stream: Stream,
     is_open: bool,
-    /// Start of the present time on, or of the production of the present chunk.
+    /// Start of the present on period, or of the production of the present chunk.
     since: Time,
     /// Time of the next change between on and off, or of the next chunk.
     until: Time,
     is_on: bool,
-    /// Length of the times on before `since`.
+    /// Length of the on periods before `since`.
     before: Span,
     /// Number of segments written of the present chunk, or of all data.
     written: u64,
@@ -102,7 +102,8 @@ impl Writes {
         &self.settings
     }
 
-    /// Returns the time of the next call of [`act`](Writes::act); [`Time::NEVER`] if there is none.
+    /// Returns the time of the next call of [`act`](Writes::act); [`Time::NEVER`] if there is no
+    /// call.
     pub fn deadline(&self) -> Time {
         match self.is_open {
             true => self.next_write().min(self.until),
@@ -110,8 +111,8 @@ impl Writes {
         }
     }
 
-    /// Returns the time at which the next segment is written; [`Time::NEVER`] if no segment is being
-    /// produced.
+    /// Returns the time at which the next segment is written; [`Time::NEVER`] if no segment is
+    /// being produced.
     fn next_write(&self) -> Time {
         let Some(rate_bps) = self.settings.rate_bps.filter(|_| self.is_on) else {
             return Time::NEVER;
@@ -168,7 +169,7 @@ impl Writes {
         }
     }
 
-    /// Begins a time on, or the production of a chunk.
+    /// Begins an on period, or the production of a chunk.
     fn begin(&mut self, now: Time) -> Write {
         self.is_on = true;
         self.since = now;

@@ -73,10 +73,9 @@ impl Setting<'_, '_, '_> {
                 return self.refuse(&path, message, None);
             }
             if let Kind::Tables(inner) = &key.kind
-                && inner.groups.is_some()
                 && value.entries().is_none()
                 && let Some((_, present)) = entries.iter_mut().find(|(entry, _)| entry == name)
-                && !self.groups_of(present, (inner.table)()).is_empty()
+                && self.replaces(*inner, &value, present)
             {
                 *present = value;
                 return;
@@ -139,6 +138,14 @@ impl Setting<'_, '_, '_> {
             }
             (None, _) => self.refuse_group(&names, (table, name), path),
         }
+    }
+
+    /// Returns whether the bare value `value` replaces the whole table `present`: its groups, or a
+    /// table that is absent at 0.
+    fn replaces(&self, inner: Inner, value: &Item, present: &Item) -> bool {
+        let has_groups =
+            inner.groups.is_some() && !self.groups_of(present, (inner.table)()).is_empty();
+        has_groups || (inner.is_absent_at_zero && value.is_zero())
     }
 
     /// Returns the names of the groups in the table `node`.

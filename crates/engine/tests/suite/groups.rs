@@ -1,6 +1,6 @@
 //! Several groups of TCP connections at one station.
 
-use lasthop_engine::scenario::{Format, Scenario, parse};
+use lasthop_engine::scenario::{Format, Problem, Scenario, parse};
 
 use super::queues::{mean, simulate};
 
@@ -29,7 +29,9 @@ fn read(text: &str, settings: &[(&str, &str)]) -> Result<Scenario, String> {
         .map(|(path, value)| ((*path).to_owned(), (*value).to_owned()))
         .collect();
     parse(text, Format::Toml, "x.toml", &settings).map_err(|problems| {
-        let texts: Vec<String> = problems.iter().map(ToString::to_string).collect();
+        let text =
+            |problem: &Problem| format!("{problem} {}", problem.hint.as_deref().unwrap_or(""));
+        let texts: Vec<String> = problems.iter().map(text).collect();
         texts.join("; ")
     })
 }
@@ -146,7 +148,7 @@ fn names_of_settings_are_refused_as_names_of_groups() {
             "rate = \"1 Mbps\", hystart = false",
         ] {
             let text = format!(
-                "cell.phy = \"802.11g\"\nstation.a.download = {{ {name} = {{ {keys} }}, video = {{}} }}"
+                "duration = \"5 s\"\ncell.phy = \"802.11g\"\nstation.a.download = {{ {name} = {{ {keys} }}, video = {{}} }}"
             );
             let message = read(&text, &[]).expect_err("a refusal");
             let start = format!(
@@ -163,7 +165,8 @@ fn names_of_settings_are_refused_as_names_of_groups() {
             );
         }
     }
-    let empty = "cell.phy = \"802.11g\"\nstation.a.download = { bbr = {}, video = {} }";
+    let empty =
+        "duration = \"5 s\"\ncell.phy = \"802.11g\"\nstation.a.download = { bbr = {}, video = {} }";
     let message = read(empty, &[]).expect_err("a refusal");
     assert!(
         message.contains("or another name for the group"),
@@ -185,7 +188,9 @@ fn a_group_is_a_table_of_keys() {
         ("conections = 2", "did you mean `connections`?"),
     ];
     for (keys, expected) in cases {
-        let text = format!("cell.phy = \"802.11g\"\nstation.a.download = {{ {keys} }}");
+        let text = format!(
+            "duration = \"5 s\"\ncell.phy = \"802.11g\"\nstation.a.download = {{ {keys} }}"
+        );
         let message = read(&text, &[]).expect_err("a refusal");
         assert!(message.contains(expected), "{message}");
     }
@@ -215,7 +220,7 @@ fn groups_are_not_mixed_with_keys() {
         ),
         (
             LAPTOP.replace("rate = \"2 Mbps\"", "rate = \"30 Mbps\""),
-            "`station.laptop.download.video.rate`: \"30 Mbps\" is 30000000 bit/s, more than the `wire` carries",
+            "`station.laptop.download.video.rate`: \"30 Mbps\" is 30821918 bit/s with headers of 40 B, more than the `wire` carries (20 Mbps); expected at most 19460 kbps of payload",
         ),
         (
             LAPTOP.replace("start = \"1 s\"", "start = \"30 s\""),

@@ -81,7 +81,7 @@ fn drain_empties_the_queue_of_startup() {
 /// all of them, the limit is the application, and Startup does not end because no sample is
 /// unlimited. The queue stays short.
 #[test]
-fn a_paced_application_leaves_bbr_in_startup() {
+fn an_application_limited_flow_stays_in_startup() {
     let mut sender = Sender::new(&TcpSettings {
         handshake: false,
         ..with_bbr(1_000)
