@@ -129,7 +129,7 @@ flow.video = { count = 20, rate = "400 kbps" }
 
 
 def test_emulations_refuse_paced_connections_in_one_line() -> None:
-    with pytest.raises(UserError, match="an application paces it") as error:
+    with pytest.raises(UserError, match="limited by its application") as error:
         check(lh.Scenario(CELL))
     assert "\n" not in str(error.value)
     # a size alone needs no application
