@@ -165,7 +165,9 @@ def test_rules_are_those_of_the_senders() -> None:
     # Delayed ACKs halve Reno's growth, so that 7.5 packets remain.
     # At 10 packets, Compound equals Reno.
     assert delayed_compound().increase(256.0, p) * 256.0 == pytest.approx(7.5)
-    assert delayed_compound().increase(10.0, p) == pytest.approx(reno(2, abe=False).increase(10.0, p))
+    assert delayed_compound().increase(10.0, p) == pytest.approx(
+        reno(2, abe=False).increase(10.0, p)
+    )
     assert reno(2, abe=False).increase(10.0, p) == pytest.approx(0.05)
 
 

@@ -109,7 +109,7 @@ fn impossible_pings_are_refused_in_one_line() {
         ),
         (
             "ping = \"100 s\"",
-            "ping.every`: \"100 s\" may leave no ping to measure; expected at most 8 s",
+            "ping`: \"100 s\" may leave no ping to measure; expected at most 8 s",
         ),
         (
             "ping = { every = \"2 s\", deadline = \"7.5 s\" }",
