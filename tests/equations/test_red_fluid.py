@@ -188,7 +188,7 @@ def test_marks_reduce_the_window_by_a_fifth_with_abe() -> None:
 
 def test_flows_with_and_without_abe_have_no_common_rule() -> None:
     settings = {"tcp__congestion": "newreno", "tcp__ecn": True, "queue": "{ limit = 400, pi = 90 }"}
-    with pytest.raises(ModelError, match="`abe` of `flow.far` differs"):
+    with pytest.raises(ModelError, match=r"`abe` of `flow\.far` differs"):
         fluid(scenario(flow__far="{ count = 5, abe = true }", **settings))
 
 
