@@ -17,7 +17,7 @@ table! {
         rate: Option<u64> = rate().depends("as fast as TCP can send");
         /// Amount of data. With every, the application writes this amount (a chunk) per period. Otherwise it is the total amount of each connection.
         size_bytes as "size": Option<u64> = size(1..=MAX_BYTES).depends("no limit");
-        /// Time from the start of one chunk to the start of the next. The first chunk starts with the flow. A chunk begins on time even if an earlier chunk has not arrived; its data then waits behind the earlier chunk.
+        /// Time from the start of one chunk to the start of the next. The first chunk starts with the flow. A chunk begins on time even if an earlier chunk has not arrived; its data is then sent after that of the earlier chunk.
         every: Option<Span> = duration(100 * US..=1_000_000 * S).depends("no chunks");
         /// Duration of an on period, in which the application writes. An off period follows. The first on period starts with the flow.
         on: Option<Span> = duration(100 * US..=1_000_000 * S).depends("always on");
