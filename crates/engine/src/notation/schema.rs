@@ -163,7 +163,7 @@ impl Writer<'_> {
                 }
                 let table = match &bare {
                     Some(bare) if inner.is_absent_at_zero => {
-                        json!({"oneOf": [bare, table, {"const": 0}]})
+                        json!({"oneOf": [bare, table, {"type": "integer", "minimum": 0, "maximum": 0}]})
                     }
                     Some(bare) => json!({"oneOf": [bare, table]}),
                     None => table,
