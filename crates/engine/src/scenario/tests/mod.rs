@@ -5,6 +5,7 @@ mod aggregation;
 mod bottleneck;
 mod calls;
 mod changes;
+mod conflicts;
 mod csma;
 mod csma_files;
 mod examples;

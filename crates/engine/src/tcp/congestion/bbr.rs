@@ -176,8 +176,7 @@ pub(super) struct Bbr {
     probe_rtt_end: Option<u64>,
     /// `probe_rtt_round_done`: whether a round with four segments in flight has ended.
     probe_rtt_round_done: bool,
-    /// `idle_restart`: whether no segment has arrived since the sender restarted after an idle
-    /// time.
+    /// `idle_restart`: whether no segment has arrived since the restart after an idle time.
     idle_restart: bool,
     /// `prior_cwnd`: window before a recovery or ProbeRtt. [packets]
     prior_cwnd: u32,
