@@ -29,6 +29,8 @@ replications depend only on simulations:
   engine, or 100 by the rule above. The engine's BBR has bursts (`tso`) and the timer ticks of
   user-mode Linux. Points that remain undecided are reported as such. Seven points had been looked
   at with two replications while the engine's BBR was written; nothing was changed after that.
+- Nine points of BBR were undecided after five seeds. They run again with new seeds
+  (`kernel_tcp_second.py`).
 - If changing one or several settings may explain a difference, the point also runs with these
   settings, with 5 seeds on the first kernel.
 """

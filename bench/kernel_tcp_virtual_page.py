@@ -2,7 +2,7 @@
 
 import gzip
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import takewhile
 from pathlib import Path
@@ -47,9 +47,19 @@ DIGITS = 6
 Seen = Mapping[str, Any]
 
 
-def keep(work: "Work", path: Path = KEPT) -> None:
+def keep(
+    work: "Work", path: Path = KEPT, simulated: Iterable[tuple[Point, Variant]] | None = None
+) -> None:
     """Write the available results of the plan to the compressed file, without windows over time and
     counters.
+
+    Parameters
+    ----------
+    work : Work
+    path : Path
+        Compressed file.
+    simulated : iterable of (Point, Variant), optional
+        Simulations to write; by default those of `kernel_tcp_plan`.
     """
     kernels: dict[str, Any] = {}
     for _, some in work.plan():
@@ -70,7 +80,7 @@ def keep(work: "Work", path: Path = KEPT) -> None:
         named(point, variant): {
             key: seen[key] for key in ("runs", "by_period", "by_seed") if key in seen
         }
-        for point, variant in simulations()
+        for point, variant in (simulations() if simulated is None else simulated)
         if (seen := work.simulation(point, variant)) is not None
     }
     if not kernels:
