@@ -402,6 +402,11 @@ VARIANTS = {
             settings={"tcp.window": "5000"},
         ),
         Variant(
+            "long-warmup",
+            "warm-up of 20 s instead of 10 s",
+            settings={"warmup": '"20 s"', "duration": '"70 s"'},
+        ),
+        Variant(
             "small-queue",
             "Linux with at most 128 kB per connection below TCP",
             ipv4(limit_output_bytes=131072),
@@ -444,6 +449,6 @@ VARIANTS = {
     )
 }
 """Variants by name. If a variant sets keys of the scenario, these keys change only the engine. The
-exception is `tcp.delayed_ack`, which also changes the kernel.
+exceptions are `tcp.delayed_ack`, `warmup` and `duration`, which also change the runs of the kernel.
 """
 AS_THEY_ARE = Variant()

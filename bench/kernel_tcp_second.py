@@ -14,64 +14,42 @@ standard deviations of the first five seeds:
   own interval is wide, so that this point has 40 seeds and more replications of the engine.
 - The verdict of a point uses only the new seeds, since the point was chosen by the first five. It
   uses all of them. A point whose series is incomplete keeps the verdict of the first seeds.
-- The points run in the order of `SEEDS`, each with all of its seeds.
+- The points run in the order of `kernel_tcp_plan.SECOND_SERIES`, each with all of its seeds.
 - The engine has 400 replications. Points with losses of the link are compared seed by seed.
 """
 
 import argparse
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from kernel_tcp import Run, at_least_one, carry_out, pattern, simulated, simulated_key
 from kernel_tcp_compared import is_paired
-from kernel_tcp_page import PAGE
-from kernel_tcp_plan import Planned, with_timer_ticks
+from kernel_tcp_plan import SECOND_SERIES, Planned, second_seeds, with_timer_ticks
 from kernel_tcp_points import AS_THEY_ARE, VARIANTS, Point, Variant, grid
 from kernel_tcp_virtual import Store, Work, emulate_all, seed_by_seed
-from kernel_tcp_virtual_page import keep
+from kernel_tcp_virtual_page import SECOND_KEPT, keep
 from measure import require_release_build
 from runs import OUT
 
 from lasthop.uml.kernel import find_kernel, read_kernel
 
 RUNS = OUT / "kernel-tcp-second.jsonl"
-KEPT = PAGE.with_name("kernel-tcp-bbr.json.gz")
-FIRST_SEED = 101
-"""First seed of the series. The first series has the seeds 1 to 20."""
-SEEDS: Mapping[str, int] = {
-    "bbr, 12 of 200 ms, drop-tail 1/4 BDP": 20,
-    "bbr, 12 of 200 ms, CoDel": 20,
-    "bbr, 1 of 10 ms, RED": 20,
-    "bbr, 12 of 10 ms, CoDel": 20,
-    "bbr, 12 of 200 ms, RED": 20,
-    "bbr, 12 of 200 ms, drop-tail 1 BDP": 25,
-    "bbr, 12 of 50 ms, drop-tail 4 BDP": 40,
-    "bbr, 12 of 200 ms, 1 BDP, 1 % lost": 30,
-    "bbr, 12 of 200 ms, 1 BDP, 0.1 % lost": 45,
-}
-"""Number of seeds of each point. The standard deviations of the first five seeds, divided by the
-engine's value, were 9, 12, 14, 17, 26, 33, 33, 36 and 44 %."""
 REPLICATIONS, MORE_REPLICATIONS = 400, 3000
 """Number of replications of the engine, and the number at the point with rare losses."""
 RARE_LOSSES = "bbr, 12 of 50 ms, drop-tail 4 BDP"
 VARIANT_SEEDS = 5
 """Number of seeds of the runs with changed settings, which only look for causes."""
 CAUSES: Sequence[tuple[str, str]] = (
-    ("bbr, 1 of 10 ms, RED", "no-quick-acks"),
-    ("bbr, 12 of 10 ms, CoDel", "plain"),
+    ("bbr, 1 of 10 ms, RED", "each-sack"),
+    ("bbr, 12 of 10 ms, CoDel", "long-warmup"),
 )
 """Points, and the variants of Linux that may explain a difference."""
-
-
-def series(point: Point) -> range:
-    """Return the seeds of a point."""
-    return range(FIRST_SEED, FIRST_SEED + SEEDS[point.name])
 
 
 def points() -> list[Point]:
     """Return the points of the series, in the order in which they run."""
     by_name = {point.name: point for point in grid()}
-    return [by_name[name] for name in SEEDS]
+    return [by_name[name] for name in SECOND_SERIES]
 
 
 def variants() -> Iterator[tuple[Point, Variant]]:
@@ -86,11 +64,14 @@ class SecondWork(Work):
     def plan(self) -> list[tuple[str, list[Planned]]]:
         """Return the stages of the series: its points, and then the points with variants."""
         stages = [
-            (point.name, [Planned(Run(point, AS_THEY_ARE, seed), 0) for seed in series(point)])
+            (
+                point.name,
+                [Planned(Run(point, AS_THEY_ARE, seed), 0) for seed in second_seeds(point)],
+            )
             for point in points()
         ]
         for point, variant in variants():
-            seeds = list(series(point))[:VARIANT_SEEDS]
+            seeds = list(second_seeds(point))[:VARIANT_SEEDS]
             runs = [Planned(Run(point, variant, seed), 0) for seed in seeds]
             stages.append((f"{point.name}, {variant.words}", runs))
         return [
@@ -106,7 +87,7 @@ def simulate_all(work: Work) -> None:
             count = MORE_REPLICATIONS if point.name == RARE_LOSSES else REPLICATIONS
             seen = simulated(point, AS_THEY_ARE, None, count, count)
             if is_paired(point):
-                seen["by_seed"] = seed_by_seed(point, AS_THEY_ARE, None, series(point))
+                seen["by_seed"] = seed_by_seed(point, AS_THEY_ARE, None, second_seeds(point))
             work.store.add(simulated_key(point, AS_THEY_ARE), work.of_engine, seen)
             print(point.name, flush=True)
 
@@ -133,7 +114,7 @@ def follow(options: argparse.Namespace) -> None:
     if options.status or options.keep:
         work = SecondWork([kernel], Store(RUNS), only=options.only)
         if options.keep:
-            keep(work, KEPT, [(with_timer_ticks(point), AS_THEY_ARE) for point in points()])
+            keep(work, SECOND_KEPT, [(with_timer_ticks(point), AS_THEY_ARE) for point in points()])
             return
         for title, some in work.plan():
             made = sum(work.result(each) is not None for each in some)
