@@ -29,8 +29,8 @@ replications depend only on simulations:
   engine, or 100 by the rule above. The engine's BBR has bursts (`tso`) and the timer ticks of
   user-mode Linux. Points that remain undecided are reported as such. Seven points had been looked
   at with two replications while the engine's BBR was written; nothing was changed after that.
-- Nine points of BBR were undecided after five seeds. They run again with new seeds
-  (`kernel_tcp_second.py`).
+- Nine points of BBR were undecided after five seeds. They run again with new seeds and a larger
+  send buffer (`kernel_tcp_second.py`).
 - If changing one or several settings may explain a difference, the point also runs with these
   settings, with 5 seeds on the first kernel.
 """
@@ -118,6 +118,8 @@ which the points run. The standard deviations of the first five seeds, divided b
 value, were 9, 12, 14, 17, 26, 33, 33, 36 and 44 %."""
 SECOND_FIRST_SEED = 101
 """First seed of the second series. The first series has the seeds 1 to 20."""
+SECOND_VARIANT = VARIANTS["large-buffer"]
+"""Variant of all runs of the second series."""
 
 
 @dataclass(frozen=True)

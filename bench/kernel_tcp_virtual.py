@@ -167,6 +167,7 @@ def emulated_in_simulated_time(kernel: Kernel, run: Run, length_s: float | None)
         [sys.executable, str(Path(kernel_tcp_inside.__file__).resolve())],
         seed=run.seed,
         files={RUN: pickle.dumps((run, length_s))},
+        memory_mb=run.variant.memory_mb,
         max_processor_s=MAX_PROCESSOR_S,
         collect=keep,
     )

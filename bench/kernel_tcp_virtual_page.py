@@ -17,6 +17,7 @@ from kernel_tcp_plan import (
     ALL_SEEDS,
     COMPARED,
     LONG_RUN_SUFFIX,
+    SECOND_VARIANT,
     SELECTED,
     second_seeds,
     simulations,
@@ -172,7 +173,7 @@ class Results:
         """
         seeds = second_seeds(point)
         if seeds and self.second is not None and version in self.second.kernels:
-            series = self.second.of(point, version, seeds=seeds)
+            series = self.second.of(point, version, SECOND_VARIANT, seeds)
             if len(series.kernel) == len(seeds):
                 return series
         long = with_long_run(point)

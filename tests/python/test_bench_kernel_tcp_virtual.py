@@ -149,11 +149,12 @@ def test_a_second_series_counts_only_if_it_is_complete(missing: int, runs: int) 
     seeds = second_seeds(point_named(name))
     assert seeds == range(101, 121)
 
-    def tree(some: Iterable[int]) -> dict[str, Any]:
+    def tree(run: str, some: Iterable[int]) -> dict[str, Any]:
         found = {str(seed): {"figures": figures(1e7 + seed)} for seed in some}
-        return {"engine": {}, "kernels": {"6.12": {"points": {name: found}}}}
+        return {"engine": {}, "kernels": {"6.12": {"points": {run: found}}}}
 
-    results = Results(tree(range(1, 6)), Results(tree(seeds[: len(seeds) - missing])))
+    series = Results(tree(f"{name}, large-buffer", seeds[: len(seeds) - missing]))
+    results = Results(tree(name, range(1, 6)), series)
     goodputs = [
         run["figures"]["goodput_bps"] for run in results.best(point_named(name), "6.12").kernel
     ]
