@@ -24,7 +24,7 @@ import argparse
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from kernel_tcp import Run, at_least_one, carry_out, pattern, simulated, simulated_key
+from kernel_tcp import Run, at_least_one, carry_out, pattern, seconds, simulated, simulated_key
 from kernel_tcp_compared import is_paired
 from kernel_tcp_plan import SECOND_SERIES, SECOND_VARIANT, Planned, second_seeds, with_timer_ticks
 from kernel_tcp_points import AS_THEY_ARE, VARIANTS, Point, Variant, grid
@@ -41,11 +41,14 @@ REPLICATIONS, MORE_REPLICATIONS = 400, 3000
 RARE_LOSSES = "bbr, 12 of 50 ms, drop-tail 4 BDP"
 VARIANT_SEEDS = 5
 """Number of seeds of the runs with changed settings, which only look for causes."""
-CAUSES: Sequence[tuple[str, str]] = (
-    ("bbr, 1 of 10 ms, RED", "each-sack"),
-    ("bbr, 12 of 10 ms, CoDel", "long-warmup"),
+CAUSES: Sequence[tuple[str, Variant]] = (
+    ("bbr, 12 of 10 ms, CoDel", AS_THEY_ARE),
+    ("bbr, 12 of 200 ms, RED", AS_THEY_ARE),
+    ("bbr, 12 of 10 ms, CoDel", VARIANTS["long-warmup"]),
+    ("bbr, 1 of 10 ms, RED", VARIANTS["each-sack"]),
 )
-"""Points, and the variants of Linux that may explain a difference."""
+"""Points, and other settings with which they run to find causes of differences: the buffer of 1 MB,
+a longer warm-up, and no SACK compression."""
 
 
 def points() -> list[Point]:
@@ -57,7 +60,7 @@ def points() -> list[Point]:
 def variants() -> Iterator[tuple[Point, Variant]]:
     """Yield the points with a variant."""
     by_name = {point.name: point for point in grid()}
-    return ((by_name[name], VARIANTS[variant]) for name, variant in CAUSES)
+    return ((by_name[name], variant) for name, variant in CAUSES)
 
 
 class SecondWork(Work):
@@ -87,9 +90,11 @@ def simulate_all(work: Work) -> None:
     for point in map(with_timer_ticks, points()):
         if (work.only is None or work.only.search(point.name)) and work.simulation(point) is None:
             count = MORE_REPLICATIONS if point.name == RARE_LOSSES else REPLICATIONS
-            seen = simulated(point, AS_THEY_ARE, None, count, count)
+            seen = simulated(point, AS_THEY_ARE, work.length_s, count, count)
             if is_paired(point):
-                seen["by_seed"] = seed_by_seed(point, AS_THEY_ARE, None, second_seeds(point))
+                seen["by_seed"] = seed_by_seed(
+                    point, AS_THEY_ARE, work.length_s, second_seeds(point)
+                )
             work.store.add(simulated_key(point, AS_THEY_ARE), work.of_engine, seen)
             print(point.name, flush=True)
 
@@ -104,6 +109,9 @@ def arguments() -> argparse.ArgumentParser:
     parser.add_argument(
         "--jobs", type=at_least_one, default=1, help="make this many runs in parallel"
     )
+    parser.add_argument(
+        "--seconds", type=seconds, help="make runs of this duration [s], stored in another file"
+    )
     parser.add_argument("--engine", action="store_true", help="simulate only")
     parser.add_argument("--status", action="store_true", help="print what has been run")
     parser.add_argument("--keep", action="store_true", help="write the compressed results")
@@ -113,8 +121,9 @@ def arguments() -> argparse.ArgumentParser:
 def follow(options: argparse.Namespace) -> None:
     """Perform the actions that the options select."""
     kernel = read_kernel(options.kernel, "--kernel") if options.kernel else find_kernel()
+    path = RUNS if options.seconds is None else RUNS.with_stem(f"{RUNS.stem}-{options.seconds:g}s")
     if options.status or options.keep:
-        work = SecondWork([kernel], Store(RUNS), only=options.only)
+        work = SecondWork([kernel], Store(path), options.seconds, options.only)
         if options.keep:
             keep(work, SECOND_KEPT, [(with_timer_ticks(point), AS_THEY_ARE) for point in points()])
             return
@@ -123,8 +132,8 @@ def follow(options: argparse.Namespace) -> None:
             print(f"{title}: {made} of {len(some)} runs")
         print(work.cost())
         return
-    with Store.opened(RUNS) as store:
-        work = SecondWork([kernel], store, only=options.only)
+    with Store.opened(path) as store:
+        work = SecondWork([kernel], store, options.seconds, options.only)
         print(work.cost(), flush=True)
         simulate_all(work)
         if not options.engine:
