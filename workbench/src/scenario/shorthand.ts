@@ -30,8 +30,8 @@ export function editedTable(text: string, path: readonly string[], value: Writte
     return edited(text, path, value);
   }
   if (value === null) return text;
-  const whole = edited(text, table, `{ ${own} = ${JSON.stringify(before)} }`);
-  return whole && edited(whole, path, value);
+  const expanded = edited(text, table, `{ ${own} = ${JSON.stringify(before)} }`);
+  return expanded && edited(expanded, path, value);
 }
 
 /**
@@ -60,8 +60,8 @@ function inGroup(text: string, path: readonly string[], name: string): string | 
   const wanted = structuredClone(tree);
   place(wanted, path, { [name]: own });
   const candidates = isJson(text) || !isTree(before) ? [] : wrappings(text, path, name);
-  const kept = candidates.find((changed) => same(treeOf(changed), wanted));
-  return kept ?? edited(text, path, tomlOf({ [name]: own }));
+  const wrapped = candidates.find((changed) => same(treeOf(changed), wanted));
+  return wrapped ?? edited(text, path, tomlOf({ [name]: own }));
 }
 
 /** Returns versions of the text in which only a header or a pair of braces is changed. */

@@ -13,12 +13,12 @@ export function pingsOf(scenario: Scenario): Set<string> {
 /** Returns the shown results with the round-trip times of pings only, or of all other flows. */
 export function withPings(shown: Shown, pings: ReadonlySet<string>, isPings: boolean): Shown {
   const isWanted = ({ name, quantity }: { name: string; quantity: string }) => quantity !== "rtt_s" || pings.has(name) === isPings;
-  const kept = <T extends { series: Series | null; distributions: Distribution[] | null }>(run: T): T => ({
+  const filtered = <T extends { series: Series | null; distributions: Distribution[] | null }>(run: T): T => ({
     ...run,
     distributions: run.distributions?.filter(isWanted) ?? null,
     series: run.series && { ...run.series, tracks: run.series.tracks.filter(isWanted) },
   });
-  return kept({ ...shown, ...(shown.keptRun ? { keptRun: kept(shown.keptRun) } : {}) });
+  return filtered({ ...shown, ...(shown.keptRun ? { keptRun: filtered(shown.keptRun) } : {}) });
 }
 
 export interface Sentence {
