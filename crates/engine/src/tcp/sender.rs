@@ -197,9 +197,15 @@ impl Sender {
     /// is `None`.
     #[inline(always)]
     pub fn next_segment(&mut self, now: Time) -> Option<Segment> {
-        let (number, is_retransmission) = match self.in_detail {
-            true => self.next_in_detail(now)?,
-            false => self.next_in_order(|_| true)?,
+        let next = match self.in_detail {
+            true => self.next_in_detail(now),
+            false => self.next_in_order(|_| true),
+        };
+        let Some((number, is_retransmission)) = next else {
+            if self.limit_met == Limit::App {
+                self.on_out_of_data(now);
+            }
+            return None;
         };
         // arm the timer if it is off (RFC 6298, rule 5.1)
         if self.timer == Time::NEVER {

@@ -25,6 +25,10 @@
 //! and W_est the window that a Reno flow would have. cnt is the number of acknowledged segments per
 //! packet of growth.
 //!
+//! After idle time the epoch begins later by the time since the last transmission of new data, but
+//! not later than the present (`CA_EVENT_TX_START` in `cubictcp_cwnd_event`). Therefore t does not
+//! include idle time. It includes application-limited periods in which segments are outstanding.
+//!
 //! Differs from `cubic.rs` in:
 //! - The window grows by segments and not by ACKs, so that delayed ACKs do not halve its growth.
 //! - The target is computed at most once per timer tick. While the window does not change, `cnt` is
@@ -38,7 +42,9 @@
 //! - HZ is a setting, because it depends on the configuration of the kernel.
 //! - The cube root is exact. The cube root of Linux has an error of 0.2 % on average.
 //! - Samples of the delay are ignored during a recovery.
-//! - The start of the epoch does not change if the application is idle.
+//! - Only a write after idle time moves the epoch. In Linux each segment does that is sent while no
+//!   segment is outstanding, such as after an ACK of a whole window. A retransmission after the last
+//!   new data does not change the length of the idle time.
 //! - A timeout during recovery may reduce ssthresh again.
 //!
 //! A window that is limited by the receive window does not grow, as with the cwnd validation of
@@ -119,6 +125,8 @@ pub(super) struct CubicLinux {
     epoch: Option<Epoch>,
     /// `delay_min`: minimum round-trip time; `None` before the first sample.
     delay_min: Option<Span>,
+    /// Time at which all data of the application was sent; `None` while the application has data.
+    out_of_data: Option<Time>,
 }
 
 /// The time from one reduction of the window to the next.
@@ -196,15 +204,18 @@ impl CubicLinux {
             last: (0, 0),
             epoch: None,
             delay_min: None,
+            out_of_data: None,
         }
     }
 
     /// `bictcp_reset`: resets the state of the algorithm after a timeout.
     fn reset(&mut self) {
+        let out_of_data = self.out_of_data;
         *self = CubicLinux::new(CubicLinuxSettings {
             hystart: self.hystart.is_some(),
             hz: self.clock.hz as u32,
         });
+        self.out_of_data = out_of_data;
     }
 
     /// `cubictcp_acked`: processes the round-trip time sample of an ACK. Samples in the first second
@@ -327,6 +338,22 @@ impl WindowAlgorithm for CubicLinux {
         }
         self.reset();
         window.collapse();
+    }
+
+    fn on_out_of_data(&mut self, now: Time) {
+        self.out_of_data.get_or_insert(now);
+    }
+
+    /// `cubictcp_cwnd_event`: moves the beginning of the epoch by the idle time.
+    fn on_write(&mut self, now: Time, is_idle: bool) {
+        if let Some(last_sent) = self.out_of_data.take()
+            && is_idle
+            && let Some(epoch) = &mut self.epoch
+        {
+            let now = self.clock.at(now);
+            let idle = now - self.clock.at(last_sent);
+            epoch.start = (epoch.start + idle).min(now);
+        }
     }
 }
 

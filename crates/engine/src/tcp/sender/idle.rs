@@ -26,8 +26,20 @@ impl Sender {
         self.grant(self.snd_max);
     }
 
+    /// Passes the beginning of an application-limited period to the congestion control, after a poll
+    /// found no data to send. A flow whose last segment has been sent is not limited by its
+    /// application.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn on_out_of_data(&mut self, now: Time) {
+        if self.granted < self.end {
+            self.congestion.on_out_of_data(now);
+        }
+    }
+
     fn before_write(&mut self, now: Time) {
         self.check_app_limited();
+        self.congestion.on_write(now, self.flight() == 0);
         let view = self.view(now);
         if let Some((validation, window)) = self.congestion.validation() {
             validation.on_write(&view, window);
