@@ -149,6 +149,8 @@ impl WindowAlgorithm for Cubic {
 }
 
 #[cfg(test)]
+mod idle_tests;
+#[cfg(test)]
 mod tests {
     use super::*;
     use crate::tcp::congestion::tests::{Driver, MS};
