@@ -6,20 +6,23 @@
 One connection sends for 3 s, pauses, and sends for 3 s again, over a link of 50 Mbit/s with a
 round-trip time of 60 ms and a queue of 200 packets. The engine uses `cubic_linux` with
 `after_idle = "linux"`. Linux uses its CUBIC in user-mode Linux, where no computation takes
-simulated time. The script prints the highest congestion window of the second on period, and whether
-the two means are equal within the band of the queue length (`kernel_tcp_page.py`).
+simulated time. The script prints the highest and the mean congestion window of the second on
+period. It also prints whether the means of engine and Linux are equal within the band of the queue
+length (`kernel_tcp_page.py`).
 """
 
 import argparse
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 import uml
 from equivalence import Difference
 from kernel_tcp import windows_of
 from kernel_tcp_page import QUANTITIES
+from kernel_tcp_plan import UML_HZ
 from kernel_tcp_points import NEAREST
 from kernel_tcp_watch import SAMPLED_S
 from measure import require_release_build
@@ -53,50 +56,52 @@ def scenario(pause_s: float, **flow: str) -> Tree:
                 **flow,
             }
         },
-        "tcp": {**NEAREST, "congestion": "cubic_linux"},
+        "tcp": {**NEAREST, "congestion": "cubic_linux", "cubic_linux": {"hz": UML_HZ}},
     }
 
 
-def highest(track: Mapping[str, Sequence[float]], pause_s: float) -> float:
-    """Return the highest window of the second on period. [packets]"""
-    begin_s = ON_S + pause_s
-    return max(
-        cwnd
-        for at_s, cwnd in zip(track["time_s"], track["first"], strict=True)
-        if at_s > begin_s + SPREAD_S
-    )
+def windows(track: Mapping[str, Sequence[float]], pause_s: float) -> list[float]:
+    """Return the windows of the second on period. [packets]"""
+    begin_s = ON_S + pause_s + SPREAD_S
+    samples = zip(track["time_s"], track["first"], strict=True)
+    return [cwnd for at_s, cwnd in samples if begin_s < at_s < begin_s + ON_S - SPREAD_S]
 
 
-def of_engine(pause_s: float, seed: int) -> float:
-    """Return the highest window in a simulation. [packets]"""
+def of_engine(pause_s: float, seed: int) -> list[float]:
+    """Return the windows of the second on period in a simulation. [packets]"""
     tree = scenario(pause_s, on=f"{ON_S:g} s", off=f"{pause_s:g} s", after_idle="linux")
     settings = {"record.series_interval": f"{SAMPLED_S} s"}
     result = lh.simulate(tree, settings=settings, replications=1, seed=seed)
-    return highest(windows_of(result), pause_s)
+    return windows(windows_of(result), pause_s)
 
 
-def of_linux(pause_s: float, seed: int) -> float:
-    """Return the highest window in an emulation in simulated time. [packets]"""
+def of_linux(pause_s: float, seed: int) -> list[float]:
+    """Return the windows of the second on period in an emulation in simulated time. [packets]"""
     tree = json.dumps(scenario(pause_s))
     track = uml.answer(INSIDE, tree, str(seed), str(ON_S), str(pause_s))
-    return highest(track, pause_s)
+    return windows(track, pause_s)
 
 
 def compare(seeds: Sequence[int], pauses_s: Sequence[float] = PAUSES_S) -> None:
-    """Make all runs, and print one line per pause."""
+    """Make all runs, and print two lines per pause."""
     band = QUANTITIES["queue_packets"][3]
-    print("pause [s]  engine [packets]  Linux [packets]  difference")
+    print("pause [s]  cwnd     engine [packets]  Linux [packets]  difference")
     for pause_s in pauses_s:
         engine = [of_engine(pause_s, seed) for seed in seeds]
         linux = [of_linux(pause_s, seed) for seed in seeds]
-        difference = Difference.of(Estimate.of(engine), Estimate.of(linux), band)
-        words = f"{difference.words} ({difference.agreement.value} within {band:.0%})"
-        print(f"{pause_s:9g}  {text(engine):>16}  {text(linux):>15}  {words}", flush=True)
+        for name, value in (("highest", max), ("mean", fmean)):
+            ours, theirs = (Estimate.of([*map(value, each)]) for each in (engine, linux))
+            assert ours is not None
+            assert theirs is not None
+            difference = Difference.of(ours, theirs, band)
+            words = f"{difference.words} ({difference.agreement.value} within {band:.0%})"
+            print(
+                f"{pause_s:9g}  {name:7}  {text(ours):>16}  {text(theirs):>15}  {words}", flush=True
+            )
 
 
-def text(windows: Sequence[float]) -> str:
-    """Return the mean of windows and its interval, as text."""
-    estimate = Estimate.of(windows)
+def text(estimate: Estimate) -> str:
+    """Return a mean and its interval, as text."""
     return f"{estimate.mean:.0f} ± {estimate.ci95 or 0:.0f}"
 
 
