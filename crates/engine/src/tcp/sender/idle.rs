@@ -3,6 +3,7 @@
 
 use super::Sender;
 use crate::kernel::time::Time;
+use crate::tcp::limit::Limit;
 use crate::tcp::validation::SenderView;
 use crate::tcp::{Ack, Blocks};
 
@@ -32,7 +33,7 @@ impl Sender {
     #[cold]
     #[inline(never)]
     pub(super) fn on_out_of_data(&mut self, now: Time) {
-        if self.granted < self.end {
+        if self.limit_met == Limit::App && self.granted < self.end {
             self.congestion.on_out_of_data(now);
         }
     }
