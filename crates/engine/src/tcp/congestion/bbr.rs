@@ -173,8 +173,7 @@ pub(super) struct Bbr {
     min_rtt_at: Time,
     /// Minimum round-trip time of the last minutes (`tcp_min_rtt`).
     path_rtt: Span,
-    /// `probe_rtt_done_stamp`: timer tick after which ProbeRtt may end; `None` until four segments
-    /// are in flight.
+    /// `probe_rtt_done_stamp`: tick after which ProbeRtt may end; `None` above four segments.
     probe_rtt_end: Option<u64>,
     /// `probe_rtt_round_done`: whether a round with four segments in flight has ended.
     probe_rtt_round_done: bool,
@@ -566,8 +565,7 @@ impl CongestionControl for Bbr {
         self.rate.on_app_limited(in_flight);
     }
 
-    /// `bbr_undo_cwnd`: begins the search for the full pipe and for a policer again, after a recovery
-    /// without loss.
+    /// `bbr_undo_cwnd`: searches for the full pipe and for a policer again.
     fn on_undo(&mut self) {
         self.full_bw = (Bandwidth::ZERO, 0);
         self.policer.reset();
