@@ -172,6 +172,8 @@ fn sample(path: &str, key: &Key) -> Option<&'static str> {
         return None; // in a cell, CAKE has no shaper
     }
     Some(match key.kind {
+        // the flow must last until pings count
+        _ if path == "station.a.ping.stop" => "80 s",
         Kind::Title => "another title",
         Kind::Name => "b",
         Kind::Flag => match key.default {
@@ -320,8 +322,10 @@ fn needed_one(path: &str, key: &Key) -> Option<(String, &'static str)> {
     {
         return Some((format!("{estimator}wce.rule"), "paper"));
     }
-    if path.contains("bbr.") {
-        return Some(("tcp.congestion".to_owned(), "bbr"));
+    for control in ["bbr", "compound", "cubic_linux"] {
+        if path.contains(&format!("{control}.")) {
+            return Some(("tcp.congestion".to_owned(), control));
+        }
     }
     let neighbour = |other: &str, value| Some((path.replace(key.name, other), value));
     if is_of_shaper(path, key) && key.name != "bandwidth" {
@@ -435,6 +439,7 @@ fn every_congestion_control_of_the_grammar_has_its_name_in_the_model() {
 #[test]
 fn parameters_of_compound_come_from_the_nearest_table_that_gives_them() {
     let settings = [
+        ("tcp.congestion", "compound"),
         ("tcp.compound.alpha", "0.25"),
         ("tcp.compound.gamma", "20"),
         ("station.a.tcp.compound.gamma", "10"),
