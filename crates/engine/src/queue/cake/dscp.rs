@@ -180,7 +180,7 @@ impl Diffserv {
             Diffserv::Diffserv4 => vec![whole, whole >> 4, whole >> 1, whole >> 2],
             // each tin has 7/8 of the previous tin
             Diffserv::Precedence | Diffserv::Diffserv8 => {
-                let next = |last: &u64| Some(last * 7 >> 3);
+                let next = |last: &u64| Some((last * 7) >> 3);
                 std::iter::successors(Some(whole), next).take(8).collect()
             }
         }

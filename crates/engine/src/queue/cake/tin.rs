@@ -158,7 +158,7 @@ impl Tin {
                 self.chain.move_to(List::New, place);
                 self.counters.count_flow(now, None, Some(Set::Sparse));
                 let load = self.load(place, isolation);
-                let quantum = self.flow_quantum * share(load) >> 16;
+                let quantum = (self.flow_quantum * share(load)) >> 16;
                 self.queues[usize::from(place)].deficit = i64::from(quantum);
             }
             Set::SparseWait => {
