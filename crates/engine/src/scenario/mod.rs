@@ -34,6 +34,7 @@ mod shapes;
 mod sharing;
 mod stations;
 mod tcp_defaults;
+mod viewing;
 mod wired;
 mod writes;
 

@@ -211,6 +211,7 @@ fn sample(path: &str, key: &Key) -> Option<&'static str> {
         Kind::Length(_) if key.name == "sensing_range" => "900 m",
         Kind::Length(_) => "5 m",
         Kind::Names => "[\"b\"]",
+        Kind::Rates => "[\"1 Mbps\", \"2 Mbps\"]",
         Kind::Times => "[1, 2, 2]",
         Kind::TimesFile => return None, // the test passes no files, so a file of times cannot be set
         Kind::Commands => "ping server",
