@@ -10,6 +10,7 @@ from lasthop.display.delays import (
     OF_DATAGRAMS,
     OF_PINGS,
     OF_REPORTS,
+    OF_STREAMS,
     Delays,
     completion_columns,
 )
@@ -66,6 +67,7 @@ def _cells(delays: Delays, *, is_folded: bool) -> Iterator[tuple[str, str]]:
         (delays.datagrams, (DELAY, LOST)),
         (delays.reports, (OF_REPORTS[0], OF_REPORTS[2])),
         (delays.pings, (OF_PINGS[0], OF_PINGS[3], LOST)),
+        (delays.streams, OF_STREAMS[:2]),
         (delays.transfers, completion_columns(delays.transfers)),
     ):
         for item in items[:MAX_ITEMS]:
