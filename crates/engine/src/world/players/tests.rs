@@ -18,7 +18,7 @@ fn scenario(text: &str) -> Scenario {
 
 /// Returns the world at the end of a run.
 fn world(scenario: &Scenario) -> World<'_> {
-    let mut look = |_| ControlFlow::Continue(());
+    let mut look = |_: Time| ControlFlow::Continue(());
     let mut watch = Watch {
         look: &mut look,
         exchange: None,
