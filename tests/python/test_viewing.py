@@ -120,7 +120,7 @@ def test_tables_show_pages_and_video_first() -> None:
     tables = {table.title: table for table in Delays.of(result).tables()}
     assert list(tables) == ["adaptive video", "pages and transfers"]
     heads = [head.replace("\n", " ") for head in tables["adaptive video"].heads]
-    assert heads[:4] == ["stream", "mean bitrate [Mb/s]", "time stalled [%]", "stalls [-]"]
+    assert heads[:4] == ["flow", "mean bitrate [Mb/s]", "time stalled [%]", "stalls [-]"]
     heads = [head.replace("\n", " ") for head in tables["pages and transfers"].heads]
     assert heads[:3] == ["flow", "median [s]", "mean completion [s]"]
 

@@ -185,7 +185,6 @@ TITLES = {
     "flows": "flow",
     "reports": "reports of",
     "chunks": "chunks of",
-    "streams": "stream",
     "links": "link",
     "queues": "queue",
     "classes": "class",

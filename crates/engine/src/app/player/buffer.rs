@@ -32,7 +32,7 @@ impl Buffer {
     /// Adds video of length `video`, which has arrived at `now`.
     pub(super) fn add(&mut self, now: Time, video: Span) {
         if let Some(empty) = self.runs_empty(now) {
-            self.is_playing = false;
+            (self.level, self.is_playing) = (Span::ZERO, false);
             self.stalls.push((empty, Time::NEVER));
         }
         self.level = self.level(now) + video;

@@ -41,11 +41,17 @@ fn idle_cell(station: &str) -> Scenario {
     ))
 }
 
-/// Returns the time in which a packet of `bytes` bytes passes the idle medium: DIFS of 28 us and the
-/// frame exchange. [s]
+/// SIFS and MAC ACK of 802.11g at 24 Mb/s. [s]
+const MAC_ACK_S: f64 = 44e-6;
+
+/// Time for which a packet waits that becomes ready at the end of a data frame: SIFS, MAC ACK and
+/// DIFS. [s]
+const WAIT_S: f64 = MAC_ACK_S + 28e-6;
+
+/// Returns the time in which a packet of `bytes` bytes passes the idle medium: the data frame. [s]
 fn air_s(scenario: &Scenario, bytes: u32, direction: Direction) -> f64 {
     let exchange = (scenario.only_bss().cell).exchange(bytes, scenario.rates(0, direction));
-    28e-6 + exchange.seconds()
+    exchange.seconds() - MAC_ACK_S
 }
 
 #[test]
@@ -59,7 +65,8 @@ fn a_page_takes_its_transfers_over_the_wire_and_the_air() {
     // over the wire alone it takes 44.46 ms, see the test of a lone transaction between wired nodes
     let up_s = air_s(&scenario, 40, Direction::Up) + air_s(&scenario, 340, Direction::Up);
     let down_s = air_s(&scenario, 40, Direction::Down) + air_s(&scenario, 1040, Direction::Down);
-    let expected_s = 44.46e-3 + up_s + down_s;
+    // the request waits for the end of the exchange of the SYN-ACK
+    let expected_s = 44.46e-3 + up_s + down_s + WAIT_S;
     let measured_s = web.completions().mean_s().unwrap();
     assert_eq!(web.totals(), (1, 1));
     assert!(
@@ -72,7 +79,7 @@ fn a_page_takes_its_transfers_over_the_wire_and_the_air() {
 fn a_chunk_takes_its_transfers_over_the_wire_and_the_air() {
     let scenario = idle_cell(
         "stream = { bitrates = [\"1 Mbps\"], chunk = \"1 s\", buffer = \"100 s\", \
-         server_delay = \"3 ms\", initial_window = 500, after_idle = \"keep\" }",
+         server_delay = \"3 ms\", initial_window = 500, after_idle = \"keep\", handshake = false }",
     );
     let world = world(&scenario);
     let application = world.flows().states()[0].application().unwrap();
@@ -82,8 +89,8 @@ fn a_chunk_takes_its_transfers_over_the_wire_and_the_air() {
     let wire_s = 0.44e-3 + 10e-3 + 3e-3 + 125.0 * 1.04e-3 + 10e-3;
     let (up, down) = (Direction::Up, Direction::Down);
     let first_s = air_s(&scenario, 440, up) + wire_s + air_s(&scenario, 1040, down);
-    // later requests wait for the ACK of the last segment
-    let later_s = first_s + air_s(&scenario, 40, up);
+    // later requests wait for the ACK of the last segment, and for two exchanges to end
+    let later_s = first_s + air_s(&scenario, 40, up) + 2.0 * WAIT_S;
     for (index, chunk) in chunks.iter().enumerate() {
         let expected_s = if index == 0 { first_s } else { later_s };
         let measured_s = chunk.arrived.since(chunk.requested).seconds();
