@@ -9,7 +9,6 @@ use super::pings;
 use super::root::{Root, RootKeys, StationTable};
 use super::sharing;
 use super::stations::{self, made_stations, shapes};
-use super::viewing;
 use super::wired::{FlowTable, Hosts, ShapeLink};
 use super::writes;
 use crate::app::call::CallKeys;
@@ -88,7 +87,6 @@ pub(super) fn check(root: &Section, problems: &mut Problems) {
             check_lifetime(ping, problems);
             pings::check_in_cell(root, cell, ping, LARGEST_MSDU, problems);
         }
-        viewing::check(root, cell, station, problems);
         for (reports, _) in made(station, REPORTS) {
             check_lifetime(reports, problems);
             check_report(root, cell, station, reports, problems);

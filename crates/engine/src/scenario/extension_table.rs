@@ -147,6 +147,7 @@ impl<T> ExtensionTable<T> {
         let simulated = needed.is_none() || root.located(Root::duration).is_some();
         if simulated {
             checks::check(root, problems);
+            viewing::check(root, problems);
         }
         (self.check)(root, problems);
         if let Some(needed) = needed

@@ -125,6 +125,7 @@ pub(crate) fn parse_with(
     };
     file::parse(&grammar, &file, |root, problems| {
         checks::check(root, problems);
+        viewing::check(root, problems);
         problems.so_far()?;
         assemble::assemble(root, source, problems)
     })

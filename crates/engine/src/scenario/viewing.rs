@@ -4,15 +4,23 @@ use super::checks::{check_lifetime, check_segment, missing};
 use super::flow_keys::{StationFlow, StationStream, StationWeb};
 use super::flow_tables::{PAGES, VIDEOS, made};
 use super::model::*;
-use super::root::Root;
+use super::root::{Root, RootKeys};
 use crate::app::VideoKeys;
 use crate::kernel::time::Span;
 use crate::notation::decode::{Located, Section};
 use crate::notation::problem::Problems;
 use crate::notation::units::{self, TIME};
 
-/// Checks the web pages and the adaptive video of a station.
-pub(super) fn check(root: &Section, cell: &Section, station: &Section, problems: &mut Problems) {
+/// Checks the web pages and the adaptive video of all stations.
+pub(super) fn check(root: &Section, problems: &mut Problems) {
+    if let Some(cell) = root.inside(RootKeys::cell) {
+        for station in root.each(RootKeys::station) {
+            check_station(root, cell, station, problems);
+        }
+    }
+}
+
+fn check_station(root: &Section, cell: &Section, station: &Section, problems: &mut Problems) {
     for (pages, _) in made(station, PAGES) {
         check_lifetime(pages, problems);
         check_segment(root, cell, station, pages, problems);
