@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 
 use super::model::Scenario;
 use super::root::Root;
-use super::{assemble, checks, file};
+use super::{assemble, checks, file, viewing};
 use crate::notation::decode::Section;
 use crate::notation::problem::{Origin, Problem, Problems, Refused};
 use crate::notation::schema;
