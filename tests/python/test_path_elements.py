@@ -280,7 +280,8 @@ WIRE = {**of_link("wire", "back_rate", "rate"), "queue": queue("wire.queue", "wi
 SHARED = {"vsb.rate": SLOW, "vsb.queue": 40}
 VSB = {
     "rate": Element({"vsb.rate": SLOW}, limited),
-    "queue": Element({"vsb.queue": 2}, shorter, on="data", base=SHARED),
+    # pages of eight packets lose half of them in a queue of two packets, and are not faster
+    "queue": Element({"vsb.queue": 2}, shorter, on="data", base=SHARED, spares="response"),
     "group": Element(
         {"vsb.group.one": {"stations": "a", "max": SLOW}}, limited, base={"vsb.rate": "20 Mbps"}
     ),
@@ -355,7 +356,12 @@ def managed(key: str, base: Tree) -> dict[str, Element]:
 QUEUES = managed("wire.queue", {"wire.rate": SLOW, "wire.back_rate": "unlimited"})
 CELL = {
     "ap_queue": Element(
-        {"cell.ap_queue": 2}, shorter, "back", "data", base={"cell.ap_queue": 40, **SLOW_AIR}
+        {"cell.ap_queue": 2},
+        shorter,
+        "back",
+        "data",
+        base={"cell.ap_queue": 40, **SLOW_AIR},
+        spares="response",  # pages, as at the shared bottleneck
     )
 }
 
