@@ -43,6 +43,11 @@ fn a_single_flow_fills_the_link_and_probes_the_rtt_every_ten_seconds() {
         if pipe.now > Time(2_000 * MS) {
             largest_flight = largest_flight.max(pipe.sender.flight());
         }
+        // the sender stores a state for each of these segments
+        assert_eq!(
+            pipe.sender.pending(),
+            pipe.sender.not_known_to_have_arrived()
+        );
     }
     let share = (pipe.delivered - before) as f64 / 52_000.0;
     assert!((share - 0.977).abs() < 0.006, "{share}");
