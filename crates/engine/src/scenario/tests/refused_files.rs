@@ -197,7 +197,7 @@ fn stations_and_flows_are_needed() {
     assert_eq!(
         complaints(toml(&idle, &[])),
         "x.toml:3: `station`: no station has a flow; \
-         expected at least one upload, download, udp_up, udp_down, sensor_up, sensor_down, call or \
+         expected at least one upload, download, udp_up, udp_down, sensor_up, sensor_down, call, ping, web or \
          ping, or [programs] for an emulation"
     );
 }
