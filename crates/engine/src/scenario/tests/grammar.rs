@@ -344,7 +344,10 @@ fn every_key_changes_the_scenario() {
             return;
         };
         let changes = bases.iter().any(|base| {
-            let required = needed(path, key);
+            let mut required = needed(path, key);
+            if path.starts_with("station.a.web.") && key.name != "connections" {
+                required.push(("station.a.web.connections".to_owned(), "1"));
+            }
             let mut given: Vec<_> = required.iter().map(|(at, given)| (at.as_str(), *given)).collect();
             let before = toml(base, &given);
             given.push((path, value));
