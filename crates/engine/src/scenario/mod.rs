@@ -34,6 +34,7 @@ mod shapes;
 mod sharing;
 mod stations;
 mod tcp_defaults;
+mod viewing;
 mod wired;
 mod writes;
 
@@ -124,6 +125,7 @@ pub(crate) fn parse_with(
     };
     file::parse(&grammar, &file, |root, problems| {
         checks::check(root, problems);
+        viewing::check(root, problems);
         problems.so_far()?;
         assemble::assemble(root, source, problems)
     })

@@ -338,6 +338,7 @@ fn flows(
             scenario.flows.push(Flow {
                 reports: None,
                 writes: writes.clone(),
+                stream: None,
                 call: *part,
                 class: class.name.clone(),
                 ends: Ends::Wired,

@@ -37,7 +37,7 @@ pub(crate) struct Wires {
     pub(super) carried: ArrivalQueue<Packet>,
     pub(super) gate: Gate,
     /// Link number of the virtual shared bottleneck.
-    bottleneck: Option<usize>,
+    pub(super) bottleneck: Option<usize>,
 }
 
 /// The state of all gates: a gate is in front of each link whose settings may change when the
