@@ -33,6 +33,7 @@ LONG: dict[str, tuple[str, ...]] = {
     "reproduce.md": ("lasthop reproduce",),
     "teach.md": (">>> for ",),
     "tuning.md": ("lasthop tune", ">>> "),
+    "video.md": ("lasthop what-if",),
     "what-if.md": ("lasthop what-if", ">>> asked"),
 }
 """Pages whose commands exceed the limit of CPU time. For each page, parts of the first lines of its

@@ -35,6 +35,15 @@ PING_BPS = 2e6
 """Payload of the requests. [bit/s]"""
 APPLICATION = {"on": "200 ms", "off": "20 ms", "after_idle": "linux"}
 """An application that writes to TCP as fast as the path permits, with short pauses."""
+PAGES = {
+    "connections": 60,
+    "arrivals": "constant",
+    "request": "400 B",
+    "response": "4 kB",
+    "server_delay": "0 s",
+}
+VIDEO = {"bitrates": ["4 Mbps"], "chunk": "100 ms", "buffer": "100 s", "after_idle": "linux"}
+"""A video that a player fetches as fast as the path permits."""
 
 # ---------------------------------------------------------------------------------------- flows
 
@@ -84,6 +93,8 @@ STATION_FLOWS: Mapping[str, Callable[[], Iterator[tuple[Tree, bool, bool]]]] = {
     ),
     "call": lambda: iter([({"calls": 1}, False, False)]),
     "station_ping": lambda: iter([(PING, True, False)]),
+    "station_web": lambda: iter([(PAGES, True, False)]),
+    "station_stream": lambda: iter([(VIDEO, True, False)]),
 }
 """Functions that yield flows of a station, by the name of the table in the schema. For each flow,
 the three values are its settings, whether it has ACKs, and whether it is greedy.
@@ -94,10 +105,7 @@ WIRED_FLOWS: Mapping[str, Callable[[], Iterator[tuple[Tree, bool]]]] = {
         ({"udp": {"rate": OFFERED, "arrivals": gaps}}, False)
         for gaps in words("source", "arrivals")
     ),
-    "web": lambda: iter(
-        [({"web": {"connections": 60, "arrivals": "constant", "request": "400 B",
-                   "response": "4 kB", "server_delay": "0 s"}}, True)]
-    ),
+    "web": lambda: iter([({"web": PAGES}, True)]),
     "wired_call": lambda: iter([({"call": {"calls": 1}}, False)]),
     "wired_ping": lambda: iter([({"ping": PING}, True)]),
 }  # fmt: skip
@@ -272,7 +280,8 @@ WIRE = {**of_link("wire", "back_rate", "rate"), "queue": queue("wire.queue", "wi
 SHARED = {"vsb.rate": SLOW, "vsb.queue": 40}
 VSB = {
     "rate": Element({"vsb.rate": SLOW}, limited),
-    "queue": Element({"vsb.queue": 2}, shorter, on="data", base=SHARED),
+    # pages of eight packets lose half of them in a queue of two packets, and are not faster
+    "queue": Element({"vsb.queue": 2}, shorter, on="data", base=SHARED, spares="response"),
     "group": Element(
         {"vsb.group.one": {"stations": "a", "max": SLOW}}, limited, base={"vsb.rate": "20 Mbps"}
     ),
@@ -347,7 +356,12 @@ def managed(key: str, base: Tree) -> dict[str, Element]:
 QUEUES = managed("wire.queue", {"wire.rate": SLOW, "wire.back_rate": "unlimited"})
 CELL = {
     "ap_queue": Element(
-        {"cell.ap_queue": 2}, shorter, "back", "data", base={"cell.ap_queue": 40, **SLOW_AIR}
+        {"cell.ap_queue": 2},
+        shorter,
+        "back",
+        "data",
+        base={"cell.ap_queue": 40, **SLOW_AIR},
+        spares="response",  # pages, as at the shared bottleneck
     )
 }
 

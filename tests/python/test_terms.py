@@ -150,7 +150,7 @@ def test_an_unknown_name_is_refused_with_similar_names(lasthop: Lasthop) -> None
     assert done.stderr == (
         'error: "bufferblot": no such name: expected a term, a quantity, a column heading, a '
         "key, an assumption, a claim or a cause\n"
-        "hint: did you mean bufferbloat? `lasthop explain --terms` lists all names\n"
+        "hint: did you mean bufferbloat or buffer_s? `lasthop explain --terms` lists all names\n"
     )
     assert "hint: `lasthop explain --terms`" in lasthop("explain", "xyzzy").stderr
 

@@ -112,9 +112,21 @@ registry! {
     LATE_CHUNKS: "late_chunks", "chunks", ["flows", "classes"],
         "number of chunks that had not arrived completely when the application began the next chunk";
     CHUNK_COMPLETION: "chunk_completion_s", "s", ["flows", "classes"],
-        "mean time from the beginning of a chunk to the arrival of its last byte at the receiver, over the chunks that arrived before the end of the run. It ends earlier than completion_s, which includes the ACK, because the receiver uses a chunk as soon as it has arrived";
+        "mean time from the beginning of a chunk, or from its request by the player of a stream, to the arrival of its last byte at the receiver. The mean is over the chunks that arrived before the end of the run. It ends earlier than completion_s, which includes the ACK, because the receiver uses a chunk as soon as it has arrived";
     CHUNK_COMPLETION_P95: "chunk_completion_p95_s", "s", ["flows", "classes"],
         "95th percentile of the time from the beginning of a chunk to the arrival of its last byte, over the chunks that arrived before the end of the run";
+    VIDEO_BITRATE: "video_bitrate_bps", "bit/s", ["flows"],
+        "mean bitrate of the chunks of a stream that arrived after the warm-up";
+    SWITCHES: "switches", "switches", ["flows"],
+        "number of chunks of a stream whose bitrate differs from that of the chunk before";
+    STALLS: "stalls", "stalls", ["flows"],
+        "number of times at which a stream stopped to play because its buffer was empty. The time before the video starts is not a stall";
+    STALLED: "stalled_fraction", fraction, ["flows"],
+        "fraction of time for which a stream stalled, since its video started to play";
+    STARTUP: "startup_s", "s", ["flows"],
+        "time from the start of a stream until its video starts to play. The time is given even if it is before the end of the warm-up";
+    BUFFER: "buffer_s", "s", ["flows"],
+        "playing time of the video that has arrived at the player of a stream and is not played. The quantity is only in time series";
     CONNECTIONS: "connections", "connections", ["flows", "links"],
         "time average of the open TCP connections of a flow over CSMA links, from its start to its stop. For a link the value is taken over the connections of the flows that pass it, and over the whole time";
     CONNECTIONS_OPENED: "connections_opened", "connections", ["flows"],
@@ -127,14 +139,16 @@ registry! {
         "fraction of time during which a CSMA link sends dummy packets. This time is included in airtime_fraction";
     AGGRESSIVENESS: "aggressiveness", "-", ["links"],
         "time average of the aggressiveness r of a CSMA link. The mean backoff of the link is the duration of a transmission multiplied by exp(-beta r). With AQM the link drops arriving packets with probability r";
-    CONNECTIONS_FINISHED: "connections_finished", "connections", ["classes"],
+    CONNECTIONS_FINISHED: "connections_finished", "connections", ["flows", "classes"],
         "number of web connections whose response has arrived completely";
-    CONNECTIONS_REFUSED: "connections_refused", "connections", ["classes"],
-        "number of web connections that did not begin because 10000 connections of the class were open";
+    CONNECTIONS_REFUSED: "connections_refused", "connections", ["flows", "classes"],
+        "number of web connections that did not begin because 10000 connections of the class or station were open";
     COMPLETION: "completion_s", "s", ["flows", "classes"],
         "time from the start of a finite flow to its last ACK, which may have waited for the receiver's delayed-ACK timer: the sender of a file finishes when it knows that the file has arrived. For a web connection the value is the time from its SYN to the end of the response. For a class the value is the mean over the finished flows or connections";
-    COMPLETION_P95: "completion_p95_s", "s", ["classes"],
-        "95th percentile of the completion times of a class's finished flows or web connections. For web connections the value is at most 0.2 % above the exact value";
+    COMPLETION_P50: "completion_p50_s", "s", ["flows"],
+        "median of the times from the SYN of a web connection of a station to the end of its response, at most 0.2 % above the exact value";
+    COMPLETION_P95: "completion_p95_s", "s", ["flows", "classes"],
+        "95th percentile of the completion times of the finished flows of a class, or of the finished web connections of a class or station. For web connections the value is at most 0.2 % above the exact value";
     UNFINISHED: "unfinished", "flows", ["flows", "classes"],
         "number of finite flows, or of web connections, that were not finished at the end";
     TRANSFER_RATE: "transfer_rate_bps", "bit/s", ["classes"],

@@ -105,6 +105,7 @@ impl Flow<'_> {
             ["down", group, _] => format!("download.{group}"),
             ["up", ..] => "upload".into(),
             ["down", ..] => "download".into(),
+            [key @ ("web" | "stream"), group, _] => format!("{key}.{group}"),
             _ => parts[0].replace('-', "_"),
         }
     }
@@ -361,7 +362,7 @@ fn kind(flow: &FlowTable<'_>) -> Kind {
             Some(rate_bps) if rate_bps > 0.0 => Kind::Paced(rate_bps),
             _ => Kind::Greedy,
         }
-    } else if flow.application.as_ref().is_some_and(Application::paces) {
+    } else if flow.stream.is_some() || flow.application.as_ref().is_some_and(Application::paces) {
         Kind::Written
     } else if flow.tcp.as_ref().is_some_and(|tcp| !tcp.segments.is_null()) {
         Kind::Finite

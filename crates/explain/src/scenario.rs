@@ -85,6 +85,8 @@ pub struct FlowTable<'a> {
     pub sensor: Option<Present>,
     pub ping: Option<Present>,
     pub application: Option<Application>,
+    /// Adaptive video that the connection carries.
+    pub stream: Option<Present>,
 }
 
 /// TCP settings of a flow.

@@ -73,10 +73,22 @@ def check(file: File, settings: list[str] | None = SETTINGS, as_json: bool = JSO
     for name, connections in scenario.checked.web():
         typer.echo(f"  flow {name} is web traffic: {connections:g} new connections per second")
     if isinstance(known, CellScenario):
-        for line in (*opportunities(known), *shared(known.cell)):
+        for line in (*videos(known), *opportunities(known), *shared(known.cell)):
             typer.echo(line)
     if isinstance(known, CsmaScenario):
         typer.echo("\n".join(neighbours(known.csma.links)))
+
+
+def videos(known: CellScenario) -> Iterator[str]:
+    """Yield a line for each stream of adaptive video, with its bitrates and its buffer."""
+    for flow in known.tcp_flows:
+        if (video := flow.stream) is not None:
+            bitrates = dict.fromkeys((video.bitrates_bps[0], video.bitrates_bps[-1]))
+            rates = f"of {' to '.join(f'{1e-6 * rate:g}' for rate in bitrates)} Mb/s"
+            yield (
+                f"  flow {flow.name} is adaptive video {rates}: chunks of {video.chunk_s:g} s, a "
+                f"buffer of {video.buffer_s:g} s"
+            )
 
 
 def tcp_defaults(network: str, values: Sequence[tuple[str, str]]) -> Iterator[str]:

@@ -118,6 +118,15 @@ COLUMNS: dict[str, tuple[Column, ...]] = {
         Column("late_chunks", "late", "chunks", zero_says=True),
         Column("chunks", "chunks", "-"),
     ),
+    "streams": (
+        Column("video_bitrate_bps", "mean bitrate", "Mb/s", 1e-6, zero_says=True),
+        Column("stalled_fraction", "time stalled", "%", 100, zero_says=True),
+        Column("stalls", "stalls", "-", zero_says=True),
+        Column("switches", "bitrate switches", "-", zero_says=True),
+        Column("startup_s", "startup delay", "s"),
+        Column("chunk_completion_s", "mean completion", "s"),
+        Column("chunk_completion_p95_s", "95 % within", "s"),
+    ),
     "links": (
         Column("utilisation", "utilisation", "%", 100),
         Column("utilisation_min", "least utilisation", "%", 100),

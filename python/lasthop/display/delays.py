@@ -1,7 +1,7 @@
 """Delays and losses of a result, which are shown before all other quantities.
 
-Delays and losses are shown if the scenario has paced datagrams, sensors, pings, web pages or finite
-transfers.
+Delays and losses are shown if the scenario has paced datagrams, sensors, pings, web pages, adaptive
+video or finite transfers.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -41,6 +41,7 @@ __all__ = [
     "MAX_ROWS",
     "OF_DATAGRAMS",
     "OF_REPORTS",
+    "OF_STREAMS",
     "DelayTable",
     "Delays",
     "completion_columns",
@@ -67,12 +68,18 @@ OF_PINGS = (*RTTS, LOST)
 OF_CHUNKS = COLUMNS["chunks"]
 """Columns for applications that write chunks."""
 
+OF_STREAMS = COLUMNS["streams"]
+"""Columns for adaptive video."""
+
+COMPLETION_MEDIAN = Column("completion_p50_s", "median", "s")
+
 OF_TRANSFERS = tuple(
     column
-    for column in COLUMNS["classes"]
+    for column in (COMPLETION_MEDIAN, *COLUMNS["classes"])
     if column.quantity
     in (
         "completion_s",
+        "completion_p50_s",
         "completion_p95_s",
         "connections_finished",
         "connections_refused",
@@ -129,8 +136,8 @@ class DelayTable:
 
 @dataclass(frozen=True)
 class Delays:
-    """Calls, datagrams, sensors, pings, chunks and transfers of a result, whose delay or loss
-    matters.
+    """Calls, datagrams, sensors, pings, chunks, adaptive video and transfers of a result, whose
+    delay or loss matters.
 
     Attributes
     ----------
@@ -154,6 +161,8 @@ class Delays:
         Classes of flows whose applications write chunks; if there are no classes, the flows.
     chunk_list : str
         Name of the list of the result that contains the chunks.
+    streams : sequence of mappings
+        Flows of adaptive video.
     """
 
     facts: CallFacts
@@ -166,6 +175,7 @@ class Delays:
     chunks: Sequence[Item] = ()
     chunk_list: str = "flows"
     pings: Sequence[Item] = ()
+    streams: Sequence[Item] = ()
 
     @classmethod
     def of(cls, answer: "Answer") -> "Delays":
@@ -212,6 +222,7 @@ class Delays:
             written[0] or written[1],
             "classes" if written[0] else "flows",
             [item for item in flows.values() if MEDIAN in item],
+            [item for item in flows.values() if OF_STREAMS[0].quantity in item],
         )
 
     @property
@@ -220,15 +231,15 @@ class Delays:
         return self.facts.calls
 
     def __bool__(self) -> bool:
-        """Return whether the result has a call, datagrams, a sensor, pings, chunks or a
-        transfer.
+        """Return whether the result has a call, datagrams, a sensor, pings, chunks, adaptive video
+        or a transfer.
         """
         known = (self.calls, self.datagrams, self.reports, self.pings, self.chunks, self.transfers)
-        return any(map(bool, known))
+        return any(map(bool, (*known, self.streams)))
 
     def tables(self) -> Iterator[DelayTable]:
-        """Yield the tables of calls, datagrams, sensors, pings, chunks and transfers; empty tables
-        are left out.
+        """Yield the tables of calls, datagrams, sensors, pings, chunks, adaptive video and
+        transfers; empty tables are left out.
         """
         if self.calls:
             yield self._call_table()
@@ -237,6 +248,7 @@ class Delays:
             ("sensors", "flows", self.reports, OF_REPORTS),
             ("pings", "flows", self.pings, OF_PINGS),
             ("chunks", self.chunk_list, self.chunks, OF_CHUNKS),
+            ("adaptive video", "flows", self.streams, OF_STREAMS),
             ("pages and transfers", self.transfer_list, self.transfers, OF_TRANSFERS),
         ):
             shown = [c for c in columns if any(c.says_something(item) for item in items)]

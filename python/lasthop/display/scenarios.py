@@ -103,6 +103,8 @@ def carried(flows: Sequence[Flow]) -> str:
 def kind_of(flow: Flow) -> str:
     """Return the kind of a flow in words, such as ``UDP, greedy``."""
     if isinstance(flow, TcpFlow):
+        if flow.stream is not None:
+            return f"adaptive video over {flow.tcp.congestion}"
         return f"{'web over ' * (flow.web is not None)}{flow.tcp.congestion}"
     if isinstance(flow, UdpFlow):
         if flow.udp.arrivals == "greedy":

@@ -11,6 +11,7 @@ from lasthop.display.delays import (
     OF_DATAGRAMS,
     OF_PINGS,
     OF_REPORTS,
+    OF_STREAMS,
     Delays,
     completion_columns,
 )
@@ -68,6 +69,7 @@ def _cells(delays: Delays, *, is_folded: bool) -> Iterator[tuple[str, str]]:
         (delays.reports, (OF_REPORTS[0], OF_REPORTS[2])),
         (delays.chunks, OF_CHUNKS[:2]),
         (delays.pings, (OF_PINGS[0], OF_PINGS[3], LOST)),
+        (delays.streams, OF_STREAMS[:2]),
         (delays.transfers, completion_columns(delays.transfers)),
     ):
         for item in items[:MAX_ITEMS]:

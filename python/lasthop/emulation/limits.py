@@ -116,6 +116,16 @@ def _refused_of(flow: Flow) -> Iterator[str]:
             )
     elif isinstance(carrier, Ping):
         return
+    elif isinstance(flow, TcpFlow) and flow.stream is not None:
+        yield (
+            f"flow {flow.name}: emulations have no player of adaptive video (`stream`): expected "
+            "a program, such as a browser at the station (`programs`, --with)"
+        )
+    elif isinstance(flow, TcpFlow) and flow.station and flow.web is not None:
+        yield (
+            f"flow {flow.name}: emulations have web traffic (`web`) only between wired nodes: "
+            "expected a program, such as a browser at the station (`programs`, --with)"
+        )
     elif isinstance(flow, TcpFlow) and flow.is_paced:
         yield (
             f"flow {flow.name}: limited by its application (`rate`, `every` or `on`): supported "

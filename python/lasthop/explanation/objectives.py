@@ -175,8 +175,11 @@ def is_delay_sensitive(flow: Flow) -> bool:
 
 
 def has_chunks(flow: TcpFlow) -> bool:
-    """Return whether an application writes the data of a connection in chunks."""
-    return flow.application is not None and flow.application.every_s is not None
+    """Return whether an application writes the data of a connection in chunks, or a player fetches
+    chunks of a video.
+    """
+    written = flow.application
+    return flow.stream is not None or (written is not None and written.every_s is not None)
 
 
 def is_paced(flow: Flow) -> bool:
@@ -400,7 +403,10 @@ def completion(result: Result, flows: Sequence[Flow]) -> Column:
         if values is not None:
             results.append([most if value is None else value for value in values])
     if not results:
-        results = columns(result, [flow.name for flow in short], "completion_s", most)
+        pages = [flow.name for flow in short if isinstance(flow, TcpFlow) and flow.web]
+        others = [flow.name for flow in short if flow.name not in pages]
+        results = columns(result, others, "completion_s", most)
+        results += columns(result, pages, "completion_p95_s", most)
     results += columns(result, chunks, "chunk_completion_p95_s", most)
     return worst(results, result.replications)
 

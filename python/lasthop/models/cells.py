@@ -127,8 +127,11 @@ class StationFlow(NamedTuple):
 
     @property
     def is_paced(self) -> bool:
-        """Whether an application determines when the flow's TCP connection has data."""
-        return isinstance(self.flow, TcpFlow) and self.flow.is_paced
+        """Whether an application determines when the flow's TCP connection has data, or when
+        connections for web pages open.
+        """
+        flow = self.flow
+        return isinstance(flow, TcpFlow) and (flow.is_paced or flow.web is not None)
 
     @property
     def tcp(self) -> Tcp | None:

@@ -92,6 +92,23 @@ class Application(Table):
         return any(value is not None for value in (self.rate_bps, self.every_s, self.on_s))
 
 
+class Stream(Table):
+    """Settings of an adaptive video stream."""
+
+    bitrates_bps: tuple[float, ...]
+    """Bitrates of the video in ascending order. [bit/s]"""
+    chunk_s: float
+    """Playing time of a chunk. [s]"""
+    buffer_s: float
+    """Largest buffer of the player, in playing time. [s]"""
+    startup_s: float
+    """Buffer with which the video starts to play. [s]"""
+    adaptation: Literal["throughput", "buffer"]
+    request_bytes: int
+    server_delay_s: float
+    """Time from the arrival of a request to its response. [s]"""
+
+
 class Udp(Table):
     """Settings of a datagram source."""
 

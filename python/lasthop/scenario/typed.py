@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Literal, TypeAlias
 from lasthop.scenario.csma import Csma
 from lasthop.scenario.from_json import Table, named, read_as
 from lasthop.scenario.queues import Queue
-from lasthop.scenario.transports import Application, Ping, Tcp, Udp, carrier
+from lasthop.scenario.transports import Application, Ping, Stream, Tcp, Udp, carrier
 
 
 class Web(Table):
@@ -126,23 +126,31 @@ class TcpFlow(Flow):
     def setting(self) -> str:
         """Key path in a station's table that defines this flow."""
         key = super().setting
+        if self.station and (self.web or self.stream):
+            key = "web" if self.web else "stream"
         return f"{key}.{self.group}" if self.group else key
 
     tcp: Tcp
     web: Web | None = None
+    """Web pages whose responses are the data; None for other connections."""
+    stream: Stream | None = None
+    """Adaptive video that the connection carries; None for other connections."""
     application: Application | None = None
     """Application that writes the data; None if TCP always has data to send."""
 
     @property
     def is_paced(self) -> bool:
         """Whether an application determines when the connection has data to send."""
-        return self.application is not None and self.application.paces
+        written = self.application
+        return self.stream is not None or (written is not None and written.paces)
 
     @property
     def has_periods(self) -> bool:
         """Whether an application writes chunks, or pauses."""
         written = self.application
-        return written is not None and (written.every_s, written.on_s) != (None, None)
+        if written is None:
+            return self.stream is not None
+        return (written.every_s, written.on_s) != (None, None)
 
     @property
     def transport(self) -> Tcp:

@@ -58,7 +58,9 @@ def default_measures(result: Result, calls: Sequence[Call]) -> list[Measure]:
     sensors = having(flows, "report_delivery")
     finite = having(flows, "completion_s")
     pings = [flow.name for flow in typed if isinstance(flow, PingFlow) and flow.name in flows]
-    probes = {*paced, *in_calls, *sensors, *finite, *pings}
+    pages = having(flows, "completion_p95_s")
+    streams = having(flows, "video_bitrate_bps")
+    probes = {*paced, *in_calls, *sensors, *finite, *pings, *pages, *streams}
     rest = [name for name in flows if name not in probes]
     results = [
         *measures_of_calls(calls),
@@ -68,8 +70,11 @@ def default_measures(result: Result, calls: Sequence[Call]) -> list[Measure]:
         *each_or_worst("classes", "completion_p95_s", having(classes, "completion_p95_s"), "max"),
     ]
     results += each_or_worst("flows", "rtt_p99_s", pings, "max")
-    if finite:
-        results.append(Measure("flows", "completion_s", tuple(finite), "mean", "finite flows"))
+    results += each_or_worst("flows", "completion_p95_s", pages, "max")
+    results += each_or_worst("flows", "stalled_fraction", streams, "max")
+    results += each_or_worst("flows", "video_bitrate_bps", streams, "min")
+    if ending := [name for name in finite if name not in pages]:
+        results.append(Measure("flows", "completion_s", tuple(ending), "mean", "finite flows"))
     if (tcp := having(flows, "rtt_s", rest)) and not paced and not sensors:
         results.append(Measure("flows", "rtt_s", tuple(tcp), "mean", "TCP flows"))
     directions = {flow.name: flow.direction for flow in typed}

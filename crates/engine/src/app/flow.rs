@@ -1,7 +1,7 @@
 //! Flows and their endpoints, as a scenario defines them.
 
 use super::call::CallPart;
-use super::{Arrivals, FlowHosts, ReportSettings, Transport, WriteSettings};
+use super::{Arrivals, FlowHosts, ReportSettings, StreamSettings, Transport, WriteSettings};
 use crate::kernel::time::Span;
 use crate::mac::Category;
 use crate::packet::Direction;
@@ -25,7 +25,8 @@ pub enum Ends {
 pub struct Flow {
     /// Unique name of the flow. For a flow of a station the name is `STATION/up/K`,
     /// `STATION/down/K`, `STATION/up/GROUP/K`, `STATION/down/GROUP/K`, `STATION/udp-up/K` or
-    /// `STATION/udp-down/K`; for pings it is `STATION/ping/1`. For a flow between wired nodes
+    /// `STATION/udp-down/K`; for pings it is `STATION/ping/1`, and for web pages and streams
+    /// `STATION/web/K`, `STATION/stream/K` or these with a group, as in `STATION/web/GROUP/K`. For a flow between wired nodes
     /// the name is that of the table, with a number if the table defines several flows. For a flow
     /// of a call the name is `HOST/audio-up/K`, `HOST/audio-down/K`, `HOST/video-up/K` or
     /// `HOST/video-down/K`.
@@ -57,6 +58,8 @@ pub struct Flow {
     /// Times at which an application writes the data of the TCP connection; `None` if TCP always has
     /// data to send.
     pub writes: Option<Box<WriteSettings>>,
+    /// Settings of the player whose video the TCP connection carries; `None` for other flows.
+    pub stream: Option<Box<StreamSettings>>,
     /// Role of the flow in a call; `None` for other flows.
     pub call: Option<CallPart>,
     /// Names of the hosts of a flow between wired nodes, and its DSCP; `None` if the file sets none
@@ -85,6 +88,7 @@ impl Flow {
             transport,
             reports: None,
             writes: None,
+            stream: None,
             call: None,
             hosts: None,
             name,
@@ -116,8 +120,7 @@ impl Flow {
     }
     /// Returns whether an application determines when the flow has data to send over TCP.
     pub fn is_limited_by_application(&self) -> bool {
-        self.writes
-            .as_ref()
-            .is_some_and(|writes| writes.limits_data())
+        let writes = self.writes.as_ref();
+        self.stream.is_some() || writes.is_some_and(|writes| writes.limits_data())
     }
 }

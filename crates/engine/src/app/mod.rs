@@ -1,12 +1,14 @@
-//! Traffic sources: UDP, calls, sensors, pings, web, and applications that write to a TCP connection
+//! Traffic sources: UDP, calls, sensors, pings, web, adaptive video, and applications that write to a TCP connection
 //! at their own times. Bulk TCP needs no source.
 
 pub mod call;
 mod flow;
 mod flow_hosts;
 pub mod ping;
+pub mod player;
 pub mod sensor;
 mod settings;
+mod stream_settings;
 pub mod tally;
 pub mod udp;
 pub mod web;
@@ -19,4 +21,5 @@ pub use settings::{
     Arrivals, Carrier, Datagrams, Gaps, ReportSettings, SensorSettings, SourceRate, Transport,
     UdpSettings, WebArrivals, WebSettings, WiredDatagrams,
 };
+pub use stream_settings::{Adaptation, StreamSettings, VideoKeys};
 pub use write_settings::{Periods, WriteKeys, WriteSettings};

@@ -28,6 +28,10 @@ pub enum Write {
     Resume,
     /// End of this permission: TCP sends no new data.
     Pause,
+    /// The player of a stream sends a request of this length. [bytes]
+    Request(u32),
+    /// The server of a stream writes a chunk of this length. [bytes]
+    Chunk(u64),
 }
 
 /// A chunk: the time at which the application began to write it, and the time at which its last

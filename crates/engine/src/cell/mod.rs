@@ -157,6 +157,15 @@ impl<X: ?Sized> Cell<X> {
         self.stations[packet.flow as usize]
     }
 
+    /// Treats the packets of the new flow `flow` like those of flow `like`.
+    pub fn adopt(&mut self, flow: u32, like: u32) {
+        let station = self.stations[like as usize];
+        self.stations.resize(flow as usize + 1, station);
+        for port in &mut self.ports {
+            port.queue.adopt(flow, like);
+        }
+    }
+
     /// Returns the time integral of the number of stations that have a frame to send. [ns]
     pub fn activity_ns(&self, now: Time) -> u64 {
         self.activity.integral_ns(now)

@@ -132,6 +132,13 @@ impl Link {
         }
     }
 
+    /// Treats the packets of the new flow `flow` like those of flow `like`.
+    pub(crate) fn adopt(&mut self, flow: u32, like: u32) {
+        if let Link::Served(served) = self {
+            served.adopt(flow, like);
+        }
+    }
+
     /// Enqueues `packet` at `at`. The time `at` equals `now`, except that a pipe also accepts a
     /// later time ([`Pipe::enter`]).
     #[inline(always)]

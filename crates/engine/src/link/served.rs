@@ -101,6 +101,11 @@ impl Served {
         }
     }
 
+    /// Treats the packets of the new flow `flow` like those of flow `like`.
+    pub(super) fn adopt(&mut self, flow: u32, like: u32) {
+        self.scheduler.adopt(flow, like);
+    }
+
     /// Dequeues the next packet of the scheduler, and begins its service.
     fn serve(&mut self, now: Time) {
         let known = self.dropped.len();

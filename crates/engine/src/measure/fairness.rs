@@ -36,7 +36,8 @@ const PILE: f64 = 1.5;
 pub(super) fn competes(flow: &Flow, start: &FlowCounters, end: &FlowCounters, life: Span) -> bool {
     let has_rate =
         matches!(&flow.transport, Transport::Udp(udp) if udp.arrivals != Arrivals::Greedy);
-    let is_small = matches!(flow.transport, Transport::Ping(_)) || flow.reports.is_some();
+    let is_small =
+        matches!(flow.transport, Transport::Ping(_) | Transport::Web(_)) || flow.reports.is_some();
     let is_content = has_rate && is_met(start, end, life)
         || flow.is_limited_by_application() && keeps_up(start, end, life);
     !is_small && !is_content

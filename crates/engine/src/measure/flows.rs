@@ -18,24 +18,36 @@ impl Period<'_> {
         }
         let (from, to) = (&self.start.flows[flow], &self.end.flows[flow]);
         let bits = (self.world).payload_bits_between(flow, from.delivered, to.delivered);
-        bits / self.length_s()
+        let short_bytes = to.short_bytes - from.short_bytes; // of the last segments of chunks
+        (bits - short_bytes as f64 * 8.0) / self.length_s()
     }
 
-    /// Returns an item for each flow of the scenario, except web sources. Pings have round-trip times
-    /// and losses only.
+    /// Returns an item for each flow of the scenario, except web sources between wired nodes. Pings
+    /// have round-trip times and losses only.
     pub(super) fn flows(&self, goodputs: &[f64]) -> Vec<Item> {
         let total: f64 = goodputs.iter().sum();
         let scenario = self.world.scenario();
         let noisy = scenario.stations.iter().any(Station::has_errors);
-        let is_web = |index: &usize| matches!(scenario.flows[*index].transport, Transport::Web(_));
+        let is_class = |index: &usize| {
+            let flow = &scenario.flows[*index];
+            matches!(flow.transport, Transport::Web(_)) && flow.ends == Ends::Wired
+        };
         (0..goodputs.len())
-            .filter(|index| !is_web(index))
+            .filter(|index| !is_class(index))
             .map(|index| {
                 let flow = &scenario.flows[index];
                 if self.is_ping(index) {
                     return Item {
                         labels: self.labels(flow),
                         ..Item::new(&flow.name, self.pings([index].into_iter()))
+                    };
+                }
+                if let &Endpoints::Web(web) = self.world.flows().states()[index].endpoints() {
+                    let mut item = self.web_item(&flow.name, web, goodputs[index], total);
+                    item.values.push(self.median_completion(web));
+                    return Item {
+                        labels: self.labels(flow),
+                        ..item
                     };
                 }
                 let (from, to) = (&self.start.flows[index], &self.end.flows[index]);
@@ -72,6 +84,7 @@ impl Period<'_> {
                 }
                 values.extend(self.reports(index));
                 values.extend(self.chunks([index].into_iter()));
+                values.extend(self.stream(index));
                 Item {
                     labels: self.labels(flow),
                     ..Item::new(&flow.name, values)

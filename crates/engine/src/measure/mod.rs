@@ -21,6 +21,7 @@ mod period;
 mod pings;
 mod sharing;
 mod snapshot;
+pub(crate) mod streams;
 pub(crate) mod tails;
 mod tins;
 mod waits;

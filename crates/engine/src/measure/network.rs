@@ -72,6 +72,12 @@ impl Period<'_> {
             if members.is_empty() {
                 return Item::new(name, self.pings(pings.into_iter()));
             }
+            // the pages of stations have items of their own among the flows
+            let of_packets = |&index: &usize| {
+                let transport = &self.world.scenario().flows[index].transport;
+                !matches!(transport, Transport::Web(_))
+            };
+            let packets: Vec<usize> = members.iter().copied().filter(of_packets).collect();
             let sum: f64 = members.iter().map(|&index| goodputs[index]).sum();
             let lasting = members.iter().copied();
             let lasting: Vec<usize> = lasting.filter(|&index| self.lasts(index)).collect();
@@ -96,7 +102,7 @@ impl Period<'_> {
                 values.push(CWND.of(cwnd));
                 values.push(SYNCHRONISATION.of(gauge.synchronisation(class)));
             }
-            values.extend(self.delays(&members));
+            values.extend(self.delays(&packets));
             values.extend(self.completions(&members));
             values.extend(self.chunks(members.iter().copied()));
             Item::new(name, values)

@@ -1,6 +1,6 @@
 //! Measures of web traffic. All connections of a web source form one class.
 
-use super::item::{Item, share};
+use super::item::{Item, Value, share};
 use super::period::Period;
 use crate::quantities::*;
 use crate::world::FlowCounters;
@@ -19,6 +19,12 @@ impl Period<'_> {
         let segments = self.over_responses(web, |c| c.delivered) as f64;
         let short = self.over_responses(web, |c| c.short_bytes) as f64;
         (segments * self.world.payload_bits(flow) - short * 8.0) / self.length_s()
+    }
+
+    /// Returns the median of the completion times of web source `web`.
+    pub(super) fn median_completion(&self, web: u32) -> Value {
+        let web = &self.world.flows().webs().sources()[web as usize];
+        COMPLETION_P50.of(web.completions().quantile_s(0.5))
     }
 
     pub(super) fn web_item(&self, name: &str, web: u32, goodput_bps: f64, total_bps: f64) -> Item {

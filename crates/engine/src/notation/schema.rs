@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use super::table::{Added, Default, Grammar, Key, Kind, Table};
 use super::times::MAX_TIMES;
 use super::units::{self, Unit};
-use super::value::expected;
+use super::value::{MAX_RATES, expected};
 
 /// Pattern of the name of a station, link, flow or node.
 const NAME: &str = "^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$";
@@ -129,6 +129,12 @@ impl Writer<'_> {
                 "uniqueItems": true,
                 "items": {"type": "string", "pattern": NAME},
             }),
+            Kind::Rates => json!({
+                "type": "array",
+                "minItems": 1,
+                "maxItems": MAX_RATES,
+                "items": quantity(units::RATE, None),
+            }),
             Kind::Times => json!({
                 "type": "array",
                 "minItems": 1,
@@ -229,6 +235,7 @@ fn range(key: &Key) -> Option<String> {
         | Kind::Level(_)
         | Kind::Points(_)
         | Kind::Rate
+        | Kind::Rates
         | Kind::Times
         | Kind::TimesFile
         | Kind::Size(_) => Some(expected(key, None)),

@@ -194,6 +194,8 @@ kinds! {
     size(range: RangeInclusive<u64>) = Kind::Size(range);
     /// A length, with its range in millimetres.
     length(range: RangeInclusive<u64>) = Kind::Length(range);
+    /// A list of rates in ascending order.
+    rates() = Kind::Rates;
     /// Times in ascending order, in milliseconds.
     times() = Kind::Times;
     /// A file with times in ascending order, in milliseconds.

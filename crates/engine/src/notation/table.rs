@@ -203,6 +203,8 @@ pub enum Kind {
     Length(RangeInclusive<u64>),
     /// A list of names.
     Names,
+    /// A list of different rates in ascending order.
+    Rates,
     /// A list of times in ascending order. [ms]
     Times,
     /// The name of a file with times in ascending order. [ms]
@@ -446,6 +448,7 @@ impl Kind {
             | Kind::Flag
             | Kind::Listed(_)
             | Kind::Names
+            | Kind::Rates
             | Kind::Times
             | Kind::TimesFile
             | Kind::Commands

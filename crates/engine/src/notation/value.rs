@@ -39,6 +39,8 @@ pub enum Value {
     Added(AddedWord),
     /// Names, or commands, in order.
     Names(Vec<String>),
+    /// Rates in ascending order. [bit/s]
+    Rates(Vec<u64>),
     /// Times in order. [ms]
     Times(Arc<[u32]>),
     /// Points of a curve.
@@ -122,6 +124,7 @@ fn of_kind(node: &Item, kind: &Kind, preset: Option<&str>) -> Result<Value, Refu
         Kind::Rate => rate(node).map(Value::Rate),
         Kind::Listed(listed) => listed_rate(node, listed, preset),
         Kind::Names => names(node),
+        Kind::Rates => rates(node).map(Value::Rates),
         Kind::Times => times::of_list(node).map(Value::Times),
         Kind::TimesFile => text(node, "a file's name", |_| None::<String>).map(Value::Text),
         Kind::Commands => commands(node).map(Value::Names),
@@ -168,6 +171,10 @@ pub(crate) fn expected(key: &Key, preset: Option<&str>) -> String {
         },
         Kind::Length(range) => between("length", range, units::LENGTH),
         Kind::Names => "a list of names in quotes, such as [\"a\", \"b\"]".to_owned(),
+        Kind::Rates => {
+            "a list of 1 to 32 rates in ascending order, such as [\"1 Mbps\", \"3 Mbps\"]"
+                .to_owned()
+        }
         Kind::Times => times::LIST.to_owned(),
         Kind::TimesFile => times::FILE.to_owned(),
         Kind::Commands => "a command of the shell in quotes, or a list of them".to_owned(),
@@ -259,6 +266,29 @@ fn names(node: &Item) -> Result<Value, Refusal> {
         return refuse("is empty");
     }
     Ok(Value::Names(names))
+}
+
+/// Maximum number of rates in a list.
+pub(super) const MAX_RATES: usize = 32;
+
+/// Returns a list of different rates in ascending order. [bit/s]
+fn rates(node: &Item) -> Result<Vec<u64>, Refusal> {
+    let Data::List(items) = &node.data else {
+        return refuse("is not a list of rates");
+    };
+    let mut rates = Vec::with_capacity(items.len());
+    for item in items {
+        let bps = rate(item).map_err(|refusal| within(item, refusal))?;
+        if rates.last().is_some_and(|&last| last >= bps) {
+            return refuse(format!("has {} not in ascending order", item.show()));
+        }
+        rates.push(bps);
+    }
+    match rates.len() {
+        0 => refuse("is empty"),
+        1..=MAX_RATES => Ok(rates),
+        length => refuse(format!("has {length} rates")),
+    }
 }
 
 /// Returns a command or a list of commands.

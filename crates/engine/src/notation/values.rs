@@ -40,6 +40,7 @@ as_they_are! {
     f64: |value| content!(value: Number);
     String: |value| content!(value: Text);
     Vec<String>: |value| content!(value: Names);
+    Vec<u64>: |value| content!(value: Rates);
     Vec<(f64, f64)>: |value| content!(value: Points);
 }
 

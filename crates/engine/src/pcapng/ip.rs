@@ -1,7 +1,11 @@
 //! IPv4, TCP, UDP and ICMP packets with checksums (RFC 1071). The payload consists of zeros.
 
+use crate::mac::NodeId;
+use crate::mac::bss::Roles;
 use crate::packet::{Ecn, Packet, PacketKind};
-use crate::scenario::{Direction, Ends, Scenario, TcpSettings, Transport, WriteSettings};
+use crate::scenario::{
+    Direction, Ends, Scenario, TcpSettings, Transport, WebSettings, WriteSettings,
+};
 
 const PROTOCOL_ICMP: u8 = 1;
 const PROTOCOL_TCP: u8 = 6;
@@ -47,8 +51,12 @@ const PORTS: u32 = 4096;
 pub(super) struct Addresses {
     /// One entry per flow of the scenario, by flow number; `None` for a flow between wired nodes.
     flows: Vec<Option<Flow>>,
+    /// Number of the first flow that opens during the run.
+    first_connection: usize,
+    roles: Roles,
 }
 
+#[derive(Clone)]
 struct Flow {
     station_ip: u32,
     station_port: u16,
@@ -57,10 +65,14 @@ struct Flow {
     transport: Transport,
     /// Application that writes the data, whose chunks may end with a short segment.
     writes: Option<Box<WriteSettings>>,
+    /// Whether connections open during the run for pages or for the requests of a stream.
+    opens_connections: bool,
 }
 
 impl Addresses {
     pub(super) fn new(scenario: &Scenario) -> Addresses {
+        let pinged = scenario.bottleneck.as_ref();
+        let pinged = pinged.map_or(0, |_| scenario.stations.len());
         let mut flows_of = vec![0u32; scenario.stations.len()];
         let flows = scenario
             .flows
@@ -78,14 +90,24 @@ impl Addresses {
                     direction,
                     transport: flow.transport.clone(),
                     writes: flow.writes.clone(),
+                    opens_connections: flow.stream.is_some()
+                        || matches!(flow.transport, Transport::Web(_)),
                 })
             })
             .collect();
-        Addresses { flows }
+        Addresses {
+            flows,
+            first_connection: scenario.flows.len() + pinged,
+            roles: scenario.only_bss().roles,
+        }
     }
 
-    /// Appends the IP packet that represents `packet` of the simulation.
-    pub(super) fn packet(&self, out: &mut Vec<u8>, packet: &Packet) {
+    /// Appends the IP packet that represents `packet` of the simulation, which one of the nodes
+    /// `from` and `to` sent to the other.
+    pub(super) fn packet(&self, out: &mut Vec<u8>, packet: &Packet, [from, to]: [NodeId; 2]) {
+        if packet.flow as usize >= self.first_connection {
+            return self.connection(out, packet, [from, to]);
+        }
         let Some(flow) = self.flows.get(packet.flow as usize) else {
             let station = packet.flow as usize - self.flows.len();
             return ping(out, STATIONS + station as u32 + 1, packet);
@@ -116,8 +138,37 @@ impl Addresses {
                 let (identifier, number) = (flow.station_port, packet.number as u16);
                 echo(out, kind, ends, identifier, number, packet.bytes);
             }
-            (Transport::Web(_), _) => unreachable!("web traffic is between wired nodes"),
+            (Transport::Web(_), _) => unreachable!("packets are of a web source's connections"),
         }
+    }
+
+    /// Appends a packet of a connection that opened during the run: of a web page, or of the
+    /// requests of a stream. The connection has a port of its own.
+    fn connection(&self, out: &mut Vec<u8>, packet: &Packet, [from, to]: [NodeId; 2]) {
+        let [sender, receiver] = [from, to].map(|node| self.roles.station_of(node));
+        let Some(station) = sender.or(receiver) else {
+            return;
+        };
+        let station_ip = STATIONS + station as u32 + 1;
+        let mut flows = self.flows.iter().flatten();
+        let is_like = |flow: &&Flow| flow.station_ip == station_ip && flow.opens_connections;
+        let Some(like) = flows.find(is_like) else {
+            return;
+        };
+        let (Transport::Web(WebSettings { tcp, .. }) | Transport::Tcp(tcp)) = &like.transport
+        else {
+            return;
+        };
+        let flow = Flow {
+            station_port: STATION_PORT + (packet.flow % PORTS) as u16,
+            server_ip: SERVER + 1 + packet.flow / PORTS,
+            direction: match sender.is_some() == packet.is_data() {
+                true => Direction::Up,
+                false => Direction::Down,
+            },
+            ..like.clone()
+        };
+        flow.tcp(out, tcp, packet);
     }
 }
 

@@ -19,6 +19,8 @@
 //!   segment advances the sequence number by one MSS.
 //! - Stations have the addresses 10.0.0.1 and up. The server has the address 198.18.0.1 (RFC 2544)
 //!   and port 9 (discard). A virtual shared bottleneck sends pings from 198.19.255.254.
+//! - Requests and responses of web pages, and requests of adaptive video, have connections of their
+//!   own, each with a port of its own. The sequence numbers of chunks of video count full segments.
 //! - Headers have the standard size nearest to the size in the scenario. If the size of a frame on
 //!   the air differs from its size in the capture, a packet comment gives the size on the air.
 
@@ -80,7 +82,7 @@ impl Capture {
         let addresses = &self.addresses;
         let packet = |out: &mut Vec<u8>, packet: &Packet| match sent(packet) {
             Some(bytes) => out.extend(bytes),
-            None => addresses.packet(out, packet),
+            None => addresses.packet(out, packet, [frame.from, frame.to]),
         };
         let modulation = frame.modulation();
         let preamble = modulation.map_or(self.preamble, Modulation::preamble);

@@ -410,6 +410,13 @@ impl SharedBuffer {
         }
     }
 
+    /// Assigns the new flow `flow` to the class of flow `like`.
+    pub(super) fn adopt(&mut self, flow: u32, like: u32) {
+        let class = self.class_of[like as usize];
+        self.class_of.resize(flow as usize + 1, NO_CLASS);
+        self.class_of[flow as usize] = class;
+    }
+
     /// Returns the class of a flow. Flows that the scenario does not define, such as pings, have no
     /// class.
     fn class(&self, flow: u32) -> Option<usize> {

@@ -221,6 +221,12 @@ impl Fair {
         self.limit = limit as usize;
     }
 
+    /// Assigns the new flow `flow` to the leaves of flow `like`.
+    pub(super) fn adopt(&mut self, flow: u32, like: u32) {
+        let leaves = self.leaf_of[like as usize];
+        self.leaf_of.resize(flow as usize + 1, leaves);
+    }
+
     /// Returns whether the leaf of the data packets of `flow` has room for a packet.
     pub(super) fn has_room(&self, flow: u32) -> bool {
         let [_, leaf] = self.leaf_of[flow as usize];

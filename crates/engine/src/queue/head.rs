@@ -148,6 +148,16 @@ impl HeadQueue {
         }
     }
 
+    /// Treats the packets of the new flow `flow` like those of flow `like`.
+    pub fn adopt(&mut self, flow: u32, like: u32) {
+        if let HeadQueue::TxQueues(txqs) = self {
+            txqs.adopt(flow, like);
+        }
+        if let Some(Admission::BufferSharing(sharing)) = self.admission_mut() {
+            sharing.adopt(flow, like);
+        }
+    }
+
     /// Offers `packet` to the queue. Returns false if `packet` was refused. If the discipline drops
     /// other packets, `take_dropped` returns them.
     #[inline]

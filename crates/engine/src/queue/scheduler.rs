@@ -43,6 +43,13 @@ impl Scheduler {
         }
     }
 
+    /// Treats the packets of the new flow `flow` like those of flow `like`.
+    pub fn adopt(&mut self, flow: u32, like: u32) {
+        if let Kind::Fair(fair) = &mut self.kind {
+            fair.adopt(flow, like);
+        }
+    }
+
     /// Applies the settings `to` that may change at run time. Waiting packets are not dropped.
     pub fn change(&mut self, to: &QueueSetting) {
         match (&mut self.kind, &to.discipline) {

@@ -64,6 +64,15 @@ impl TxQueues {
         }
     }
 
+    /// Assigns the new flow `flow` to the txq of flow `like`.
+    pub(super) fn adopt(&mut self, flow: u32, like: u32) {
+        if let Some(&txq) = self.of_flow.get(like as usize) {
+            let mut of_flow = self.of_flow.to_vec();
+            of_flow.resize(flow as usize + 1, txq);
+            self.of_flow = of_flow.into();
+        }
+    }
+
     /// Appends `packet`, possibly marked, or refuses it. Returns whether the packet was accepted.
     #[inline(always)]
     pub fn offer(&mut self, now: Time, packet: &Packet) -> bool {

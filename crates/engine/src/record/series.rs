@@ -6,8 +6,9 @@ use serde::Serialize;
 use crate::bottleneck::Bottleneck;
 use crate::kernel::time::{Span, Time};
 use crate::link::Link;
+use crate::measure::streams::player_of;
 use crate::quantities::{
-    AGGRESSIVENESS, AIRTIME_FRACTION, CAPACITY, CONNECTIONS, CWND, GOODPUT, OCCUPANCY,
+    AGGRESSIVENESS, AIRTIME_FRACTION, BUFFER, CAPACITY, CONNECTIONS, CWND, GOODPUT, OCCUPANCY,
     ONE_WAY_DELAY, PING_RTT, Quantity, RTT, UTILISATION,
 };
 use crate::scenario::Transport;
@@ -272,7 +273,13 @@ fn of_flows(world: &World<'_>, tracks: &mut Vec<Track>) {
         |world, flow| {
             let state = &world.flows().states()[flow];
             let delivered = state.counters(world.now()).delivered;
-            [delivered, world.missing_bytes(flow, delivered)]
+            let short_bytes = world.flows().states()[flow]
+                .counters(world.now())
+                .short_bytes;
+            [
+                delivered,
+                world.missing_bytes(flow, delivered) + short_bytes,
+            ]
         },
         |over| {
             let missing_bps = 8.0 * over.grown[1] as f64 / over.length_s;
@@ -284,6 +291,10 @@ fn of_flows(world: &World<'_>, tracks: &mut Vec<Track>) {
         let sender = flow.sender().filter(|_| flow.exists(world.now()));
         sender.map_or(f64::NAN, |sender| sender.cwnd())
     });
+    let buffer = How::Now(|world, flow| {
+        let player = player_of(world, flow);
+        player.map_or(f64::NAN, |player| player.buffered(world.now()).seconds())
+    });
     let flows = world.scenario().flows.iter().enumerate();
     for (number, flow) in flows.clone() {
         if !matches!(flow.transport, Transport::Web(_) | Transport::Ping(_)) {
@@ -293,6 +304,9 @@ fn of_flows(world: &World<'_>, tracks: &mut Vec<Track>) {
     for (number, flow) in flows {
         if let Transport::Tcp(_) = flow.transport {
             tracks.push(Track::new("flows", &flow.name, CWND, number, cwnd));
+        }
+        if flow.stream.is_some() {
+            tracks.push(Track::new("flows", &flow.name, BUFFER, number, buffer));
         }
         if let Transport::Ping(_) = flow.transport {
             tracks.push(Track::new("flows", &flow.name, RTT, number, mean_delay()));

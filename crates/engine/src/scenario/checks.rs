@@ -222,7 +222,7 @@ fn check_burst(source: &Section, burst: Option<Located<u32>>, problems: &mut Pro
 }
 
 /// Reports that the key `key` of a table is missing, because `needed` requires it.
-fn missing<T>(table: &Section, key: KeyOf<T>, needed: &str, problems: &mut Problems) {
+pub(super) fn missing<T>(table: &Section, key: KeyOf<T>, needed: &str, problems: &mut Problems) {
     if table.entry(key.name()).is_none() && !table.lacks(key) {
         let message = format!("missing; expected {needed}");
         problems.add(table.origin, &table.path(key.name()), message);
@@ -287,7 +287,7 @@ fn check_times(root: &Section, problems: &mut Problems) {
     }
 }
 
-fn check_lifetime(flow: &Section, problems: &mut Problems) {
+pub(super) fn check_lifetime(flow: &Section, problems: &mut Problems) {
     check_lifetime_of(flow, StationFlow::start, StationFlow::stop, problems);
 }
 
@@ -307,7 +307,7 @@ fn check_lifetime_of(
     }
 }
 
-fn check_segment(
+pub(super) fn check_segment(
     root: &Section,
     cell: &Section,
     station: &Section,

@@ -52,6 +52,7 @@ impl CsmaFlow {
             transport: self.transport.clone(),
             reports: None,
             writes: None,
+            stream: None,
             call: None,
             hosts: None,
         }

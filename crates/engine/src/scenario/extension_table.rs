@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 
 use super::model::Scenario;
 use super::root::Root;
-use super::{assemble, checks, file};
+use super::{assemble, checks, file, viewing};
 use crate::notation::decode::Section;
 use crate::notation::problem::{Origin, Problem, Problems, Refused};
 use crate::notation::schema;
@@ -147,6 +147,7 @@ impl<T> ExtensionTable<T> {
         let simulated = needed.is_none() || root.located(Root::duration).is_some();
         if simulated {
             checks::check(root, problems);
+            viewing::check(root, problems);
         }
         (self.check)(root, problems);
         if let Some(needed) = needed

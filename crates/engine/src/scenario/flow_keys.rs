@@ -3,7 +3,7 @@
 use super::model::*;
 use crate::app::call::CallKeys;
 use crate::app::ping::PingKeys;
-use crate::app::{Datagrams, SensorSettings, WriteKeys};
+use crate::app::{Datagrams, SensorSettings, VideoKeys, WebSettings, WriteKeys};
 use crate::kernel::time::Span;
 use crate::notation::setting::{S, count, duration, name, word};
 use crate::table;
@@ -67,6 +67,28 @@ table! {
     pub struct StationPing in "station_ping" {
         all_of PingKeys;
         all_of StationFlow;
+    }
+}
+
+table! {
+    /// Web pages that a station loads. A bare number is the number of pages per second. Each page is a TCP connection of its own with one request and one response. For several kinds of pages, the table contains groups in place of keys: tables with names of your choice, each with these keys.
+    pub struct StationWeb in "station_web" {
+        all_of WebSettings;
+        all_of StationFlow;
+        /// Largest random delay of the start, drawn in each replication.
+        start_spread: Span = duration(0..=1_000_000 * S).default("0 s");
+        all_of TcpSettings, inherits "the station's table tcp";
+    }
+}
+
+table! {
+    /// Adaptive video that a station plays. A bare number is the number of streams. For several kinds of streams, the table contains groups in place of keys: tables with names of your choice, each with these keys.
+    pub struct StationStream in "station_stream" {
+        all_of VideoKeys;
+        all_of StationFlow;
+        /// Largest random delay of the start of each stream, drawn in each replication.
+        start_spread: Span = duration(0..=1_000_000 * S).default("0 s");
+        all_of TcpSettings, inherits "the station's table tcp";
     }
 }
 

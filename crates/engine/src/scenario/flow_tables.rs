@@ -1,7 +1,7 @@
 //! Tables that create the flows of a station, and the outer tables from which these tables inherit
 //! settings.
 
-use super::flow_keys::{Connections, DatagramFlow, SensorFlow};
+use super::flow_keys::{Connections, DatagramFlow, SensorFlow, StationStream, StationWeb};
 use super::model::*;
 use super::root::{RootKeys, StationTable};
 use crate::notation::decode::Section;
@@ -27,19 +27,27 @@ pub(super) const REPORTS: [(KeyOf<SensorFlow>, Direction); 2] = [
     (StationTable::sensor_down, Direction::Down),
 ];
 
+/// Key that creates web pages in a station's table, with the direction of the responses.
+pub(super) const PAGES: [(KeyOf<StationWeb>, Direction); 1] =
+    [(StationTable::web, Direction::Down)];
+
+/// Key that creates adaptive video in a station's table, with the direction of the video.
+pub(super) const VIDEOS: [(KeyOf<StationStream>, Direction); 1] =
+    [(StationTable::stream, Direction::Down)];
+
 /// Returns the tables that a station has under the keys `keys`, each with its direction.
-pub(super) fn made<T>(
+pub(super) fn made<T, const N: usize>(
     station: &Section,
-    keys: [(KeyOf<T>, Direction); 2],
+    keys: [(KeyOf<T>, Direction); N],
 ) -> impl Iterator<Item = (&Section, Direction)> {
     grouped(station, keys).map(|(_, table, direction)| (table, direction))
 }
 
 /// Returns the tables that a station has under the keys `keys`, each with its direction. A table
 /// with groups is replaced by its groups, each with its name.
-pub(super) fn grouped<T>(
+pub(super) fn grouped<T, const N: usize>(
     station: &Section,
-    keys: [(KeyOf<T>, Direction); 2],
+    keys: [(KeyOf<T>, Direction); N],
 ) -> impl Iterator<Item = (Option<&str>, &Section, Direction)> {
     let table = |(key, direction)| Some((station.inside(key)?, direction));
     keys.into_iter()
@@ -62,12 +70,23 @@ pub(super) fn connections_of<'a>(
     direction: Direction,
     flow: &str,
 ) -> Option<&'a Section> {
+    group_of(station, CONNECTIONS, direction, flow)
+}
+
+/// Returns the station's table under one of the keys `keys`, or the group in this table, that
+/// defines the flow `flow` in the direction `direction`.
+pub(super) fn group_of<'a, T, const N: usize>(
+    station: &'a Section,
+    keys: [(KeyOf<T>, Direction); N],
+    direction: Direction,
+    flow: &str,
+) -> Option<&'a Section> {
     let parts: Vec<&str> = flow.split('/').collect();
     let group = match parts[..] {
         [_, _, group, _] => Some(group),
         _ => None,
     };
-    let mut tables = grouped(station, CONNECTIONS);
+    let mut tables = grouped(station, keys);
     let (_, table, _) = tables.find(|&(name, _, own)| own == direction && name == group)?;
     Some(table)
 }

@@ -1,9 +1,9 @@
 //! Creates the flows of a station from the tables of a file.
 
-use super::flow_keys::{Connections, StationFlow};
+use super::flow_keys::{Connections, StationFlow, StationStream, StationWeb};
 use super::flow_tables::{
-    CONNECTIONS, DATAGRAMS, REPORTS, connections_of, grouped, made, tcp_layers, tcp_of, udp_of,
-    under,
+    CONNECTIONS, DATAGRAMS, PAGES, REPORTS, VIDEOS, connections_of, group_of, grouped, made,
+    tcp_layers, tcp_of, udp_of, under,
 };
 use super::model::*;
 use super::network;
@@ -12,7 +12,7 @@ use super::wired::FlowTable;
 use super::writes;
 use crate::app::call::CallKeys;
 use crate::app::ping::{PingKeys, PingSettings};
-use crate::app::{Datagrams, SensorSettings};
+use crate::app::{Datagrams, SensorSettings, StreamSettings};
 use crate::kernel::time::Span;
 use crate::mac::ApTable;
 use crate::notation::decode::{Located, Section};
@@ -115,7 +115,44 @@ pub(super) fn of_station(
         let name = "ping/1".to_owned();
         flows.push(flow(name, table, Direction::Up, Transport::Ping(ping))?);
     }
+    for (group, table, direction) in grouped(station, PAGES) {
+        let layers = tcp_layers(root, station, Some(table));
+        let transport = Transport::Web(WebSettings {
+            tcp: TcpSettings::read(&Layers(&layers))?,
+            ..WebSettings::read(&Layers(&[table]))?
+        });
+        let name = numbered("web", group, 1);
+        flows.push(Flow {
+            start_spread: StationWeb::read(&Layers(&[table]))?.start_spread,
+            ..flow(name, table, direction, transport)?
+        });
+    }
+    for (group, table, direction) in grouped(station, VIDEOS) {
+        let layers = tcp_layers(root, station, Some(table));
+        let transport = Transport::Tcp(writes::paced_tcp(&Layers(&layers))?);
+        let (streams, settings) = StreamSettings::read(&Layers(&[table]))?;
+        for k in 1..=streams {
+            flows.push(Flow {
+                start_spread: StationStream::read(&Layers(&[table]))?.start_spread,
+                stream: Some(settings.clone()),
+                ..flow(
+                    numbered("stream", group, k),
+                    table,
+                    direction,
+                    transport.clone(),
+                )?
+            });
+        }
+    }
     Ok(flows)
+}
+
+/// Returns the name of flow `k` of a table, without the name of the station.
+fn numbered(kind: &str, group: Option<&str>, k: u32) -> String {
+    match group {
+        Some(group) => format!("{kind}/{group}/{k}"),
+        None => format!("{kind}/{k}"),
+    }
 }
 
 /// Returns the start of flow number `k`: its start in the file plus k times `stagger`. The start
@@ -157,10 +194,11 @@ fn start_of<'a>(root: &'a Section, stations: &[Station], flow: &Flow) -> Option<
     let table = match flow.transport {
         _ if flow.reports.is_some() => under(station, REPORTS, direction),
         _ if flow.call.is_some() => station.inside(StationTable::call),
+        _ if flow.stream.is_some() => group_of(station, VIDEOS, direction, &flow.name),
         Transport::Tcp(_) => connections_of(station, direction, &flow.name),
         Transport::Udp(_) => under(station, DATAGRAMS, direction),
         Transport::Ping(_) => station.inside(StationTable::ping),
-        Transport::Web(_) => None, // web traffic is accepted only between wired nodes
+        Transport::Web(_) => group_of(station, PAGES, direction, &flow.name),
     };
     table?.located(StationFlow::start)
 }

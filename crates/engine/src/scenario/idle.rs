@@ -1,7 +1,7 @@
 //! Refuses settings that have no effect because of other settings. A user who sets a key expects an
 //! effect.
 
-use super::flow_tables::{CONNECTIONS, made};
+use super::flow_tables::{CONNECTIONS, PAGES, VIDEOS, made};
 use super::model::Scenario;
 use super::model::{LinkRate, LinkSettings, Record, Wire};
 use super::root::{RootKeys, StationTable};
@@ -190,7 +190,10 @@ fn check_pings(root: &Section, scenario: &Scenario, problems: &mut Problems) {
 fn check_congestion(root: &Section, problems: &mut Problems) {
     let stations = || root.each(RootKeys::station);
     let of_stations = stations().filter_map(|station| station.inside(StationTable::tcp));
-    let of_connections = stations().flat_map(|station| made(station, CONNECTIONS));
+    let of_connections = stations().flat_map(|station| {
+        let pages = made(station, PAGES).chain(made(station, VIDEOS));
+        made(station, CONNECTIONS).chain(pages)
+    });
     let tables: Vec<&Section> = (root.inside(RootKeys::tcp).into_iter())
         .chain(of_stations)
         .chain(of_connections.map(|(table, _)| table))

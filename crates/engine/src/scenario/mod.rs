@@ -36,6 +36,7 @@ mod shapes;
 mod sharing;
 mod stations;
 mod tcp_defaults;
+mod viewing;
 mod wired;
 mod writes;
 
@@ -127,6 +128,7 @@ pub(crate) fn parse_with(
     };
     file::parse(&grammar, &file, |root, problems| {
         checks::check(root, problems);
+        viewing::check(root, problems);
         problems.so_far()?;
         assemble::assemble(root, source, problems)
     })

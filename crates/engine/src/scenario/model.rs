@@ -2,8 +2,8 @@
 //! [`super::parse`] creates a [`Scenario`], and the rest of the engine relies on its checks.
 
 pub use crate::app::{
-    Arrivals, Carrier, Ends, Flow, Gaps, Periods, ReportSettings, Transport, UdpSettings,
-    WebArrivals, WebSettings, WriteSettings,
+    Arrivals, Carrier, Ends, Flow, Gaps, Periods, ReportSettings, StreamSettings, Transport,
+    UdpSettings, WebArrivals, WebSettings, WriteSettings,
 };
 pub use crate::bottleneck::{
     BottleneckFairness, BottleneckGroup, BottleneckSettings, BottleneckUdp,

@@ -342,6 +342,7 @@ fn flows(
             scenario.flows.push(Flow {
                 reports: None,
                 writes: writes.clone(),
+                stream: None,
                 call: *part,
                 hosts: match part.map(|part| part.direction) {
                     Some(Direction::Down) => flow_hosts.clone().map(|own| own.reversed().into()),

@@ -137,6 +137,9 @@ impl Scenario {
         if let Some(hosts) = &flow.hosts {
             json["hosts"] = hosts.to_json();
         }
+        if let Some(stream) = &flow.stream {
+            json["stream"] = stream.json();
+        }
         if let Some(call) = flow.call {
             json["call"] = call.json();
         }

@@ -69,7 +69,9 @@ fn exchange(scenario: &Scenario, flow: &Flow, direction: Direction) -> Span {
         Transport::Tcp(tcp) => tcp.header_bytes,
         Transport::Udp(udp) if forward => udp.payload_bytes + udp.header_bytes,
         Transport::Ping(ping) => ping.packet_bytes(),
-        Transport::Udp(_) | Transport::Web(_) => return Span::ZERO,
+        // in both directions there are segments: requests and responses
+        Transport::Web(web) => web.tcp.mss_bytes + web.tcp.header_bytes,
+        Transport::Udp(_) => return Span::ZERO,
     };
     let Some(station) = flow.station() else {
         return Span::ZERO;

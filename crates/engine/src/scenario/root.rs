@@ -1,13 +1,14 @@
 //! The keys of a scenario file and of its stations.
 
 use super::flow_keys::{
-    Connections, DatagramFlow, SensorFlow, StationCall, StationPing, StationTcp,
+    Connections, DatagramFlow, SensorFlow, StationCall, StationPing, StationStream, StationTcp,
+    StationWeb,
 };
 use super::record::Record;
 use super::wired::{Dumbbell, FlowTable, ParkingLot};
 use crate::app::call::CallKeys;
 use crate::app::ping::PingKeys;
-use crate::app::{Datagrams, SensorSettings, UdpSettings};
+use crate::app::{Datagrams, SensorSettings, UdpSettings, VideoKeys, WebSettings};
 use crate::bottleneck::BottleneckSettings;
 use crate::channel::ErrorKeys;
 use crate::conflict::CsmaTable;
@@ -99,8 +100,9 @@ const TRAFFIC: &[(&str, &str)] = &{
     const PING: &str = "write pings from the station to its server as `ping = \"200 ms\"`";
     const GAME: &str = "write a game as a UDP flow in each direction, such as `udp_up = { rate = \
                         \"50 kbps\", packet = \"100 B\" }` and `udp_down` with the same value";
-    const STREAM: &str = "write a stream as `download = 1`, or as `udp_down = { rate = \"5 \
-                          Mbps\" }`";
+    const STREAM: &str = "write an adaptive video as `stream = 1`, or a stream of a fixed rate as \
+                          `udp_down = { rate = \"5 Mbps\" }`";
+    const WEB: &str = "write web pages as `web = 0.2`, the number of pages per second";
     [
         ("calls", CALL),
         ("audio_call", CALL),
@@ -120,11 +122,14 @@ const TRAFFIC: &[(&str, &str)] = &{
         ("ping_every", PING),
         ("game", GAME),
         ("gaming", GAME),
-        ("stream", STREAM),
         ("streaming", STREAM),
         ("video_stream", STREAM),
         ("youtube", STREAM),
         ("netflix", STREAM),
+        ("dash", STREAM),
+        ("http", WEB),
+        ("browsing", WEB),
+        ("pages", WEB),
     ]
 };
 
@@ -167,6 +172,10 @@ table! {
         key call: StationCall = shorthand(CallKeys::calls).or_zero().depends("none");
         /// Pings from the station to its server and back, which measure the round-trip time under load. A bare time is the time between two requests, and 0 means no pings. A virtual shared bottleneck (vsb) has separate pings; the keys ping_delay, ping_loss and pings set how the station replies to them.
         key ping: StationPing = shorthand(PingKeys::every).or_zero().depends("none");
+        /// Web pages that the station loads from its server. A bare number is the number of pages per second. In place of the keys, the table may have groups of pages by name.
+        key web: StationWeb = shorthand(WebSettings::connections_per_s).groups::<StationWeb>().depends("none");
+        /// Adaptive video that the station plays from its server. A bare number is the number of streams. In place of the keys, the table may have groups of streams by name. The key streams is a number of spatial streams, and the key video is an access category.
+        key stream: StationStream = shorthand(VideoKeys::streams).groups::<StationStream>().depends("none");
         all_of NodeAccess, inherits "[cell]";
     }
 }

@@ -69,7 +69,7 @@ impl Scenario {
     /// Returns a flow as an item with indices in place of tables. The transport is converted only
     /// if it differs from the transport of the previous flow.
     fn flow_row(&self, flow: &Flow, shared: &mut Shared) -> Json {
-        if flow.reports.is_some() || flow.writes.is_some() {
+        if flow.reports.is_some() || flow.writes.is_some() || flow.stream.is_some() {
             return shared.without_tables(self.flow(flow));
         }
         let mut row = self.plain_flow(flow);

@@ -3,9 +3,10 @@
 use std::collections::HashMap;
 
 use super::flow_keys::Connections;
-use super::flow_tables::{CONNECTIONS, DATAGRAMS, REPORTS, made};
+use super::flow_tables::{CONNECTIONS, DATAGRAMS, PAGES, REPORTS, VIDEOS, made};
 use super::root::{RootKeys, StationTable};
 use super::wired::{Dumbbell, FlowTable, ParkingLot};
+use crate::app::VideoKeys;
 use crate::app::call::CallKeys;
 use crate::notation::decode::Section;
 use crate::notation::problem::{Origin, Problems, one_line};
@@ -62,7 +63,11 @@ fn flows(station: &Section) -> Option<u64> {
     for (table, _) in made(station, CONNECTIONS) {
         flows += u64::from(table.value(Connections::connections)?);
     }
-    let others = made(station, DATAGRAMS).count() + made(station, REPORTS).count();
+    for (table, _) in made(station, VIDEOS) {
+        flows += u64::from(table.value(VideoKeys::streams)?);
+    }
+    let pages = made(station, PAGES).count();
+    let others = pages + made(station, DATAGRAMS).count() + made(station, REPORTS).count();
     let of_calls = match station.inside(StationTable::call) {
         Some(call) => call_flows(call)?,
         None => 0,
@@ -157,7 +162,7 @@ fn nothing_flows(root: &Section) -> (Origin, String, &'static str) {
             last_origin(root),
             RootKeys::station.name().to_owned(),
             "no station has a flow; expected at least one upload, download, udp_up, udp_down, \
-             sensor_up, sensor_down, call or ping, or [programs] for an emulation",
+             sensor_up, sensor_down, call, ping, web or stream, or [programs] for an emulation",
         ),
         Some(shape) => match shape.given(Dumbbell::flows.name()) {
             Some(flows) => (
@@ -202,13 +207,11 @@ fn check_name(name: &str, section: &Section, problems: &mut Problems) {
 /// its own, because they could belong to all groups or to one more group.
 fn check_groups(root: &Section, problems: &mut Problems) {
     for station in root.each(RootKeys::station) {
-        for (key, _) in CONNECTIONS {
-            let Some(table) = station
-                .inside(key)
-                .filter(|table| !table.groups().is_empty())
-            else {
-                continue;
-            };
+        let connections = CONNECTIONS.into_iter().map(|(key, _)| station.inside(key));
+        let pages = PAGES.into_iter().map(|(key, _)| station.inside(key));
+        let videos = VIDEOS.into_iter().map(|(key, _)| station.inside(key));
+        let tables = connections.chain(pages).chain(videos).flatten();
+        for table in tables.filter(|table| !table.groups().is_empty()) {
             for (name, group) in table.groups() {
                 group.check_name(name, problems);
             }

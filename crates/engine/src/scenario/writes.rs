@@ -49,6 +49,18 @@ pub(super) fn tcp(
     })
 }
 
+/// Returns the TCP settings of a connection that its application paces. `layers` are the tables in
+/// which the settings are looked up. The default rule for the window after idle time is that of RFC
+/// 5681.
+pub(super) fn paced_tcp(layers: &Layers) -> Result<TcpSettings, Refused> {
+    let tcp = TcpSettings::read(layers)?;
+    let after_idle = layers.value(TcpSettings::after_idle)?;
+    Ok(TcpSettings {
+        after_idle: after_idle.map_or(AfterIdle::Rfc5681, |_| tcp.after_idle),
+        ..tcp
+    })
+}
+
 /// Checks that the keys of applications in the tables of connections are complete and do not
 /// contradict each other.
 pub(super) fn check_tables(root: &Section, problems: &mut Problems) {

@@ -1,10 +1,12 @@
-//! Applications with their own times: sensors, and applications that write to a TCP connection.
+//! Applications with their own times: sensors, applications that write to a TCP connection, and
+//! players of adaptive video.
 
+use crate::app::player::Player;
 use crate::app::sensor::Reports;
 use crate::app::writes::{Write, Writes};
 use crate::kernel::streams::Streams;
 use crate::kernel::time::Time;
-use crate::scenario::Flow;
+use crate::scenario::{Flow, TcpSettings, Transport};
 
 /// An application that determines when its flow has data.
 pub(crate) enum Application {
@@ -12,6 +14,8 @@ pub(crate) enum Application {
     Reports(Reports),
     /// An application that writes to a TCP connection.
     Writes(Writes),
+    /// The player of an adaptive video, and the TCP settings of the connection with its requests.
+    Player(Player, TcpSettings),
 }
 
 impl Application {
@@ -25,22 +29,36 @@ impl Application {
             let settings = flow.writes.as_ref()?;
             Some(Application::Writes(Writes::new(settings, stream("writes"))))
         };
-        reports.or_else(writes).map(Box::new)
+        let player = || match (&flow.stream, &flow.transport) {
+            (Some(stream), Transport::Tcp(tcp)) => {
+                Some(Application::Player(Player::new(stream), tcp.clone()))
+            }
+            _ => None,
+        };
+        reports.or_else(writes).or_else(player).map(Box::new)
     }
 
     /// Returns the reports of a sensor.
     pub(crate) fn reports(&self) -> Option<&Reports> {
         match self {
             Application::Reports(reports) => Some(reports),
-            Application::Writes(_) => None,
+            Application::Writes(_) | Application::Player(..) => None,
         }
     }
 
     /// Returns the application that writes to a TCP connection.
     pub(crate) fn writes(&self) -> Option<&Writes> {
         match self {
-            Application::Reports(_) => None,
+            Application::Reports(_) | Application::Player(..) => None,
             Application::Writes(writes) => Some(writes),
+        }
+    }
+
+    /// Returns the player of an adaptive video.
+    pub(crate) fn player(&self) -> Option<&Player> {
+        match self {
+            Application::Reports(_) | Application::Writes(_) => None,
+            Application::Player(player, _) => Some(player),
         }
     }
 
@@ -54,6 +72,7 @@ impl Application {
         match self {
             Application::Reports(reports) => reports.open(now),
             Application::Writes(writes) => writes.open(now),
+            Application::Player(player, _) => player.open(now),
         }
     }
 
@@ -61,6 +80,7 @@ impl Application {
         match self {
             Application::Reports(reports) => reports.close(),
             Application::Writes(writes) => writes.close(),
+            Application::Player(player, _) => player.close(),
         }
     }
 
@@ -69,6 +89,7 @@ impl Application {
         match self {
             Application::Reports(reports) => reports.deadline(),
             Application::Writes(writes) => writes.deadline(),
+            Application::Player(player, _) => player.deadline(),
         }
     }
 
@@ -80,6 +101,7 @@ impl Application {
                 Write::Segments(1)
             }
             Application::Writes(writes) => writes.act(now),
+            Application::Player(player, _) => player.act(now),
         }
     }
 
@@ -88,6 +110,7 @@ impl Application {
         match self {
             Application::Reports(reports) => reports.arrive_in_order(now, count),
             Application::Writes(writes) => writes.arrive_in_order(now, count),
+            Application::Player(..) => {} // a player waits for complete chunks
         }
     }
 }

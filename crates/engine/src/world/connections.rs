@@ -4,7 +4,7 @@
 use super::flow::FlowState;
 use super::network::Network;
 use super::step::Wants;
-use super::web::{Connection, Member, Stage};
+use super::web::{Connection, Member, Role, Stage};
 use crate::app::web::Transaction;
 use crate::kernel::time::{Span, Time};
 use crate::scenario::TcpSettings;
@@ -80,7 +80,10 @@ impl Network {
             let message = FlowState::message(&source.settings.tcp);
             flows.states.push(message);
             self.wires.add_flow(index, is_request);
-            flows.webs.members.push(Member { web, connection });
+            flows.webs.members.push(Member {
+                flow: index as u32,
+                role: Role::Web { web, connection },
+            });
         }
         source.connections.push(Connection {
             request: first as u32,
@@ -103,9 +106,10 @@ impl Network {
 
     /// Returns whether flow `index` is the flow of a request, not of a response.
     fn is_request(&self, index: usize) -> bool {
-        self.flows.webs.member(index).is_some_and(|member| {
-            let web = &self.flows.webs.sources[member.web as usize];
-            web.connections[member.connection as usize].request as usize == index
+        let connection = self.flows.webs.connection(index);
+        connection.is_some_and(|(web, connection)| {
+            let web = &self.flows.webs.sources[web as usize];
+            web.connections[connection as usize].request as usize == index
         })
     }
 
@@ -127,16 +131,20 @@ impl Network {
         self.start(now, index)
     }
 
-    /// Processes the complete arrival of a request or response on flow `index`. The method may be
-    /// called again for the same message.
+    /// Processes the complete arrival of a request, response or chunk on flow `index`. The method
+    /// may be called again for the same message.
     #[cold]
     pub(super) fn message_arrived(&mut self, now: Time, index: usize) {
-        let Some(member) = self.flows.webs.member(index) else {
-            return;
+        let (web, place) = match self.flows.webs.member(index) {
+            None => return self.chunk_arrived(now, index),
+            Some(Member { flow, role }) => match role {
+                Role::Requests => return self.request_arrived(now, flow as usize),
+                Role::Web { web, connection } => (web, connection),
+            },
         };
-        let web = &mut self.flows.webs.sources[member.web as usize];
+        let web = &mut self.flows.webs.sources[web as usize];
         let mss = u64::from(web.settings.tcp.mss_bytes);
-        let connection = &mut web.connections[member.connection as usize];
+        let connection = &mut web.connections[place as usize];
         let transaction = connection.transaction;
         let is_request = index == connection.request as usize;
         let bytes = u64::from(match (connection.stage, is_request) {
@@ -148,7 +156,7 @@ impl Network {
             }
             (Stage::Answering, false) => {
                 connection.stage = Stage::Closing;
-                web.closing.push_back(member.connection);
+                web.closing.push_back(place);
                 web.finished += 1;
                 web.completions.add(now.since(connection.began));
                 transaction.response_bytes
@@ -162,7 +170,7 @@ impl Network {
     /// response is due.
     #[cold]
     pub(super) fn serve_web(&mut self, now: Time, index: usize) -> Option<Wants> {
-        let Member { web, connection } = self.flows.webs.member(index)?;
+        let (web, connection) = self.flows.webs.connection(index)?;
         let web = &mut self.flows.webs.sources[web as usize];
         let connection = &mut web.connections[connection as usize];
         let Stage::Serving { until } = connection.stage else {

@@ -102,7 +102,7 @@ impl World<'_> {
                     return false;
                 }
                 let new = network.flows.add_connection(&tcp);
-                network.wires.routes.add(index, false);
+                network.wires.add_flow(index, false);
                 user.flows.push(new);
                 new
             }

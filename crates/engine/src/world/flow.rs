@@ -94,6 +94,14 @@ pub(super) struct SegmentArrival {
 impl FlowState {
     pub(super) fn new(flow: &Flow, streams: &Streams, webs: &mut Vec<Web>) -> FlowState {
         let bare = match &flow.transport {
+            // the connection of a stream is opened by its requests
+            Transport::Tcp(tcp) if flow.stream.is_some() => {
+                let tcp = TcpSettings {
+                    handshake: false,
+                    ..tcp.clone()
+                };
+                FlowState::connection(&tcp).seeded(streams, &flow.name)
+            }
             Transport::Tcp(tcp) => FlowState::connection(tcp).seeded(streams, &flow.name),
             Transport::Udp(udp) => {
                 let source = UdpSource::new(udp, streams.stream(&format!("{}/gaps", flow.name)));

@@ -20,6 +20,8 @@
 //! | ACKs with a processing time | [`acks`] |
 //! | reports of sensors, applications that write at their own times | [`application`], [`reports`] |
 //! | web connections | [`web`], [`connections`] |
+//! | players of adaptive video | [`players`] |
+//! | flows that open during a run in a cell | [`adopt`] |
 //! | pings of flows | [`pinger`] |
 //! | greedy sources, and the queues that they fill | [`greedy`], [`approach`], [`filling`] |
 //! | packets and endpoints processed before the time of their events | [`lookahead`] |
@@ -39,6 +41,7 @@
 //! in the agenda, in the order above.
 
 mod acks;
+mod adopt;
 mod application;
 mod approach;
 mod clock;
@@ -62,6 +65,7 @@ mod open;
 mod pinger;
 mod pings;
 mod plan;
+mod players;
 mod prefetch;
 mod reports;
 mod routes;
@@ -134,6 +138,8 @@ pub(crate) struct World<'a> {
     /// Uplink UDP flows that bypass the bottleneck: index of the flow, and index of the station.
     bypassing: Vec<(usize, usize)>,
     gauge: Option<Gauge>,
+    /// Number of flows that the medium and the bottleneck know.
+    adopted: usize,
 }
 
 impl<'a> World<'a> {
@@ -180,6 +186,7 @@ impl<'a> World<'a> {
             bypassing: bottleneck::bypassing(shared, &scenario.flows).collect(),
             gauge: Gauge::new(scenario, wires.links().len(), bin),
             radio,
+            adopted: numbers::first_connection(scenario),
             received: ReceivedPackets::default(),
             network: Network {
                 flows: Flows::new(scenario, &users, queues, reach, streams),
@@ -377,6 +384,9 @@ impl<'a> World<'a> {
 
     /// Sends the packets that an endpoint returns after an event.
     fn serve(&mut self, now: Time, wants: Wants) {
+        if self.network.flows.states.len() > self.adopted {
+            self.adopt();
+        }
         match wants {
             Wants::Nothing => {}
             Wants::Packet(mut packet) => self.send(now, &mut packet),

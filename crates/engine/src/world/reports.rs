@@ -1,5 +1,6 @@
 //! Applications with their own times during a simulation: their start, stop and actions.
 
+use super::application::Application;
 use super::flow::Endpoints;
 use super::network::Network;
 use super::numbers::Owner;
@@ -10,6 +11,10 @@ use crate::kernel::time::Time;
 impl Network {
     /// Starts the application of flow `index`.
     pub(super) fn start_application(&mut self, now: Time, index: usize) -> Wants {
+        if let Some(Application::Player(_, tcp)) = self.flows.states[index].application.as_deref() {
+            let tcp = tcp.clone();
+            self.open_requests(now, index, &tcp);
+        }
         let flow = &mut self.flows.states[index];
         let mut wants = Wants::Nothing;
         if let Endpoints::Tcp(tcp) = &mut flow.endpoints {
@@ -53,6 +58,14 @@ impl Network {
         let wants = match &mut flow.endpoints {
             Endpoints::Tcp(tcp) => {
                 match write {
+                    Write::Request(bytes) => {
+                        self.arm_actions();
+                        return self.send_request(now, index, bytes);
+                    }
+                    Write::Chunk(bytes) => {
+                        self.arm_actions();
+                        return self.write_message(now, index, bytes);
+                    }
                     Write::Nothing => {}
                     Write::Segments(count) => tcp.0.supply(now, count),
                     Write::Resume => tcp.0.resume(now),
@@ -72,7 +85,8 @@ impl Network {
         wants
     }
 
-    fn arm_actions(&mut self) {
+    /// Updates the agenda with the time of the next action of an application.
+    pub(super) fn arm_actions(&mut self) {
         let next = self.flows.actions.first();
         let next = next.map_or(Time::NEVER, |&(at, _)| at);
         self.clock.set(Owner::Reports, next);

@@ -116,18 +116,28 @@ impl Web {
     }
 }
 
-/// The web source and the connection to which a flow belongs.
+/// Role of a flow that opens during the run.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Member {
-    pub(super) web: u32,
-    pub(super) connection: u32,
+pub(super) enum Role {
+    /// Request or response of the connection with the index `connection` of the web source `web`.
+    Web { web: u32, connection: u32 },
+    /// Requests of the player of a stream.
+    Requests,
 }
 
-/// All web sources and their connections.
+/// A flow that opens during the run.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Member {
+    /// Flow of the scenario to which this flow belongs.
+    pub(super) flow: u32,
+    pub(super) role: Role,
+}
+
+/// All web sources and their connections, and the owners of flows that open during the run.
 pub(crate) struct Webs {
     pub(super) sources: Vec<Web>,
-    /// Web source and connection of each flow that belongs to a connection. The next field is the
-    /// number of the first of these flows.
+    /// Owner and role of each flow that opens during the run. The next field is the number of the
+    /// first of these flows.
     pub(super) members: Vec<Member>,
     pub(super) first: usize,
 }
@@ -146,10 +156,19 @@ impl Webs {
         &self.sources
     }
 
-    /// Returns the web source and the connection of flow `index`; `None` if the flow does not
-    /// belong to a connection.
+    /// Returns the owner and the role of flow `index`; `None` for flows of the scenario and of
+    /// users.
     pub(super) fn member(&self, index: usize) -> Option<Member> {
         let place = index.checked_sub(self.first)?;
         self.members.get(place).copied()
+    }
+
+    /// Returns the web source and the connection of flow `index`; `None` if the flow belongs to
+    /// neither a request nor a response of a web source.
+    pub(super) fn connection(&self, index: usize) -> Option<(u32, u32)> {
+        match self.member(index)?.role {
+            Role::Web { web, connection } => Some((web, connection)),
+            Role::Requests => None,
+        }
     }
 }

@@ -38,7 +38,7 @@ pub(crate) struct Wires {
     pub(super) carried: ArrivalQueue<Packet>,
     pub(super) gate: Gate,
     /// Link number of the virtual shared bottleneck.
-    bottleneck: Option<usize>,
+    pub(super) bottleneck: Option<usize>,
     /// Numbers of the links with CAKE, which distinguishes hosts.
     cakes: Vec<usize>,
 }

@@ -113,7 +113,7 @@ fn all_that_is_wrong_with_either_is_told_at_once() {
         assert_eq!(
             lines[1..],
             [
-                "hint: `window` is a key of `tcp`, `flow.NAME`, `station.NAME.tcp` and `station.NAME.upload`",
+                "hint: `window` is a key of `tcp`, `flow.NAME`, `station.NAME.tcp` and 3 other tables",
                 "x.toml:8: `lamps.lit`: 4 lamps are not there",
                 "x.toml:9: `lamps.litt`: unknown key; expected one of number, lit",
                 "hint: did you mean `lit`?"

@@ -216,6 +216,7 @@ fn sample(path: &str, key: &Key) -> Option<&'static str> {
         Kind::Length(_) if key.name == "sensing_range" => "900 m",
         Kind::Length(_) => "5 m",
         Kind::Names => "[\"b\"]",
+        Kind::Rates => "[\"1 Mbps\", \"2 Mbps\"]",
         Kind::Times => "[1, 2, 2]",
         Kind::TimesFile => return None, // the test passes no files, so a file of times cannot be set
         Kind::Commands => "ping server",
@@ -367,7 +368,10 @@ fn every_key_changes_the_scenario() {
             return;
         };
         let changes = bases.iter().any(|base| {
-            let required = needed(path, key);
+            let mut required = needed(path, key);
+            if path.starts_with("station.a.web.") && key.name != "connections" {
+                required.push(("station.a.web.connections".to_owned(), "1"));
+            }
             let mut given: Vec<_> = required.iter().map(|(at, given)| (at.as_str(), *given)).collect();
             let before = toml(base, &given);
             given.push((path, value));
@@ -552,10 +556,10 @@ fn the_schema_is_closed_and_names_its_dialect() {
     );
     let definitions = schema["$defs"].as_object().unwrap();
     for (name, table) in definitions.iter().chain([(&"root".to_owned(), &schema)]) {
-        // only the tables of TCP connections have groups, whose names the file chooses
-        let groups = serde_json::json!({"$ref": "#/$defs/connections"});
+        // only tables of connections, pages and streams have groups, whose names the file chooses
+        let groups = serde_json::json!({"$ref": format!("#/$defs/{name}")});
         let expected = match name.as_str() {
-            "connections" => groups,
+            "connections" | "station_web" | "station_stream" => groups,
             _ => false.into(),
         };
         assert_eq!(table["additionalProperties"], expected, "{name}");

@@ -197,8 +197,8 @@ fn stations_and_flows_are_needed() {
     assert_eq!(
         complaints(toml(&idle, &[])),
         "x.toml:3: `station`: no station has a flow; \
-         expected at least one upload, download, udp_up, udp_down, sensor_up, sensor_down, call or \
-         ping, or [programs] for an emulation"
+         expected at least one upload, download, udp_up, udp_down, sensor_up, sensor_down, call, ping, \
+         web or stream, or [programs] for an emulation"
     );
 }
 
