@@ -590,7 +590,7 @@ mod tests {
         use crate::measure::{Item, Value};
         use crate::scenario::Station;
         let sizes = [
-            (size_of::<Flow>(), 400),
+            (size_of::<Flow>(), 408),
             (size_of::<(Sender, Receiver)>(), 320),
             (size_of::<FlowCounters>(), 120),
             (size_of::<LinkSettings>(), 232),

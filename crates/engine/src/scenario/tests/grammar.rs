@@ -197,6 +197,8 @@ fn sample(path: &str, key: &Key) -> Option<&'static str> {
         Kind::Level(_) => "9 dB",
         Kind::Duration(_) if key.name == "beacon_interval" => "51.2 ms",
         Kind::Duration(_) if path.contains(".ping.") => "7 ms",
+        Kind::Duration(_) if path == "station.a.stream.chunk" => "2 s",
+        Kind::Duration(_) if path == "station.a.stream.buffer" => "20 s",
         Kind::Duration(_) => match key.name {
             "duration" => "90 s",
             "txop_limit" | "update" | "threshold" | "aql_high" => "9 ms",
@@ -259,6 +261,7 @@ fn sample(path: &str, key: &Key) -> Option<&'static str> {
             "rounding" => "nearest",
             "rule" => "paper",
             "after_idle" => "linux",
+            "adaptation" => "buffer",
             "isolation" => "flows",
             "diffserv" => "besteffort",
             "ack_filter" => "aggressive",
