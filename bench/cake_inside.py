@@ -22,16 +22,13 @@ import struct
 import sys
 import threading
 import time
-from collections import defaultdict
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from math import ceil
 from typing import Any
 
 from cake_points import (
     CASES,
-    HEADER_BYTES,
     LENGTH_S,
     NS_PER_S,
     WARMUP_S,
@@ -42,8 +39,10 @@ from cake_points import (
     Tcp,
     flows,
     packets,
+    path_delay_ms,
     tcp_starts_s,
 )
+from cake_results import of_datagrams, of_tcp
 from cake_ring import Ring
 from kernel_tcp_points import SYSCTLS
 from short_queues_inside import CHUNK, sh
@@ -56,7 +55,6 @@ NEAR, FAR, OURS, THEIRS = "near", "far", "inner", "outer"
 SOURCES, SINKS = "10.200.0.", "10.201.0."
 FIRST_HOST, HOSTS = 2, 8
 PORT = 9_000
-PACKET_BYTES = 1500
 PR_SET_TIMERSLACK, TIMER_ABSTIME = 29, 1
 SO_SNDBUFFORCE = 32
 ETHERNET = bytes.fromhex("020000000002 020000000001 0800")
@@ -89,11 +87,11 @@ def run(case: Case, seed: int) -> dict[str, Any]:
         sinks = enter(stack, case)
         out = stack.enter_context(sinks.run(lambda: Ring(FAR)))
         if not case.tcp:
-            return measured(case, seed, out, [], lambda until_s: time.sleep(until_s))
+            return measured(case, seed, out, None, lambda until_s: time.sleep(until_s))
         sources = namespace(stack)
         into = join(stack, case, sources, sinks)
         ends = connected(stack, case, sources, sinks, tcp_starts_s(case, seed))
-        return measured(case, seed, out, [into], Loop(ends).push, ends)
+        return measured(case, seed, out, into, Loop(ends).push, ends)
 
 
 def spacing() -> dict[str, Any]:
@@ -150,9 +148,6 @@ def addresses(network: str, interface: str) -> str:
 def join(stack: ExitStack, case: Case, sources: Namespace, sinks: Namespace) -> Ring:
     """Create the network of the sources, and the delay. Return a recorder of the packets that
     arrive at the router from the sources.
-
-    CAKE releases a packet at the beginning of its transmission. The delay is therefore longer by
-    the transmission time of a packet.
     """
     add_pair(stack, OURS, THEIRS, sources)
     sh(f"ip address add {SOURCES}1/24 dev {OURS}; ip link set {OURS} gso_max_segs 1 up")
@@ -166,22 +161,15 @@ def join(stack: ExitStack, case: Case, sources: Namespace, sinks: Namespace) -> 
     sysctls = "sysctl -qw " + " ".join(f"'{name}={value}'" for name, value in settings.items())
     route = f"ip route add default via {SOURCES}1"
     sources.run(lambda: sh(f"{addresses(SOURCES, THEIRS)}; {route}; {sysctls}"))
-    delay_ms = case.rtt_ms + 8e3 * transmitted_bytes(case) / case.cake.rate_bps
     if case.down is not None:
-        delay_ms += 8e3 * PACKET_BYTES / case.down.rate_bps
         sh(f"tc qdisc replace dev {OURS} root cake {case.down.words}")
-    netem = f"tc qdisc add dev {FAR} root netem delay {delay_ms}ms limit 100000"
+    netem = f"tc qdisc add dev {FAR} root netem delay {path_delay_ms(case)}ms limit 100000"
     sinks.run(lambda: sh(f"{sysctls}; {netem}"))
     for name, place in ((THEIRS, sources), (FAR, sinks)):
         place.run(lambda name=name: sh(f"ethtool -K {name} gro off tso off gso off"))
     for name in (NEAR, OURS):
         sh(f"ethtool -K {name} gro off tso off gso off")
     return stack.enter_context(Ring(OURS))
-
-
-def transmitted_bytes(case: Case) -> int:
-    """Return the size of a TCP packet in the compared queue. [bytes]"""
-    return 40 if all(group.is_down for group in case.tcp) else PACKET_BYTES
 
 
 # -- TCP ----------------------------------------------------------------------------------------
@@ -306,7 +294,7 @@ def measured(
     case: Case,
     seed: int,
     out: Ring,
-    into: list[Ring],
+    into: Ring | None,
     serve: Callable[[float], object],
     connections: Sequence[Connection] = (),
 ) -> dict[str, Any]:
@@ -327,14 +315,16 @@ def measured(
         each.name: 8 * (each.received_bytes - start) / over_s
         for each, start in zip(connections, before, strict=True)
     }
-    waits = Waits(from_ns, until_ns)
-    by_flow = waits.of_datagrams(some, [(began_ns + at_ns, index) for at_ns, index in listed], out)
-    for ring in into:
-        waits.of_tcp(ring, out)
+    left = [
+        (struct.unpack_from(">I", seen.ip, SEQUENCE_AT)[0], seen.at_ns - began_ns)
+        for seen in out.packets()
+        if seen.ip[9] == socket.IPPROTO_UDP
+    ]
+    by_flow = of_datagrams(some, listed, left, (from_ns - began_ns, until_ns - began_ns))
     return {
         "flows": by_flow,
         "tcp_goodput_bps": goodputs,
-        "tcp": waits.tcp,
+        "tcp": {} if into is None else of_tcp(into.packets(), out.packets(), (from_ns, until_ns)),
         "queue": difference(first, last),
     }
 
@@ -354,83 +344,6 @@ def difference(first: dict[str, Any], last: dict[str, Any]) -> dict[str, Any]:
     ]
     totals = {name: last[name] - first[name] for name in ("bytes", "packets", "drops")}
     return {**totals, "memory_used_bytes": last["memory_used"], "tins": tins}
-
-
-class Waits:
-    """The times in the queue of packets that leave it in the measured period."""
-
-    def __init__(self, from_ns: int, until_ns: int) -> None:
-        self.from_ns = from_ns
-        self.until_ns = until_ns
-        self.tcp: dict[str, Any] = {}
-
-    def of_datagrams(
-        self, some: list[Flow], sent: list[tuple[int, int]], out: Ring
-    ) -> dict[str, Any]:
-        """Return the results of each UDP flow. Goodput is payload."""
-        waits_s: dict[int, list[float]] = defaultdict(list)
-        offered = [0] * len(some)
-        for at_ns, index in sent:
-            offered[index] += self.from_ns <= at_ns < self.until_ns
-        for seen in out.packets():
-            if self.from_ns <= seen.at_ns < self.until_ns and seen.ip[9] == socket.IPPROTO_UDP:
-                at_ns, index = sent[struct.unpack_from(">I", seen.ip, SEQUENCE_AT)[0]]
-                waits_s[index].append((seen.at_ns - at_ns) / NS_PER_S)
-        over_s = (self.until_ns - self.from_ns) / NS_PER_S
-        return {
-            flow.name: {
-                "offered": offered[index],
-                "delivered": len(waits_s[index]),
-                "goodput_bps": 8
-                * (flow.group.packet_bytes - HEADER_BYTES)
-                * len(waits_s[index])
-                / over_s,
-                **delays(waits_s[index]),
-            }
-            for index, flow in enumerate(some)
-        }
-
-    def of_tcp(self, into: Ring, out: Ring) -> None:
-        """Compute the results of all TCP packets, by the DSCP of their IP header."""
-        came_ns: dict[bytes, int] = {}
-        arrived: dict[int, int] = defaultdict(int)
-        for seen in into.packets():
-            if seen.ip[9] == socket.IPPROTO_TCP:
-                came_ns[identity(seen.ip)] = seen.at_ns
-                arrived[seen.ip[1] >> 2] += self.from_ns <= seen.at_ns < self.until_ns
-        waits_s: dict[int, list[float]] = defaultdict(list)
-        marks: dict[int, int] = defaultdict(int)
-        for seen in out.packets():
-            if self.from_ns <= seen.at_ns < self.until_ns and seen.ip[9] == socket.IPPROTO_TCP:
-                dscp = seen.ip[1] >> 2
-                waits_s[dscp].append((seen.at_ns - came_ns[identity(seen.ip)]) / NS_PER_S)
-                marks[dscp] += seen.ip[1] & 3 == 3
-        self.tcp = {
-            str(dscp): {
-                "arrived": arrived[dscp],
-                "left": len(each),
-                "marked": marks[dscp],
-                **delays(each),
-            }
-            for dscp, each in sorted(waits_s.items())
-        }
-
-
-def identity(ip: bytes) -> bytes:
-    """Return the fields of an IP header that identify a TCP packet: identification, addresses,
-    ports, sequence number and acknowledgement number."""
-    return ip[4:6] + ip[12:32]
-
-
-def delays(waits_s: list[float]) -> dict[str, float | None]:
-    """Return the mean and percentiles of times in the queue. [s]"""
-    if not waits_s:
-        return dict.fromkeys(("mean_s", "p50_s", "p95_s", "p99_s"))
-    ordered = sorted(waits_s)
-    return {
-        "mean_s": sum(ordered) / len(ordered),
-        **{f"p{part}_s": ordered[ceil(part / 100 * len(ordered)) - 1] for part in (50, 95, 99)},
-    }
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ Bands of the comparison, with the equivalence test of `equivalence.py` over the 
 - 95th percentile of the time in the queue, for each group of flows: 10 %;
 - dropped and marked packets, and for each tin the sent, dropped and marked packets: 10 %.
 
-Counts below `FEW` per run are too rare for a relative band, and are compared as absolute numbers.
+Two bands have a least absolute width: `LEAST_DELAY_S` for delays, and a tenth of `FEW` for counts.
 """
 
 from collections.abc import Iterator, Mapping
@@ -27,10 +27,10 @@ SEEDS = tuple(range(1, 11))
 GOODPUT_BAND, JAIN_BAND, DELAY_BAND, COUNT_BAND = 0.02, 0.01, 0.10, 0.10
 """Largest differences at which results are called equal: relative, except that of Jain's index."""
 FEW = 30
-"""Number of packets per run below which a count is compared as an absolute number."""
+"""Number of packets per run below which the band of a count has its least width."""
 LEAST_DELAY_S = 0.0005
-"""Smallest band of a delay. Half a packet of 1,500 bytes at 10 Mbit/s takes longer. [s]"""
-HEADER_BYTES = 28
+"""Least width of the band of a delay: less than half the time of a packet at 10 Mbit/s. [s]"""
+HEADER_BYTES, ACK_BYTES, PACKET_BYTES = 28, 40, 1500
 NS_PER_S = 1_000_000_000
 SPREAD = 0.05
 """Largest relative difference of the rate of a flow from the rate of its group, so that arrivals
@@ -40,7 +40,7 @@ START_S = 0.5
 TCP_START_S = 1.0
 FIRST_PORT, LAST_PORT = 10_000, 59_000
 
-CS1, CS2, CS3, CS4, CS5, CS6, CS7, EF, AF11, AF41 = 8, 16, 24, 32, 40, 48, 56, 46, 10, 34
+CS1, CS2, CS3, CS4, CS5, CS6, CS7, EF, AF41 = 8, 16, 24, 32, 40, 48, 56, 46, 34
 """Values of the DSCP field (RFC 2474, 2597, 3246)."""
 
 
@@ -68,6 +68,16 @@ class Cake:
             f"overhead {self.overhead_bytes} mpu {self.mpu_bytes} {self.framing} "
             f"{self.ack_filter}{memory}"
         )
+
+
+TINS = {
+    "besteffort": dict.fromkeys((0, CS1, CS2, CS3, CS4, CS5, CS6, CS7, EF, AF41), 0),
+    "diffserv3": {CS1: 0, 0: 1, AF41: 1, EF: 2},
+    "diffserv4": {CS1: 0, 0: 1, AF41: 2, EF: 3},
+    "diffserv8": {CS1: 1, 0: 2, CS3: 3, AF41: 3, CS2: 5, CS5: 6, EF: 6, CS7: 7},
+    "precedence": {0: 0, CS1: 1, CS2: 2, CS3: 3, CS4: 4, CS5: 5, CS6: 6, CS7: 7},
+}
+"""Number of the tin of a DSCP, in the order in which `tc` prints the tins (tc-cake(8))."""
 
 
 @dataclass(frozen=True)
@@ -168,6 +178,18 @@ def tcp_starts_s(case: Case, seed: int) -> dict[str, float]:
         for group in case.tcp
         for number in range(1, group.count + 1)
     }
+
+
+def path_delay_ms(case: Case) -> float:
+    """Return the delay between the queue and the sender, in the direction of the ACKs. [ms]
+
+    CAKE releases a packet at the beginning of its transmission. The delay is therefore longer than
+    the RTT by the transmission times of a packet.
+    """
+    only_acks = all(group.is_down for group in case.tcp)
+    sent_bytes = ACK_BYTES if only_acks else PACKET_BYTES
+    delay_ms = case.rtt_ms + 8e3 * sent_bytes / case.cake.rate_bps
+    return delay_ms if case.down is None else delay_ms + 8e3 * PACKET_BYTES / case.down.rate_bps
 
 
 # -- cases --------------------------------------------------------------------------------------

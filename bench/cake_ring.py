@@ -11,7 +11,8 @@ from typing import NamedTuple, Self
 SOL_PACKET = 263
 PACKET_RX_RING, PACKET_VERSION = 5, 10
 TPACKET_V2 = 1
-ETH_P_IP = 0x0800
+ETH_P_ALL = 3
+IP_VERSION = 4
 OUTGOING = 4
 """Type of a packet that the interface sends (linux/if_packet.h)."""
 HEADER = struct.Struct("=IIIHHII")
@@ -36,9 +37,14 @@ class Seen(NamedTuple):
 
 
 class Ring:
-    """Recorder of the IPv4 packets that an interface of the caller's network namespace receives."""
+    """Recorder of the IPv4 packets of an interface in the caller's network namespace. With
+    `is_outgoing`, the packets that the interface sends are recorded, and otherwise those that it
+    receives."""
 
-    def __init__(self, interface: str, packets: int = 100_000) -> None:
+    def __init__(
+        self, interface: str, *, is_outgoing: bool = False, packets: int = 100_000
+    ) -> None:
+        self.is_outgoing = is_outgoing
         blocks = -(-packets // FRAMES_PER_BLOCK)
         self.frames = blocks * FRAMES_PER_BLOCK
         self.socket = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0)
@@ -46,7 +52,7 @@ class Ring:
         request = struct.pack("=IIII", BLOCK_BYTES, blocks, FRAME_BYTES, self.frames)
         self.socket.setsockopt(SOL_PACKET, PACKET_RX_RING, request)
         self.memory = mmap.mmap(self.socket.fileno(), blocks * BLOCK_BYTES)
-        self.socket.bind((interface, ETH_P_IP))
+        self.socket.bind((interface, ETH_P_ALL))
 
     def __enter__(self) -> Self:
         return self
@@ -75,7 +81,8 @@ class Ring:
             status, length, stored, mac, net, seconds, ns = HEADER.unpack_from(memory, at)
             if not status & 1:
                 return
-            if memory[at + TYPE_AT] != OUTGOING:
-                ip = memory[at + net : at + mac + stored]
+            ip = memory[at + net : at + mac + stored]
+            is_outgoing = memory[at + TYPE_AT] == OUTGOING
+            if is_outgoing == self.is_outgoing and ip[0] >> 4 == IP_VERSION:
                 yield Seen(seconds * NS_PER_S + ns, ip, length - (net - mac))
         raise OverflowError(f"more than {self.frames} packets: enlarge the ring")
