@@ -25,6 +25,7 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from cake_points import (
@@ -166,7 +167,7 @@ def join(stack: ExitStack, case: Case, sources: Namespace, sinks: Namespace) -> 
     netem = f"tc qdisc add dev {FAR} root netem delay {path_delay_ms(case)}ms limit 100000"
     sinks.run(lambda: sh(f"{sysctls}; {netem}"))
     for name, place in ((THEIRS, sources), (FAR, sinks)):
-        place.run(lambda name=name: sh(f"ethtool -K {name} gro off tso off gso off"))
+        place.run(partial(sh, f"ethtool -K {name} gro off tso off gso off"))
     for name in (NEAR, OURS):
         sh(f"ethtool -K {name} gro off tso off gso off")
     return stack.enter_context(Ring(OURS))
@@ -199,7 +200,7 @@ def connected(
     stack.enter_context(door)
     for group in case.tcp:
         for number in range(1, group.count + 1):
-            near = sources.run(lambda group=group: connect(group))
+            near = sources.run(partial(connect, group))
             far, _ = door.accept()
             stack.enter_context(near)
             stack.enter_context(far)
@@ -281,7 +282,7 @@ def send(some: Sequence[Flow], listed: Sequence[tuple[int, int]]) -> None:
         out.setsockopt(socket.SOL_SOCKET, SO_SNDBUFFORCE, 1 << 28)
         out.bind((NEAR, 0))
         for number, (at_ns, index) in enumerate(listed):
-            until[:] = divmod(began_ns + at_ns, NS_PER_S)
+            until[0], until[1] = divmod(began_ns + at_ns, NS_PER_S)
             libc.clock_nanosleep(time.CLOCK_MONOTONIC, TIMER_ABSTIME, until, None)
             struct.pack_into(">I", frames[index], at, number)
             out.send(frames[index])
