@@ -8,7 +8,7 @@ python bench/cake_compared.py --only flows      only cases whose names match
 import argparse
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -41,17 +41,23 @@ class Quantity:
     band: float
     least: float = 0.0
 
-    def compare(self, kernel: Sequence[float], engine: Sequence[float]) -> Difference:
-        """Return the relative difference of the engine from the kernel."""
+    def compare(
+        self, kernel: Sequence[float], engine: Sequence[float], *, is_paired: bool
+    ) -> Difference:
+        """Return the relative difference of the engine from the kernel. With `is_paired`, values at
+        the same place have the same seed and the same packets."""
         reference, other = Estimate.of(kernel), Estimate.of(engine)
         size = abs(reference.mean)
-        if self.band == 0.0:
-            band = self.least / size if size else self.least
-        else:
-            band = max(self.band, self.least / size) if size else self.band
-        if size == 0.0 and abs(other.mean) <= self.least:
-            return Difference(0.0, 0.0, band)
-        return Difference.of(reference, other, band)
+        if size == 0.0:
+            is_equal = abs(other.mean) <= self.least
+            return Difference(0.0, 0.0, 0.0) if is_equal else Difference.of(reference, other, 0.0)
+        band = max(self.band, self.least / size)
+        if not is_paired:
+            return Difference.of(reference, other, band)
+        pairs = zip(kernel, engine, strict=True)
+        paired = Estimate.of([ours - theirs for theirs, ours in pairs])
+        half = None if paired.ci95 is None else paired.ci95 / size
+        return Difference(paired.mean / size, half, band)
 
 
 def goodput(name: str) -> Quantity:
@@ -156,27 +162,24 @@ def by_engine(case: Case, run: Run) -> dict[Quantity, float]:
 # -- comparison ---------------------------------------------------------------------------------
 
 
-def values(
-    case: Case, runs: Mapping[str, Run], side: str, of: Callable[[Case, Run], dict[Quantity, float]]
-) -> dict[Quantity, list[float]]:
-    """Return the values of each quantity over all stored seeds."""
-    seen: dict[Quantity, list[float]] = defaultdict(list)
-    for seed in SEEDS:
-        if (key := case.key(side, seed)) in runs:
-            for quantity, value in of(case, runs[key]).items():
-                seen[quantity].append(value)
-    return seen
-
-
 def compared(
     case: Case, kernel: Mapping[str, Run], engine: Mapping[str, Run]
 ) -> Iterator[tuple[Quantity, Sequence[float], Sequence[float], Difference]]:
-    """Yield each quantity with its values on both sides and the difference."""
-    theirs = values(case, kernel, "kernel", by_kernel)
-    ours = values(case, engine, "engine", by_engine)
-    for quantity, each in theirs.items():
-        if len(each) > 1 and len(ours[quantity]) > 1:
-            yield quantity, each, ours[quantity], quantity.compare(each, ours[quantity])
+    """Yield each quantity with its values on both sides and the difference, over all seeds that
+    both sides have."""
+    seeds = [
+        seed
+        for seed in SEEDS
+        if case.key("kernel", seed) in kernel and case.key("engine", seed) in engine
+    ]
+    if len(seeds) < 2:
+        return
+    theirs = [by_kernel(case, kernel[case.key("kernel", seed)]) for seed in seeds]
+    ours = [by_engine(case, engine[case.key("engine", seed)]) for seed in seeds]
+    for quantity in theirs[0]:
+        each = [run.get(quantity, 0.0) for run in theirs]
+        other = [run.get(quantity, 0.0) for run in ours]
+        yield quantity, each, other, quantity.compare(each, other, is_paired=not case.tcp)
 
 
 def main() -> None:

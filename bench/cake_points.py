@@ -13,6 +13,9 @@ Bands of the comparison, with the equivalence test of `equivalence.py` over the 
 - 95th percentile of the time in the queue, for each group of flows: 10 %;
 - dropped and marked packets, and for each tin the sent, dropped and marked packets: 10 %.
 
+For datagrams, the confidence interval is that of the differences per seed, because both sides
+receive the same packets. For TCP, it is that of independent means.
+
 Two bands have a least absolute width: `LEAST_DELAY_S` for delays, and a tenth of `FEW` for counts.
 """
 
