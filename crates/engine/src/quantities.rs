@@ -161,7 +161,7 @@ registry! {
         "mean time from the end of the PPDU that carried a packet to the station until the packet was delivered in order. The value is given only in cells with aggregation";
     QUEUE: "queue_packets", "packets", ["stations", "aps"],
         "time average of the number of packets in the node's queue, including the packet in service";
-    OCCUPANCY: "occupancy_packets", "packets", ["queues", "classes"],
+    OCCUPANCY: "occupancy_packets", "packets", ["queues", "tins", "classes"],
         "time average of the number of packets in the queue, including the packet in service. For a class only the packets of the class in the shared queue count";
     TARGET_SHARE: "target_share", fraction, ["classes"],
         "target share h* of a class in the access point's queue. The target is the share in the file, divided by the sum of the shares of all classes";
@@ -177,16 +177,22 @@ registry! {
         "largest number of packets in a wired link's queue, including the packet in service";
     OCCUPANCY_SD: "occupancy_sd_packets", "packets", ["queues"],
         "standard deviation of the number of packets in a wired link's queue, sampled once per bin (record.utilisation_bin)";
-    DROP_PROBABILITY: "drop_probability", fraction, ["queues", "classes"],
+    DROP_PROBABILITY: "drop_probability", fraction, ["queues", "tins", "classes"],
         "packets that the queue refused or dropped, divided by the packets about which its discipline has decided. The discipline decides when a packet arrives, or when it departs if the queue drops at the head. For a class the value is taken over the packets of the class at the shared queue";
-    MARK_PROBABILITY: "mark_probability", fraction, ["queues"],
+    MARK_PROBABILITY: "mark_probability", fraction, ["queues", "tins"],
         "packets that the queue marked, divided by the packets about which its discipline has decided. The discipline decides when a packet arrives, or when it departs if the queue drops at the head. The value is given only for queues that may mark";
-    SOJOURN: "sojourn_s", "s", ["queues"],
+    SOJOURN: "sojourn_s", "s", ["queues", "tins"],
         "mean time in the queue, including service, of the packets that left the queue";
     WAIT: "wait_s", "s", ["waits"],
         "mean time that the packets of a datagram flow were in a queue, including service, over the packets that left the queue after the warm-up. Packets that the queue refused or dropped do not count. Packets that a station or access point gave up after its last attempt count, as in sojourn_s. An access point keeps packets for a sleeping station in a queue of their own, and packets that come while the station is awake spend no time in it";
     SOJOURN_P99: "sojourn_p99_s", "s", ["queues"],
         "99th percentile of the time in a cell's queue, including service, at most 0.2 % above the exact value. The quantity is measured only if requested (--tails, simulate(tails=True))";
+    ACKS_FILTERED: "acks_filtered", "packets", ["tins"],
+        "number of ACKs that the ACK filter of CAKE dropped in a tin. These ACKs count neither as offered nor as dropped in the other quantities of the tin";
+    SPARSE_FLOWS: "sparse_flows", "flows", ["tins"],
+        "time average of the number of sparse flows in a tin of CAKE. A flow is sparse while it does not use up its first quantum";
+    BULK_FLOWS: "bulk_flows", "flows", ["tins"],
+        "time average of the number of flows in the bulk rotation of a tin of CAKE";
     UTILISATION: "utilisation", fraction, ["links"],
         "fraction of time during which the wired link sends. If the rate follows a trace, the value is the number of bytes that the link sent, divided by the number of bytes that the trace allowed";
     UTILISATION_MIN: "utilisation_min", fraction, ["links"],

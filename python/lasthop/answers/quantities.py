@@ -14,6 +14,7 @@ LISTS = (
     "stations",
     "aps",
     "queues",
+    "tins",
     "waits",
     "links",
     "cells",

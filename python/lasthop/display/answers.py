@@ -37,6 +37,7 @@ LISTS = {
     "flows": "flows",
     "links": "links",
     "queues": "queues",
+    "tins": "tins of CAKE",
     "aps": "the access point",
 }
 """Lists of a result with the titles of their tables, in order. The first table on the page is

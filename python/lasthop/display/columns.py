@@ -140,6 +140,15 @@ COLUMNS: dict[str, tuple[Column, ...]] = {
         Column("drop_probability", "drops", "%", 100),
         Column("mark_probability", "marks", "%", 100),
     ),
+    "tins": (
+        Column("sojourn_s", "sojourn time", "ms", 1e3),
+        Column("occupancy_packets", "mean queue", "packets"),
+        Column("drop_probability", "drops", "%", 100),
+        Column("mark_probability", "marks", "%", 100),
+        Column("acks_filtered", "ACKs filtered", "packets"),
+        Column("sparse_flows", "sparse", "flows"),
+        Column("bulk_flows", "bulk", "flows"),
+    ),
     "classes": (
         GOODPUT,
         Column("goodput_share", "share", "%", 100),
@@ -178,6 +187,7 @@ TITLES = {
     "chunks": "chunks of",
     "links": "link",
     "queues": "queue",
+    "tins": "tin",
     "classes": "class",
     "cells": "cell",
 }

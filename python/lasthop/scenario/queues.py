@@ -71,6 +71,18 @@ class FqCodel(Codel):
     quantum_bytes: int
 
 
+class Cake(Queue):
+    """Settings of CAKE: a shaper, tins for classes of traffic, and fair queueing among hosts and
+    flows.
+    """
+
+    bandwidth_bps: float | None
+    """Rate of the shaper; None if only the link limits the rate. [bit/s]"""
+    isolation: str
+    nat: bool
+    ack_filter: Literal["off", "conservative", "aggressive"]
+
+
 class Pi(Queue):
     """Settings of PI: a proportional-integral controller of the drop probability by queue
     length.
@@ -131,6 +143,7 @@ DISCIPLINES: Mapping[str, type[Queue]] = {
     "proportional": Proportional,
     "codel": Codel,
     "fq_codel": FqCodel,
+    "cake": Cake,
     "pi": Pi,
     "pie": Pie,
     "vbs": Vbs,

@@ -49,6 +49,18 @@ class CallPart(Table):
     """Direction of the flow in the call; a call between wired nodes also has directions."""
 
 
+class FlowHosts(Table):
+    """Hosts and DSCP of a flow between wired nodes, by which CAKE distinguishes flows."""
+
+    from_host: str
+    """Name of the host at the node `from`; empty if the host has no other flow."""
+    to_host: str
+    from_nat: str
+    """Router with NAT in front of the host at the node `from`; empty if there is none."""
+    to_nat: str
+    dscp: str
+
+
 class Flow(Table, ABC):
     """Settings that all kinds of flows have in common."""
 
@@ -66,6 +78,8 @@ class Flow(Table, ABC):
     start_s: float
     start_spread_s: float
     stop_s: float | None
+    hosts: FlowHosts | None = None
+    """Hosts and DSCP of a flow between wired nodes; None if the file sets none of them."""
     settings: ClassVar[tuple[str, str]]
     """Keys in a station's table that define flows of this kind: the uplink key, then the downlink
     key.

@@ -25,6 +25,7 @@ from lasthop.scenario.typed import (
     UdpFlow,
     VbsClass,
 )
+from lasthop.warnings.cake import cake_warnings
 
 __all__ = ["warnings_for", "window_notes"]
 
@@ -59,7 +60,7 @@ def warnings_for(scenario: Scenario, *, programs_run: bool = False) -> list[str]
         results += [*_sharing(scenario), *_noise(scenario), *_greedy(scenario)]
     elif isinstance(scenario, CsmaScenario):
         results += _conflicts(scenario)
-    return [*results, *_marks(scenario)]
+    return [*results, *_marks(scenario), *cake_warnings(scenario)]
 
 
 def window_notes(scenario: Scenario, summary: Mapping[str, Any]) -> list[str]:

@@ -1,7 +1,7 @@
 //! Flows and their endpoints, as a scenario defines them.
 
 use super::call::CallPart;
-use super::{Arrivals, ReportSettings, Transport, WriteSettings};
+use super::{Arrivals, FlowHosts, ReportSettings, Transport, WriteSettings};
 use crate::kernel::time::Span;
 use crate::mac::Category;
 use crate::packet::Direction;
@@ -59,6 +59,9 @@ pub struct Flow {
     pub writes: Option<Box<WriteSettings>>,
     /// Role of the flow in a call; `None` for other flows.
     pub call: Option<CallPart>,
+    /// Names of the hosts of a flow between wired nodes, and its DSCP; `None` if the file sets none
+    /// of these.
+    pub hosts: Option<Box<FlowHosts>>,
 }
 
 impl Flow {
@@ -83,6 +86,7 @@ impl Flow {
             reports: None,
             writes: None,
             call: None,
+            hosts: None,
             name,
         }
     }

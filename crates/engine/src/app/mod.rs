@@ -3,6 +3,7 @@
 
 pub mod call;
 mod flow;
+mod flow_hosts;
 pub mod ping;
 pub mod sensor;
 mod settings;
@@ -13,6 +14,7 @@ mod write_settings;
 pub mod writes;
 
 pub use flow::{Ends, Flow};
+pub use flow_hosts::FlowHosts;
 pub use settings::{
     Arrivals, Carrier, Datagrams, Gaps, ReportSettings, SensorSettings, SourceRate, Transport,
     UdpSettings, WebArrivals, WebSettings, WiredDatagrams,

@@ -6,6 +6,7 @@ use crate::kernel::time::Span;
 use crate::mac::dcf::Dcf;
 use crate::mac::{Bss, Category, Node, NodeId, Station};
 use crate::queue::{Discipline, Egress, HeadQueue, SharedBuffer};
+use crate::scenario::flow_classes;
 
 /// Settings of an access point, its stations, and the flows that cross the cell.
 #[derive(Clone, Copy, Debug)]
@@ -61,7 +62,12 @@ impl<'a> Hotspot<'a> {
                 draws,
             ));
         }
-        HeadQueue::new(setting, self.egress(node), draws)
+        let mut queue = HeadQueue::new(setting, self.egress(node), draws);
+        if let (Discipline::Cake(_), Some(scheduler)) = (&setting.discipline, queue.scheduler_mut())
+        {
+            scheduler.set_flows(&flow_classes(self.flows, self.stations.len()));
+        }
+        queue
     }
 
     /// Returns the egress of the queues of `node`. The rate of the egress is the fastest data rate

@@ -123,6 +123,15 @@ impl Link {
         Link::Served(Box::new(served))
     }
 
+    /// Returns the scheduler of the link's queue, if the discipline decides at departures.
+    pub(crate) fn scheduler_mut(&mut self) -> Option<&mut Scheduler> {
+        match self {
+            Link::Host(_) | Link::Pipe(_) => None,
+            Link::Served(served) => Some(served.scheduler_mut()),
+            Link::Traced(traced) => traced.scheduler_mut(),
+        }
+    }
+
     /// Enqueues `packet` at `at`. The time `at` equals `now`, except that a pipe also accepts a
     /// later time ([`Pipe::enter`]).
     #[inline(always)]

@@ -2,7 +2,7 @@
 
 use crate::kernel::time::{Span, Time};
 use crate::packet::Packet;
-use crate::queue::{QueueCounters, QueueSetting, Waits};
+use crate::queue::{QueueCounters, QueueSetting, TinCounters, Waits};
 
 /// Result of the attempt to enqueue a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,6 +49,11 @@ pub trait LinkModel {
 
     /// Sets the rate of a served link. The rate applies from the next packet on. [bit/s]
     fn set_rate(&mut self, _rate_bps: u64) {}
+
+    /// Returns the counters of each tin of the queue, if the queue has tins.
+    fn tins(&self) -> Vec<TinCounters> {
+        Vec::new()
+    }
 
     /// Returns the counters of each leaf of the queue, if the queue has leaves.
     fn leaves(&self) -> Vec<QueueCounters> {

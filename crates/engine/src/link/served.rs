@@ -8,7 +8,7 @@ use super::losses::Losses;
 use super::model::{LinkModel, Transit};
 use crate::kernel::time::{Span, Time};
 use crate::packet::Packet;
-use crate::queue::{QueueCounters, QueueSetting, Scheduler, Waits};
+use crate::queue::{QueueCounters, QueueSetting, Scheduler, TinCounters, Waits};
 
 /// Rate of a link without serialisation time. No source can fill the queue of such a link. [bit/s]
 pub const FREE: u64 = u64::MAX;
@@ -66,6 +66,11 @@ impl Served {
             measured,
             dropped: Vec::new(),
         }
+    }
+
+    /// Returns the scheduler of the queue.
+    pub(super) fn scheduler_mut(&mut self) -> &mut Scheduler {
+        &mut self.scheduler
     }
 
     /// Enqueues `packet`. If the queue drops `packet` or another packet, [`Served::settle`] returns
@@ -170,6 +175,10 @@ impl LinkModel for Served {
     fn set_rate(&mut self, rate_bps: u64) {
         self.rate_bps = rate_bps;
         self.scheduler.set_capped(rate_bps != FREE);
+    }
+
+    fn tins(&self) -> Vec<TinCounters> {
+        self.scheduler.tins()
     }
 
     fn leaves(&self) -> Vec<QueueCounters> {

@@ -20,7 +20,7 @@ use super::trace::{HEADER_BYTES, OPPORTUNITY_BYTES};
 use super::{LinkSettings, Trace};
 use crate::kernel::time::{Span, Time};
 use crate::packet::Packet;
-use crate::queue::{HeadQueue, QueueCounters, QueueSetting, Waits};
+use crate::queue::{HeadQueue, QueueCounters, QueueSetting, Scheduler, Waits};
 
 /// A link with an event for each opportunity that has a packet to send.
 #[derive(Clone, Debug)]
@@ -66,6 +66,11 @@ impl Traced {
             measured,
             longest: 0,
         }
+    }
+
+    /// Returns the scheduler of the queue, if the discipline decides at departures.
+    pub(super) fn scheduler_mut(&mut self) -> Option<&mut Scheduler> {
+        self.queue.scheduler_mut()
     }
 
     /// Enqueues `packet`, or refuses it. If the queue drops another packet, [`Traced::settle`]

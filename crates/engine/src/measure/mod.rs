@@ -22,6 +22,7 @@ mod pings;
 mod sharing;
 mod snapshot;
 pub(crate) mod tails;
+mod tins;
 mod waits;
 mod web;
 mod wlan;
@@ -70,6 +71,10 @@ impl Period<'_> {
             ));
         }
         lists.push(("queues", self.queues()));
+        let tins = self.tins();
+        if !tins.is_empty() {
+            lists.push(("tins", tins));
+        }
         let waits = self.waits();
         if !waits.is_empty() {
             lists.push(("waits", waits));

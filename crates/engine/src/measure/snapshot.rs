@@ -1,6 +1,7 @@
 //! All counters of a simulation at one time.
 
 use super::marks::{Marks, QueueMark};
+use super::tins::LinkTins;
 use crate::conflict::Drive;
 use crate::kernel::time::Span;
 use crate::link::Link;
@@ -26,6 +27,8 @@ pub(crate) struct Snapshot {
     /// For each link up to the last link that results contain, the counters of its queue, its used capacity and its total capacity
     /// (`LinkModel::used`). Capacities are in ns, or in bytes for a link with a trace.
     pub(super) links: Vec<(QueueMark, [u64; 2])>,
+    /// For each of these links with CAKE, the counters of its tins.
+    pub(super) tins: Vec<LinkTins>,
     /// Counters of the access point's queues with virtual buffer sharing.
     pub(super) shared: Shared,
     /// Sojourn times of datagrams in all queues.
@@ -81,6 +84,7 @@ impl Snapshot {
                 .filter_map(|(cell, s)| cell.air_ns(s, now))
                 .collect(),
             links: links.map(counted).collect(),
+            tins: LinkTins::take(world),
             shared: Shared::take(world),
             waits: AllWaits::take(world),
             on_air: OnAir::take(world),

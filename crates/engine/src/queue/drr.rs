@@ -77,17 +77,21 @@ impl DeficitRoundRobin {
 }
 
 /// Returns a random key for the hash function [`hashed`].
-pub(super) fn hash_key(mut stream: Stream) -> u64 {
+pub(super) fn hash_key(stream: &mut Stream) -> u64 {
     let half = |stream: &mut Stream| u64::from(stream.up_to(u32::MAX));
-    half(&mut stream) << 32 | half(&mut stream)
+    half(stream) << 32 | half(stream)
 }
 
 /// Returns the index of the queue to which `flow` is hashed.
 pub(super) fn hashed(flow: u32, key: u64, queues: u32) -> u32 {
-    // these multiplications and shifts (Stafford's variant 13) make the result depend on each bit
-    // of the key
-    let mixed = (u64::from(flow) ^ key).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    ((u128::from(mixed(u64::from(flow), key)) * u128::from(queues)) >> 64) as u32
+}
+
+/// Returns a number that depends on each bit of `value` and of `key`, by the multiplications and
+/// shifts of Stafford's variant 13.
+#[inline]
+pub(super) fn mixed(value: u64, key: u64) -> u64 {
+    let mixed = (value ^ key).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    let mixed = mixed ^ (mixed >> 31);
-    ((u128::from(mixed) * u128::from(queues)) >> 64) as u32
+    mixed ^ (mixed >> 31)
 }

@@ -83,11 +83,11 @@ pub struct FqCoDel {
 
 impl FqCoDel {
     /// Returns an FQ-CoDel discipline with empty queues.
-    pub fn new(setting: FqCoDelSetting, stream: Stream) -> FqCoDel {
+    pub fn new(setting: FqCoDelSetting, mut stream: Stream) -> FqCoDel {
         FqCoDel {
             queues: vec![FlowQueue::default(); setting.queues as usize],
             drr: DeficitRoundRobin::default(),
-            key: hash_key(stream),
+            key: hash_key(&mut stream),
             packets: 0,
             largest: 0,
             marked: 0,

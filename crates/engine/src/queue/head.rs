@@ -95,6 +95,14 @@ impl HeadQueue {
         }
     }
 
+    /// Returns the scheduler, if the discipline decides at departures.
+    pub(crate) fn scheduler_mut(&mut self) -> Option<&mut Scheduler> {
+        match self {
+            HeadQueue::Fifo(_) | HeadQueue::TxQueues(_) => None,
+            HeadQueue::Scheduled(scheduled) => Some(&mut scheduled.scheduler),
+        }
+    }
+
     fn counts(&self) -> &Counts {
         match self {
             HeadQueue::Fifo(fifo) => &fifo.admitted.counts,

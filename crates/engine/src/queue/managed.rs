@@ -1,5 +1,6 @@
 //! The state of a queue discipline, created from its settings.
 
+use super::cake::Cake;
 use super::codel::Single;
 use super::discipline::Egress;
 use super::fq_codel::FqCoDel;
@@ -40,6 +41,10 @@ impl Managed {
             Discipline::FqCoDel(own) => {
                 let queues = FqCoDel::new(*own, stream);
                 return Managed::scheduled(Kind::FqCoDel(Box::new(queues)), limit);
+            }
+            Discipline::Cake(own) => {
+                let cake = Box::new(Cake::new(*own, stream));
+                return Managed::scheduled(Kind::Cake(cake), limit);
             }
             Discipline::DualPi2(own) => {
                 let queues = DualPi2::new(own.upstream_of(egress));

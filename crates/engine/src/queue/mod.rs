@@ -10,6 +10,7 @@
 mod admission;
 mod admitted;
 mod buffer_sharing;
+mod cake;
 mod codel;
 mod counters;
 mod discipline;
@@ -40,6 +41,8 @@ pub use buffer_sharing::{
     Alike, Deviation, ShareOf, SharedBuffer, SharingClass, SharingClassTable, SharingSetting,
     sharing_targets,
 };
+pub use cake::{Cake, CakeSetting, Diffserv, Dscp, TinCounters};
+pub(crate) use cake::{FlowClass, OWN};
 pub use codel::CoDelSetting;
 pub use counters::{Passage, QueueCounters};
 pub use discipline::{Backlog, Egress, Held, Verdict};

@@ -1,6 +1,7 @@
 //! Disciplines that drop, mark or reorder packets at their departure. A scheduler contains the
 //! waiting packets, but not the packet in service.
 
+use super::cake::{Cake, FlowClass, TinCounters};
 use super::codel::{Passed, Single};
 use super::discipline::OfDiscipline;
 use super::dualpi2::DualPi2;
@@ -24,6 +25,7 @@ pub(super) enum Kind {
     FqCoDel(Box<FqCoDel>),
     DualPi2(Box<DualPi2>),
     Fair(Box<Fair>),
+    Cake(Box<Cake>),
 }
 
 impl Scheduler {
@@ -53,9 +55,10 @@ impl Scheduler {
             (Kind::DualPi2(dual), Discipline::DualPi2(setting)) => {
                 dual.setting = dual.setting.moved_to(*setting);
             }
+            (Kind::Cake(cake), Discipline::Cake(setting)) => cake.change(*setting),
             (Kind::Fair(fair), _) => return fair.set_limit(to.limit_packets),
             // `to` belongs to another discipline
-            (Kind::CoDel(_) | Kind::FqCoDel(_) | Kind::DualPi2(_), _) => return,
+            (Kind::CoDel(_) | Kind::FqCoDel(_) | Kind::DualPi2(_) | Kind::Cake(_), _) => return,
         }
         self.limit = to.limit_packets as usize;
     }
@@ -77,6 +80,7 @@ impl Scheduler {
             Kind::FqCoDel(fq) => fq.enqueue(packet, room, dropped),
             Kind::DualPi2(dual) => dual.enqueue(packet, room, dropped),
             Kind::Fair(fair) => fair.enqueue(packet, dropped),
+            Kind::Cake(cake) => cake.enqueue(packet, room, dropped),
         }
     }
 
@@ -93,6 +97,7 @@ impl Scheduler {
             Kind::FqCoDel(fq) => fq.dequeue(now, dropped),
             Kind::DualPi2(dual) => dual.dequeue(now, dropped),
             Kind::Fair(fair) => fair.dequeue(now),
+            Kind::Cake(cake) => cake.dequeue(now, dropped),
         }
     }
 
@@ -101,6 +106,7 @@ impl Scheduler {
     pub fn ready(&self) -> Time {
         match &self.kind {
             Kind::Fair(fair) => fair.ready(),
+            Kind::Cake(cake) => cake.ready(),
             Kind::CoDel(_) | Kind::FqCoDel(_) | Kind::DualPi2(_) => Time::NEVER,
         }
     }
@@ -117,14 +123,39 @@ impl Scheduler {
     pub fn has_room(&self, flow: u32) -> bool {
         match &self.kind {
             Kind::Fair(fair) => fair.has_room(flow),
-            Kind::CoDel(_) | Kind::FqCoDel(_) | Kind::DualPi2(_) => false,
+            Kind::CoDel(_) | Kind::FqCoDel(_) | Kind::DualPi2(_) | Kind::Cake(_) => false,
         }
     }
 
     /// Records that `packet`, the last packet returned by `dequeue`, has been sent.
     pub fn departed(&mut self, packet: &Packet, at: Time) {
-        if let Kind::Fair(fair) = &mut self.kind {
-            fair.departed(packet, at);
+        match &mut self.kind {
+            Kind::Fair(fair) => fair.departed(packet, at),
+            Kind::Cake(cake) => cake.departed(packet, at),
+            Kind::CoDel(_) | Kind::FqCoDel(_) | Kind::DualPi2(_) => {}
+        }
+    }
+
+    /// Sets the hosts and DSCPs of the flows, by number. Only CAKE uses them.
+    pub(crate) fn set_flows(&mut self, classes: &[FlowClass]) {
+        if let Kind::Cake(cake) = &mut self.kind {
+            cake.set_flows(classes);
+        }
+    }
+
+    /// Adds the next flow, whose hosts and DSCP are those of flow `like`. If `reversed` is true, the
+    /// two ends are exchanged. Only CAKE uses them.
+    pub(crate) fn add_flow(&mut self, like: usize, reversed: bool) {
+        if let Kind::Cake(cake) = &mut self.kind {
+            cake.add_flow(like, reversed);
+        }
+    }
+
+    /// Returns the counters of the tins; an empty list unless the discipline is CAKE.
+    pub(crate) fn tins(&self) -> Vec<TinCounters> {
+        match &self.kind {
+            Kind::Cake(cake) => cake.tins().collect(),
+            Kind::CoDel(_) | Kind::FqCoDel(_) | Kind::DualPi2(_) | Kind::Fair(_) => Vec::new(),
         }
     }
 
@@ -132,7 +163,7 @@ impl Scheduler {
     pub fn leaves(&self) -> Vec<QueueCounters> {
         match &self.kind {
             Kind::Fair(fair) => fair.counters().collect(),
-            Kind::CoDel(_) | Kind::FqCoDel(_) | Kind::DualPi2(_) => Vec::new(),
+            Kind::CoDel(_) | Kind::FqCoDel(_) | Kind::DualPi2(_) | Kind::Cake(_) => Vec::new(),
         }
     }
 
@@ -143,6 +174,7 @@ impl Scheduler {
             Kind::FqCoDel(fq) => fq.packets,
             Kind::DualPi2(dual) => dual.len(),
             Kind::Fair(fair) => fair.packets,
+            Kind::Cake(cake) => cake.packets,
         }
     }
 
@@ -153,20 +185,23 @@ impl Scheduler {
             Kind::FqCoDel(fq) => fq.marked,
             Kind::DualPi2(dual) => dual.marked,
             Kind::Fair(_) => 0,
+            Kind::Cake(cake) => cake.marked(),
         }
     }
 
     /// Returns the waiting packets. Packets of the same flow are in order of arrival.
     pub fn packets(&self) -> impl Iterator<Item = &Packet> {
-        let (mut single, mut fq, mut dual, mut fair) = (None, None, None, None);
+        let (mut single, mut fq, mut dual, mut fair, mut cake) = (None, None, None, None, None);
         match &self.kind {
             Kind::CoDel(own) => single = Some(own.codel.packets.iter()),
             Kind::FqCoDel(own) => fq = Some(own.packets()),
             Kind::DualPi2(own) => dual = Some(own.packets()),
             Kind::Fair(own) => fair = Some(own.packets()),
+            Kind::Cake(own) => cake = Some(own.packets()),
         }
         let queues = single.into_iter().flatten().chain(fq.into_iter().flatten());
         let queues = queues.chain(dual.into_iter().flatten());
-        queues.chain(fair.into_iter().flatten())
+        let queues = queues.chain(fair.into_iter().flatten());
+        queues.chain(cake.into_iter().flatten())
     }
 }

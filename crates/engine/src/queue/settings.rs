@@ -6,6 +6,7 @@
 use serde_json::json;
 
 use super::buffer_sharing::SharingSetting;
+use super::cake::CakeSetting;
 use super::codel::CoDelSetting;
 use super::discipline::{DEFAULT_LIMIT, LIMIT, OfDiscipline, THRESHOLD};
 use super::dualpi2::DualPi2Setting;
@@ -52,7 +53,7 @@ macro_rules! disciplines {
                 /// Largest number of packets in the queue, including the packet in service.
                 limit_packets as "limit": u32 = count(1..=1_000_000)
                     .hinting(meant)
-                    .depends("1000; 10240 with fq_codel, 10000 with dualpi2, 8192 with mac80211; with threshold, the value of threshold"), by limit;
+                    .depends("1000; 10240 with fq_codel or cake, 10000 with dualpi2, 8192 with mac80211; with threshold, the value of threshold"), by limit;
                 /// Discipline, which decides which packets are lost or marked, and which packet is next.
                 made discipline: Discipline = Discipline::read;
                 /// Threshold policy: an arriving packet is lost if the queue holds this many packets. The queue behaves as a drop-tail queue with this limit.
@@ -214,6 +215,8 @@ disciplines! {
     FqCoDel(FqCoDelSetting) as fq_codel = shorthand(FqCoDelSetting::target);
     /// DualPI2 (RFC 9332).
     DualPi2(DualPi2Setting) as dualpi2 = shorthand(DualPi2Setting::target);
+    /// CAKE (tc-cake(8)).
+    Cake(CakeSetting) as cake = shorthand(CakeSetting::bandwidth_bps);
 }
 
 table! {
@@ -242,10 +245,7 @@ pub fn ap_queue() -> Spec<ApQueue> {
 /// Returns the hint for a discipline name that the queue does not support.
 fn meant(name: &str) -> Option<String> {
     let known = match name.trim().to_lowercase().as_str() {
-        "cake" => {
-            "CAKE is not modelled; nearest to its queues is `{ fq_codel = {} }`, and to its shaper \
-             the rate of a link, such as `wire.rate`"
-        }
+        "cake" => "CAKE is a table, such as `{ cake = {} }`",
         "fq" | "sfq" | "drr" => "queues per flow are modelled as `{ fq_codel = {} }`",
         "fifo" | "pfifo" | "bfifo" | "pfifo_fast" | "droptail" | "drop-tail" | "drop_tail"
         | "noqueue" => "a number is the limit of a drop-tail queue, such as `1000`",

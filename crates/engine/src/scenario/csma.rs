@@ -53,6 +53,7 @@ impl CsmaFlow {
             reports: None,
             writes: None,
             call: None,
+            hosts: None,
         }
     }
 }

@@ -5,6 +5,7 @@ use super::flow_tables::{CONNECTIONS, made};
 use super::model::Scenario;
 use super::model::{LinkRate, LinkSettings, Record, Wire};
 use super::root::{RootKeys, StationTable};
+use super::shaped;
 use super::stations::shapes;
 use super::wired::{FlowTable, Hosts, ParkingLot, START_SPREAD, ShapeLink};
 use crate::echo::EchoKeys;
@@ -24,6 +25,7 @@ const DEFAULT_BIN: Span = Span(100_000_000);
 pub(super) fn check(root: &Section, scenario: &Scenario, problems: &mut Problems) {
     check_bin(root, scenario, problems);
     check_queues(root, problems);
+    shaped::check(root, problems);
     check_starts(root, scenario, problems);
     check_access_spread(root, problems);
     check_rate_spread(root, problems);

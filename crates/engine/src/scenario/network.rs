@@ -12,9 +12,9 @@ use super::shapes::{Shape, shape, shape_links, spread_rate};
 use super::stations::{member_names, members};
 use super::wired::{FlowTable, Hosts};
 use super::writes;
-use crate::app::WiredDatagrams;
 use crate::app::call::{CallKeys, CallPart};
 use crate::app::ping::{PingKeys, PingSettings};
+use crate::app::{FlowHosts, WiredDatagrams};
 use crate::kernel::time::Span;
 use crate::notation::decode::{Located, Section};
 use crate::notation::layers::Layers;
@@ -310,6 +310,10 @@ fn flows(
         Some(own) => writes::of_flow(own, transport)?,
         None => None,
     };
+    let flow_hosts = match class.own {
+        Some(own) => Some(FlowHosts::read(&Layers(&[own]))?).filter(|own| *own != FlowHosts::NONE),
+        None => None,
+    };
     let names = class.names();
     let members = names.len();
     for (k, member) in names.into_iter().enumerate() {
@@ -339,6 +343,10 @@ fn flows(
                 reports: None,
                 writes: writes.clone(),
                 call: *part,
+                hosts: match part.map(|part| part.direction) {
+                    Some(Direction::Down) => flow_hosts.clone().map(|own| own.reversed().into()),
+                    Some(Direction::Up) | None => flow_hosts.clone().map(Box::new),
+                },
                 class: class.name.clone(),
                 ends: Ends::Wired,
                 forward: with_hosts(out, 0, 1),

@@ -134,6 +134,9 @@ impl Scenario {
         if let Some(writes) = &flow.writes {
             json["application"] = writes.json();
         }
+        if let Some(hosts) = &flow.hosts {
+            json["hosts"] = hosts.to_json();
+        }
         if let Some(call) = flow.call {
             json["call"] = call.json();
         }

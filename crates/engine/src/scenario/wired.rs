@@ -2,7 +2,7 @@
 
 use crate::app::call::CallKeys;
 use crate::app::ping::PingKeys;
-use crate::app::{UdpSettings, WebSettings, WiredDatagrams, WriteKeys};
+use crate::app::{FlowHosts, UdpSettings, WebSettings, WiredDatagrams, WriteKeys};
 use crate::conflict::MARGINAL_UTILITY;
 use crate::kernel::time::Span;
 use crate::link::{BottleneckRate, LinkRate};
@@ -75,6 +75,7 @@ table! {
         /// Derivative of any concave utility, as points [rate in packets/s, marginal utility]. The points replace csma.fairness, and are accepted only with csma.connections = "utility". Between two points, and beyond the first and last point, the marginal utility is a power of the rate.
         key marginal_utility: Vec<(f64, f64)> = points(&MARGINAL_UTILITY).absent("the value of csma.marginal_utility");
         all_of Hosts, inherits "[dumbbell] or [parking_lot]";
+        all_of FlowHosts;
         /// UDP sources in place of TCP connections. A bare value is the rate of each source.
         key udp: SourceTable = shorthand(WiredDatagrams::rate).depends("TCP");
         /// Web traffic in place of bulk TCP: TCP connections that start and end during the run. A bare number is the number of new connections per second.

@@ -79,7 +79,7 @@ impl Network {
         for is_request in [true, false] {
             let message = FlowState::message(&source.settings.tcp);
             flows.states.push(message);
-            self.wires.routes.add(index, is_request);
+            self.wires.add_flow(index, is_request);
             flows.webs.members.push(Member { web, connection });
         }
         source.connections.push(Connection {

@@ -18,7 +18,8 @@ use crate::kernel::streams::Streams;
 use crate::kernel::time::{Span, Time};
 use crate::link::{self, Link};
 use crate::packet::Packet;
-use crate::scenario::{LinkSettings, QueueSetting, Scenario};
+use crate::queue::{Discipline, FlowClass};
+use crate::scenario::{LinkSettings, QueueSetting, Scenario, flow_classes};
 
 /// Length of a full packet. [bytes]
 const FULL_BYTES: u64 = 1500;
@@ -38,6 +39,8 @@ pub(crate) struct Wires {
     pub(super) gate: Gate,
     /// Link number of the virtual shared bottleneck.
     bottleneck: Option<usize>,
+    /// Numbers of the links with CAKE, which distinguishes hosts.
+    cakes: Vec<usize>,
 }
 
 /// The state of all gates: a gate is in front of each link whose settings may change when the
@@ -78,8 +81,9 @@ impl Wires {
     /// Returns the wires of `scenario` without packets, connected to `cell` if there is a cell.
     pub(super) fn new(scenario: &Scenario, cell: Option<&Cell>, streams: &Streams) -> Wires {
         let mut routes = Routes::new(scenario, cell);
-        let links = links_of(scenario, &mut routes, streams);
+        let mut links = links_of(scenario, &mut routes, streams);
         routes.lay_legs(&links);
+        let cakes = set_flows(scenario, &mut links);
         Wires {
             carried: ArrivalQueue::new(longest_delay_of(scenario), links.len()),
             links,
@@ -89,6 +93,7 @@ impl Wires {
                 held: VecDeque::new(),
             },
             bottleneck: numbers::of_bottleneck(scenario).map(|number| number as usize),
+            cakes,
         }
     }
 
@@ -98,6 +103,17 @@ impl Wires {
     pub(super) fn first_queue(&self, packet: &Packet) -> Option<u32> {
         let first = self.routes.first(packet);
         (first != WIRED).then_some(first)
+    }
+
+    /// Adds a flow with the routes and hosts of flow `like`. If `reversed` is true, the two directions
+    /// are exchanged.
+    pub(super) fn add_flow(&mut self, like: usize, reversed: bool) {
+        self.routes.add(like, reversed);
+        for &number in &self.cakes {
+            if let Some(scheduler) = self.links[number].link.scheduler_mut() {
+                scheduler.add_flow(like, reversed);
+            }
+        }
     }
 
     /// Returns the path from a greedy source to the queue that it keeps full. This queue is the
@@ -289,6 +305,26 @@ fn links_of(scenario: &Scenario, routes: &mut Routes, streams: &Streams) -> Vec<
         }),
     });
     links.chain(shared).collect()
+}
+
+/// Sets the hosts and DSCPs of the flows at the links with CAKE. Returns the numbers of these links.
+fn set_flows(scenario: &Scenario, links: &mut [WiredLink]) -> Vec<usize> {
+    let wire = [&scenario.wire.queue; 2].into_iter();
+    let queues = wire.chain(scenario.links.iter().map(|link| &link.queue));
+    let has_cake = |queue: &QueueSetting| matches!(queue.discipline, Discipline::Cake(_));
+    let cakes = queues.enumerate().filter(|(_, queue)| has_cake(queue));
+    let cakes: Vec<usize> = cakes.map(|(number, _)| number).collect();
+    if cakes.is_empty() {
+        return cakes;
+    }
+    let mut classes = flow_classes(&scenario.flows, scenario.stations.len());
+    classes.resize(numbers::first_connection(scenario), FlowClass::OWN);
+    for &number in &cakes {
+        if let Some(scheduler) = links[number].link.scheduler_mut() {
+            scheduler.set_flows(&classes);
+        }
+    }
+    cakes
 }
 
 #[cfg(test)]

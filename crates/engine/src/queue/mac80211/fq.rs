@@ -53,7 +53,7 @@ impl Fq {
         setting: &Mac80211Setting,
         (limit_packets, memory_bytes): (u32, u32),
         tins: u32,
-        stream: Stream,
+        mut stream: Stream,
     ) -> Fq {
         let queues = (setting.flows + tins) as usize;
         let overflow = 0..tins;
@@ -68,7 +68,7 @@ impl Fq {
             memory_limit: memory_bytes.into(),
             packets: 0,
             memory: 0,
-            key: hash_key(stream),
+            key: hash_key(&mut stream),
         }
     }
 

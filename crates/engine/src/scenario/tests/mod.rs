@@ -3,6 +3,7 @@
 mod access;
 mod aggregation;
 mod bottleneck;
+mod cake;
 mod calls;
 mod changes;
 mod csma;

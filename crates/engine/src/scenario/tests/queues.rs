@@ -171,7 +171,7 @@ fn a_queue_has_one_discipline_and_sound_thresholds() {
         "`cell.ap.queue.red.weight`: \"atuo\" is not a number; expected \"auto\" or a number \
          from 0 to 1\nhint: did you mean \"auto\"?"
     );
-    let disciplines = "threshold, red, proportional, codel, pi, pie, fq_codel, dualpi2";
+    let disciplines = "threshold, red, proportional, codel, pi, pie, fq_codel, dualpi2, cake";
     assert_eq!(
         refusal(&[("cell.ap.queue.piee", "{}")]),
         format!(
@@ -246,7 +246,7 @@ fn a_word_that_is_a_discipline_leads_to_its_table() {
     assert_eq!(bare("nothing"), None);
     let limit = "a number is the limit of a drop-tail queue, such as `1000`";
     assert_eq!(bare("fifo").as_deref(), Some(limit));
-    for (word, table) in [("cake", "fq_codel"), ("sfq", "fq_codel"), ("ared", "red")] {
+    for (word, table) in [("cake", "cake = {}"), ("sfq", "fq_codel"), ("ared", "red")] {
         assert!(
             bare(word).is_some_and(|hint| hint.contains(table)),
             "{word}"

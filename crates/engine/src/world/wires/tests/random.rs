@@ -6,8 +6,8 @@ use super::scenario;
 use crate::kernel::time::Span;
 use crate::notation::setting::FileTable;
 use crate::scenario::{
-    CoDelSetting, Discipline, DualPi2Setting, FqCoDelSetting, LinkRate, PieSetting, QueueSetting,
-    RedForm, RedSetting, RedWeight, Scenario, Trace,
+    CakeSetting, CoDelSetting, Discipline, DualPi2Setting, FqCoDelSetting, LinkRate, PieSetting,
+    QueueSetting, RedForm, RedSetting, RedWeight, Scenario, Trace,
 };
 
 /// Generates a queue with a random discipline that decides at arrivals.
@@ -60,6 +60,7 @@ fn queue() -> impl Strategy<Value = QueueSetting> {
         Just(Discipline::CoDel(codel)),
         Just(Discipline::FqCoDel(fq_codel)),
         Just(Discipline::DualPi2(DualPi2Setting::usual().unwrap())),
+        Just(Discipline::Cake(CakeSetting::usual().unwrap())),
     ];
     (1..60_u32, discipline).prop_map(|(limit_packets, discipline)| QueueSetting {
         limit_packets,
