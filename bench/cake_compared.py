@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from cake_engine import stored
 from cake_points import (
     CASES,
     COUNT_BAND,
@@ -187,9 +188,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--only", default="", metavar="PATTERN", help="only cases that match")
     parser.add_argument("--all", action="store_true", help="also print what is equal")
+    parser.add_argument(
+        "--memory-as-linux", action="store_true", help="compare the engine's runs of this option"
+    )
     asked = parser.parse_args()
     kernel = Runs(OUT / "cake-kernel.jsonl").known()
-    engine = Runs(OUT / "cake-engine.jsonl").known()
+    engine = stored("cake", as_linux=asked.memory_as_linux).known()
     totals: dict[Agreement, int] = defaultdict(int)
     for name, case in CASES.items():
         if not re.search(asked.only, name):

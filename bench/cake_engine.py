@@ -4,6 +4,8 @@
     python bench/cake_engine.py --queue fq_codel     with FQ-CoDel in place of CAKE, to test this
                                                      program
     python bench/cake_engine.py --only flows         only cases whose names match
+    python bench/cake_engine.py --memory-as-linux    with a memory limit that holds as many packets
+                                                     as Linux's, in another file
 
 The program `packet_list` of the engine gets the same list of packets as the kernel, and prints when
 the link sends or drops each packet. Runs are stored in out/cake-engine.jsonl, and are not repeated
@@ -16,6 +18,7 @@ import re
 import subprocess
 import tempfile
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +26,7 @@ from cake_points import (
     CASES,
     LENGTH_S,
     NS_PER_S,
+    PACKET_BYTES,
     SEEDS,
     WARMUP_S,
     Cake,
@@ -51,8 +55,18 @@ ACK_FILTERS = {
     "ack-filter-aggressive": "aggressive",
 }
 FRAMINGS = {"noatm": "none", "atm": "atm", "ptm": "ptm"}
+DSCPS = {
+    **{8 * number: f"CS{number}" for number in range(8)},
+    34: "AF41",
+    46: "EF",
+}
+"""Words of DSCPs in scenarios."""
 CONGESTION = {"cubic": "cubic_linux", "reno": "newreno"}
 """Names of the congestion controls in scenarios, by their names in the kernel."""
+DEFAULT_MEMORY_BYTES = 4 << 20
+LINUX_BYTES = 2304
+"""Memory of a packet of 1,500 bytes in Linux (`truesize`), to which the memory limit of `sch_cake`
+applies. [bytes]"""
 MEASURED_NS = round(NS_PER_S * WARMUP_S), round(NS_PER_S * LENGTH_S)
 
 
@@ -77,6 +91,14 @@ def link(cake: Cake, queue: str) -> dict[str, Any]:
     if cake.memory_bytes is not None:
         settings["memory_limit"] = f"{cake.memory_bytes} B"
     return {"rate": f"{LINK_BPS} bps", "queue": {"cake": settings}}
+
+
+def with_memory_as_linux(case: Case) -> Case:
+    """Return the case with a memory limit that holds as many packets of 1,500 bytes as that of
+    `sch_cake`. The engine counts the lengths of IP packets."""
+    limit = case.cake.memory_bytes or DEFAULT_MEMORY_BYTES
+    cake = replace(case.cake, memory_bytes=limit // LINUX_BYTES * PACKET_BYTES)
+    return replace(case, cake=cake)
 
 
 def scenario(case: Case, seed: int, some: Sequence[Flow], queue: str) -> dict[str, Any]:
@@ -126,7 +148,7 @@ def tcp_scenario(case: Case, seed: int, queue: str) -> dict[str, Any]:
                 "start": f"{starts_s[name]} s",
                 "start_spread": "0 s",
                 "congestion": CONGESTION[group.congestion],
-                **({**hosts, "dscp": group.dscp} if queue == "cake" else {}),
+                **({**hosts, "dscp": DSCPS[group.dscp]} if queue == "cake" else {}),
             }
     return {
         **tree,
@@ -139,7 +161,7 @@ def hosts_and_dscp(source: int, sink: int, dscp: int, queue: str) -> dict[str, A
     """Return the keys of a flow that only CAKE uses."""
     if queue != "cake":
         return {}
-    return {"from_host": f"near-{source}", "to_host": f"far-{sink}", "dscp": dscp}
+    return {"from_host": f"near-{source}", "to_host": f"far-{sink}", "dscp": DSCPS[dscp]}
 
 
 # -- runs ---------------------------------------------------------------------------------------
@@ -191,9 +213,10 @@ def run(program: Path, case: Case, seed: int, queue: str) -> dict[str, Any]:
     }
 
 
-def stored(queue: str) -> Runs:
+def stored(queue: str, *, as_linux: bool = False) -> Runs:
     """Return the file of the runs through this queue of the engine."""
-    return Runs(OUT / f"cake-engine{'' if queue == 'cake' else f'-{queue}'}.jsonl")
+    kind = "" if queue == "cake" else f"-{queue}"
+    return Runs(OUT / f"cake-engine{kind}{'-memory' if as_linux else ''}.jsonl")
 
 
 def main() -> None:
@@ -201,17 +224,20 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--only", default="", metavar="PATTERN", help="only cases that match")
     parser.add_argument("--queue", default="cake", choices=("cake", "fq_codel"))
+    parser.add_argument(
+        "--memory-as-linux", action="store_true", help="hold as many packets as Linux"
+    )
     asked = parser.parse_args()
-    runs, program = stored(asked.queue), built()
+    runs, program = stored(asked.queue, as_linux=asked.memory_as_linux), built()
     done = runs.known()
-    for name, case in CASES.items():
-        if not re.search(asked.only, name) or case.tcp:
-            continue
-        for seed in SEEDS:
+    chosen = [case for name, case in CASES.items() if re.search(asked.only, name) and not case.tcp]
+    for seed in SEEDS:
+        for case in chosen:
             key = case.key(SIDE, seed)
             if key not in done or done[key]["engine"] != _core.ENGINE:
-                runs.add(key, run(program, case, seed, asked.queue))
-        print(name, flush=True)
+                used = with_memory_as_linux(case) if asked.memory_as_linux else case
+                runs.add(key, run(program, used, seed, asked.queue))
+        print(f"seed {seed}", flush=True)
 
 
 if __name__ == "__main__":

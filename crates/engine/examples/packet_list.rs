@@ -42,7 +42,9 @@ fn link(scenario: &Scenario) -> Result<Link, Box<dyn Error>> {
     let settings = scenario.links.first().ok_or("no link")?;
     let streams = Streams::new(scenario.seed, 0);
     let measured = Time::ZERO..Time::ZERO + scenario.duration;
-    Ok(Link::new(settings, &streams, measured, None))
+    let mut link = Link::new(settings, &streams, measured, None);
+    link.set_flows(scenario);
+    Ok(link)
 }
 
 /// Sends all packets whose transmission ends by `now`.
