@@ -26,6 +26,7 @@ from cake_points import (
     Case,
 )
 from equivalence import Agreement, Difference
+from measure import require_release_build
 from runs import OUT, Runs
 
 from lasthop.answers.estimates import Estimate
@@ -215,4 +216,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    require_release_build()
     main()
