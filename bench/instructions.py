@@ -68,6 +68,8 @@ CASES: Mapping[str, Case] = {
     "router, 10 ms, drop-tail": Case(ROUTER),
     "router, 1,800 flows, start-up": Case(ROUTER, FLOWS_1800, (0.2, 1.2)),
     "router, 10 ms, RED": Case(ROUTER, (f"queue={RED}",)),
+    "router, 10 ms, FQ-CoDel": Case(ROUTER, ("queue={ fq_codel = {} }",)),
+    "router, 10 ms, CAKE": Case(ROUTER, ("queue={ cake = {} }",)),
     "router, 200 ms, RED": Case(ROUTER, (f"queue={RED}", "dumbbell.rtt=200 ms")),
     "router, 10 ms, RED, SACK": Case(ROUTER, (f"queue={RED}", "tcp.sack=true")),
     "router, 50 ms, BBR": Case(

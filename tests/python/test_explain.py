@@ -106,6 +106,58 @@ def test_the_default_objective_follows_the_traffic() -> None:
     assert of({"download": 1, "udp_up": "greedy"}) == "throughput"
 
 
+PINGED = """\
+name = "pings and an upload"
+duration = "6 s"
+warmup = "2 s"
+replications = 3
+cell = { phy = "802.11g" }
+wire = { rate = "20 Mbps", back_rate = "2 Mbps", delay = "5 ms", queue = 100 }
+
+[station.laptop]
+ping = "50 ms"
+upload = 1
+"""
+
+
+def test_pings_are_the_objective_unless_other_traffic_needs_short_delays(tmp_path: Path) -> None:
+    path = tmp_path / "pinged.toml"
+    path.write_text(PINGED)
+    explanation = lh.explain(path, replications=3, jobs=1)
+    assert explanation.objective.name == "delay"
+    base = lh.simulate(path, tails=True, jobs=1)
+    delays, losses = (quantity.values(base) for quantity in explanation.objective.quantities)
+    assert delays == base.sampled("flows", "laptop/ping/1", "rtt_p99_s")
+    assert losses == base.sampled("flows", "laptop/ping/1", "loss_probability")
+    assert explanation.objective.values(base) == pytest.approx(
+        [delay + loss for delay, loss in zip(delays, losses, strict=True)]
+    )
+    # A window of 42 packets of 1500 B leaves the line of 2 Mb/s within 252 ms.
+    assert fmean(delays) == pytest.approx(0.252, rel=0.05)
+    assert explanation.causes[0].candidate.id == "long-queue"
+    assert "99 % of pings within" in repr(explanation)
+    with pytest.raises(UserError, match="has only pings, which measure"):
+        lh.explain(path, target="laptop/ping/1", jobs=1)
+    assert default_objective(Scenario(path, [("station.laptop.call", "1")])) == "calls"
+
+
+def test_connections_of_the_only_station_can_be_unequal() -> None:
+    def of(**flows: Any) -> Scenario:
+        tree = {"duration": "3 s", "warmup": "1 s", "cell": {"phy": "802.11g", "ap_queue": 100}}
+        return Scenario({**tree, "station": {"laptop": flows}})
+
+    two = {"bbr": {"congestion": "bbr"}, "cubic": {"congestion": "cubic"}}
+    two = {f"with-{name}": flow for name, flow in two.items()}
+    result = lh.simulate(of(download=two), seed=1)
+    names = [f"laptop/down/with-{name}/1" for name in ("bbr", "cubic")]
+    goodputs = [result.sampled("flows", name, "goodput_bps") for name in names]
+    assert shares(result) == [[a, b] for a, b in zip(*map(list, goodputs), strict=True)]
+    with pytest.raises(UserError, match="at least two stations"):
+        objective_for(of(download=1, upload=1), "fairness")
+    with pytest.raises(UserError, match="at least two stations"):
+        objective_for(of(download=1), "fairness")
+
+
 def test_the_score_of_a_call_counts_bad_directions_first() -> None:
     scenario = Scenario(ROOT / "examples" / "home-call.toml", [("duration", "8 s")])
     result = lh.simulate(scenario, jobs=1)

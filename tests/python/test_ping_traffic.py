@@ -87,7 +87,7 @@ def test_a_ping_that_stops_is_not_lost() -> None:
 def test_explanations_ignore_pings() -> None:
     from lasthop.explanation.objectives import default_objective, flows_of
 
-    for stations, objective in ((BULK, "throughput"), ({"a": {"call": 1}}, "calls")):
+    for stations, objective in ((BULK, "delay"), ({"a": {"call": 1}}, "calls")):
         scenario = lh.Scenario(with_pings(stations))
         assert default_objective(scenario) == objective
         assert not any(isinstance(flow, PingFlow) for flow in flows_of(scenario, None))

@@ -1,6 +1,6 @@
 """`lasthop compare`."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 import typer
@@ -32,7 +32,7 @@ from lasthop.cli.simulate import finish, print_runs
 from lasthop.cli.tables import print_table
 from lasthop.comparison.compare import OF_MEASURED, Comparison, Row, check_emulation, with_emulation
 from lasthop.comparison.compare import compare as compare_results
-from lasthop.display.compared import SHOWN
+from lasthop.display.compared import MEASURED_DIFFERENCE, SHOWN, measured_difference
 from lasthop.display.delays import MAX_ROWS, Delays
 from lasthop.display.stability import stability_lines
 from lasthop.extras import need
@@ -44,6 +44,9 @@ OF_DELAYS = ("one_way_delay_s", "loss_probability")
 
 LAST = ("stations", "flows")
 """Lists whose rows are printed after the rows of all other lists."""
+
+OF_PREDICTION = (2, 4)
+"""Places of the columns that are omitted if there is no prediction."""
 
 MAX_ITEMS = 12
 """Maximum number of rows per quantity in the table; --json prints all rows."""
@@ -189,6 +192,7 @@ def print_comparison(comparison: Comparison, options: Mapping[str, object]) -> N
         if comparison.measured is not None:
             for cells, row in zip(shown, chosen, strict=False):
                 cells.append(with_interval(row.measured, row.measured_ci95, scale))
+                cells.append(measured_difference(row, scale))
         if len(chosen) > most:
             rest = [""] * (len(shown[0]) - 1)
             shown.append([f"... and {len(chosen) - most} more", *rest])
@@ -197,7 +201,10 @@ def print_comparison(comparison: Comparison, options: Mapping[str, object]) -> N
     if comparison.emulation is not None:
         headers.append("emulated")
     if comparison.measured is not None:
-        headers.append("measured")
+        headers += ["measured", MEASURED_DIFFERENCE]
+    if comparison.prediction is None:
+        headers = without(headers, OF_PREDICTION)
+        rows = [without(row, OF_PREDICTION) for row in rows]
     print_table(headers, rows, names=2, most=None)
     if comparison.beyond_stated:
         typer.echo("".join(f"{line}\n" for line in comparison.beyond_stated))
@@ -219,6 +226,11 @@ def of_interest(row: Row) -> bool:
 def with_interval(mean: float | None, half: float | None, scale: float) -> str:
     """Return an emulated or measured value as text, with its interval if there are several runs."""
     return estimate(None if mean is None else mean * scale, None if half is None else half * scale)
+
+
+def without(cells: Sequence[str], places: Collection[int]) -> list[str]:
+    """Return the cells of a row, except those at the given places."""
+    return [cell for place, cell in enumerate(cells) if place not in places]
 
 
 def periods(row: Row, comparison: Comparison) -> list[str]:

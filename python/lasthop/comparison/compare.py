@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
+from math import hypot
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -118,6 +119,17 @@ class Row:
         if self.predicted is None or self.simulated is None:
             return None
         return self.simulated - self.predicted
+
+    @property
+    def measured_difference(self) -> tuple[float, float] | None:
+        """Measured value minus simulated value, and the half width of its 95 % interval; None if
+        one of the values is missing. The half width is the root of the sum of the squares of both
+        half widths; a half width that is unknown counts as 0.
+        """
+        if self.measured is None or self.simulated is None:
+            return None
+        half = hypot(self.ci95 or 0.0, self.measured_ci95 or 0.0)
+        return self.measured - self.simulated, half
 
 
 @dataclass(frozen=True, repr=False)

@@ -15,6 +15,7 @@ from lasthop.display.columns import (
     printed,
     shown_columns,
 )
+from lasthop.display.compared import MEASURED_DIFFERENCE, measured_difference
 from lasthop.display.delays import Delays, unshown_columns
 from lasthop.display.page import MAX_ROWS, Page, Table
 from lasthop.display.stability import stability_lines
@@ -141,6 +142,8 @@ def comparison_page(comparison: "Comparison") -> Page:
     others = {"emulated": comparison.emulation, "measured": comparison.measured}
     asked = [name for name, answer in others.items() if answer is not None]
     heads += asked
+    if comparison.measured is not None:
+        heads.append(MEASURED_DIFFERENCE)
     rows = [
         [f"{column.title} [{column.unit or '-'}]", row.name, *_side_by_side(row, column, asked)]
         for row, column in rows_with_columns(comparison)
@@ -195,6 +198,7 @@ def _side_by_side(row: "Row", column: Column, others: Sequence[str]) -> list[str
         estimate(scaled(row.simulated), half),
         signed(scaled(row.difference), half),
         *(texts[name] for name in others),
+        *([measured_difference(row, column.scale)] if "measured" in others else []),
     ]
 
 

@@ -1,6 +1,16 @@
 """Quantities of the table of `lasthop compare`, with their titles and units."""
 
-__all__ = ["SHOWN"]
+from typing import TYPE_CHECKING
+
+from lasthop.answers.digits import signed
+
+if TYPE_CHECKING:
+    from lasthop.comparison.compare import Row
+
+__all__ = ["MEASURED_DIFFERENCE", "SHOWN", "measured_difference"]
+
+MEASURED_DIFFERENCE = "measured - simulated"
+"""Title of the column of `measured_difference`."""
 
 SHOWN = {
     "goodput_share": ("goodput share [%]", 100.0),
@@ -37,3 +47,18 @@ SHOWN = {
 """Quantities of the table, in order. For each quantity: the title with the printed unit, and the
 factor from the unit in the result to the printed unit.
 """
+
+
+def measured_difference(row: "Row", scale: float) -> str:
+    """Return the measured value minus the simulated value of a row, with its interval, as text.
+
+    Parameters
+    ----------
+    row : Row
+        A row of a comparison, in SI units.
+    scale : float
+        Factor from SI units to the unit of the text.
+    """
+    if row.measured_difference is None:
+        return signed(None)
+    return signed(*(value * scale for value in row.measured_difference))

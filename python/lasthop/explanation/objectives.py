@@ -12,10 +12,12 @@ objective      number per replication                                           
                delay of datagrams (the 95th of reports over TCP) plus 1 s times their
                loss; without datagrams the 95th percentile of the completion time of
                web pages and flows with an end; without these the 99th percentile of
-               the round-trip time
+               the round-trip times of pings, plus 1 s times their loss; without pings
+               the 99th percentile of TCP's round-trip time
 ``throughput`` goodput of all flows, in bit/s                                          more
 ``fairness``   Jain's index of the goodputs of stations of a cell that always demand   more
-               more (each direction, if a station has both), else of such flows; also
+               more (each direction, if a station has both), else of such flows, also
+               of one station if it is the only one and they have one direction; also
                of datagrams at 500 kb/s or more that lose more than 1 %, or get more
                than the mean of the others
 =============  ======================================================================  ======
@@ -124,12 +126,14 @@ def flows_of(scenario: Scenario, target: str | None) -> Sequence[Flow]:
         raise UserError(f"{scenario.source}: no flow other than pings, which only measure")
     if target is None:
         return flows
-    results = [
-        flow
-        for flow in flows
-        if target in (flow.name, flow.class_name, flow.station)
-        or flow.name.startswith(f"{target}/")
-    ]
+    results = [flow for flow in flows if is_of_target(flow, target)]
+    if not results and pings_of(scenario, target):
+        raise UserError(
+            f'target="{target}": has only pings, which measure the network; expected a station or '
+            "a flow of other traffic",
+            "leave out the target: with --for delay, the pings are the objective if there are no "
+            "datagrams, pages, chunks or flows with an end",
+        )
     if not results:
         known = {name for flow in flows for name in (flow.class_name, flow.station, flow.name)}
         near = ", ".join(nearest(target, sorted(known - {""})))
@@ -137,16 +141,28 @@ def flows_of(scenario: Scenario, target: str | None) -> Sequence[Flow]:
     return results
 
 
+def is_of_target(flow: Flow, target: str | None) -> bool:
+    """Return whether a flow belongs to a target; True without a target."""
+    names = (flow.name, flow.class_name, flow.station)
+    return target is None or target in names or flow.name.startswith(f"{target}/")
+
+
+def pings_of(scenario: Scenario, target: str | None) -> list[str]:
+    """Return the names of the flows of pings of the target, or of all without a target."""
+    return ping_names([flow for flow in scenario.typed.flows if is_of_target(flow, target)])
+
+
 def default_objective(scenario: Scenario, target: str | None = None) -> str:
     """Return the objective of a scenario for which the user does not choose an objective.
 
     The objective is ``calls`` if the scenario has calls. It is ``delay`` with datagrams at a fixed
-    rate, sensors, web pages or finite flows, and ``throughput`` otherwise.
+    rate, sensors, web pages, finite flows, chunks or pings, and ``throughput`` otherwise.
     """
     flows = flows_of(scenario, target)
     if call_directions(flows):
         return "calls"
-    return "delay" if any(map(is_delay_sensitive, flows)) else "throughput"
+    is_short = any(map(is_delay_sensitive, flows)) or bool(pings_of(scenario, target))
+    return "delay" if is_short else "throughput"
 
 
 def is_delay_sensitive(flow: Flow) -> bool:
@@ -274,24 +290,30 @@ def delay(scenario: Scenario, target: str | None) -> Objective:
     """Return the objective ``delay`` for the kind of traffic that is most sensitive to delay."""
     flows = flows_of(scenario, target)
     paced = [flow for flow in flows if is_paced(flow)]
+    pings = pings_of(scenario, target)
     if paced:
         what = "95 % of reports" if all(map(is_over_tcp, paced)) else "99 % of packets"
         title, bound, values = f"{what} within", SHORT_DELAY_S, datagram_delay
     elif any(map(is_delay_sensitive, flows)):
         title, bound, values = "95 % of transfers within", SHORT_COMPLETION_S, completion
+    elif pings:
+        title, bound, values = "99 % of pings within", SHORT_RTT_S, datagram_delay
     else:
-        title, bound, values = "99 % of round trips within", SHORT_RTT_S, round_trip
+        title, bound, values = "99 % of TCP's round trips within", SHORT_RTT_S, round_trip
+
+    def chosen(result: Result) -> Sequence[Flow]:
+        if paced or values is not datagram_delay:
+            return flows_of(result.scenario, target)
+        return [flow for flow in result.scenario.typed.flows if flow.name in pings]
 
     def measured(result: Result) -> Column:
-        return values(result, flows_of(result.scenario, target))
+        return values(result, chosen(result))
 
     quantities = [PrintedQuantity(title, "ms", 1e3, measured)]
-    if paced:
+    if values is datagram_delay:
 
         def worst_of(columns_of: Callable[[Result, Sequence[Flow]], list[Column]]) -> Values:
-            return lambda result: worst(
-                columns_of(result, flows_of(result.scenario, target)), result.replications
-            )
+            return lambda result: worst(columns_of(result, chosen(result)), result.replications)
 
         quantities = [
             PrintedQuantity(title, "ms", 1e3, worst_of(paced_delays)),
@@ -305,7 +327,7 @@ def delay(scenario: Scenario, target: str | None) -> Objective:
         measured,
         tuple(quantities),
         lambda result: max(measured(result)) <= bound,
-        f"{met}, with 10 ms for each percent lost" if paced else met,
+        f"{met}, with 10 ms for each percent lost" if values is datagram_delay else met,
     )
 
 
@@ -315,8 +337,8 @@ def is_over_tcp(flow: Flow) -> bool:
 
 
 def datagram_delay(result: Result, flows: Sequence[Flow]) -> Column:
-    """Return the longest delay of a datagram flow in each replication, plus the penalty for losses.
-    [s]
+    """Return the longest delay of a flow of datagrams or pings in each replication, plus the
+    penalty for losses. [s]
     """
     each = [
         [d + LOSS_PENALTY_S * p for d, p in zip(delay, loss, strict=True)]
@@ -328,21 +350,22 @@ def datagram_delay(result: Result, flows: Sequence[Flow]) -> Column:
 
 
 def paced_delays(result: Result, flows: Sequence[Flow]) -> list[Column]:
-    """Return the delay of each flow: 99th percentile for datagrams, 95th for reports over TCP.
-    [s]
+    """Return the delay of each flow: 99th percentile for datagrams, 95th for reports over TCP, 99th
+    of the round-trip time for pings. [s]
     """
     most = result.scenario.typed.duration_s
     names, reports = paced_names(flows)
     delays = columns(result, names, "one_way_delay_p99_s", most)
-    return delays + columns(result, reports, "report_delay_p95_s", most)
+    delays += columns(result, reports, "report_delay_p95_s", most)
+    return delays + columns(result, ping_names(flows), "rtt_p99_s", most)
 
 
 def paced_losses(result: Result, flows: Sequence[Flow]) -> list[Column]:
-    """Return the fraction of lost datagrams, or of undelivered reports over TCP, of each flow.
-    [-]
+    """Return the fraction of lost datagrams or pings, or of undelivered reports over TCP, of each
+    flow. [-]
     """
     names, reports = paced_names(flows)
-    losses = columns(result, names, "loss_probability", 1.0)
+    losses = columns(result, [*names, *ping_names(flows)], "loss_probability", 1.0)
     delivered = columns(result, reports, "report_delivery", 0.0)
     return losses + [[1.0 - value for value in column] for column in delivered]
 
@@ -354,6 +377,11 @@ def paced_names(flows: Sequence[Flow]) -> tuple[list[str], list[str]]:
         [flow.name for flow in paced if not is_over_tcp(flow)],
         [flow.name for flow in paced if is_over_tcp(flow)],
     )
+
+
+def ping_names(flows: Sequence[Flow]) -> list[str]:
+    """Return the names of the flows of pings."""
+    return [flow.name for flow in flows if isinstance(flow, PingFlow)]
 
 
 def completion(result: Result, flows: Sequence[Flow]) -> Column:
@@ -462,10 +490,11 @@ def is_satisfied(result: Result, flow: Flow) -> bool:
 def shares(result: Result) -> list[list[float]]:
     """Return the goodputs per replication that the objective ``fairness`` compares. [bit/s]
 
-    In a cell, the goodputs are those of the stations that always demand more. Without a cell, the
-    goodputs are those of the flows that always demand more. If a station has both directions, each
-    direction counts separately. Datagrams at `MIN_SHARING_BPS` or more count if they lose more than
-    1 %, or get more than the mean.
+    In a cell, the goodputs are those of the stations that always demand more. If there is only one,
+    and all its demanding flows have the same direction, they are those of its flows. Without a
+    cell, the goodputs are those of the flows that always demand more. If a station has both
+    directions, each direction counts separately. Datagrams at `MIN_SHARING_BPS` or more count if
+    they lose more than 1 %, or get more than the mean.
     """
     flows = result.scenario.typed.flows
     demanding = [flow for flow in flows if always_demands(flow)]
@@ -474,11 +503,12 @@ def shares(result: Result) -> list[list[float]]:
     large = [flow for flow in flows if is_large(flow) and bool(flow.station) == in_cell]
     pairs = {(flow.station, flow.direction) for flow in demanding}
     by_direction = in_cell and len(pairs) > len({station for station, _ in pairs})
+    by_flow = not in_cell or is_of_one_device(flows)
 
     def by_owner(chosen: Sequence[Flow], quantity: str) -> dict[str, Column]:
         results: dict[str, Column] = {}
         for flow in chosen:
-            owner = flow.station or flow.name
+            owner = flow.name if by_flow else flow.station
             name = f"{owner}/{flow.direction}" if by_direction else owner
             [values] = columns(result, [flow.name], quantity, 0.0)
             known = results.get(name, [0.0] * len(values))
@@ -498,6 +528,17 @@ def shares(result: Result) -> list[list[float]]:
     return results
 
 
+def is_of_one_device(flows: Sequence[Flow]) -> bool:
+    """Return whether all flows that may compete are those of one station in one direction."""
+    ends = {(flow.station, flow.direction) for flow in flows if competes(flow)}
+    return len(ends) == 1 and bool(next(iter(ends))[0])
+
+
+def competes(flow: Flow) -> bool:
+    """Return whether a flow may count in the objective ``fairness``."""
+    return always_demands(flow) or is_large(flow)
+
+
 def is_large(flow: Flow) -> bool:
     """Return whether a flow sends datagrams at `MIN_SHARING_BPS` or more."""
     return isinstance(flow, UdpFlow) and flow.udp.rate_bps >= MIN_SHARING_BPS
@@ -509,15 +550,18 @@ def fairness(scenario: Scenario, target: str | None) -> Objective:
     Raises
     ------
     UserError
-        If fewer than two stations or flows always demand more.
+        If fewer than two stations or flows always demand more. Connections of one station count if
+        no other station demands more, and all have the same direction.
     """
     flows_of(scenario, target)
     flows = scenario.typed.flows
-    demanding = [flow for flow in flows if always_demands(flow) or is_large(flow)]
-    if len({flow.station or flow.name for flow in demanding}) < 2:
+    demanding = [flow for flow in flows if competes(flow)]
+    by_flow = is_of_one_device(flows)
+    if len({flow.name if by_flow else flow.station or flow.name for flow in demanding}) < 2:
         raise UserError(
             'objective="fairness": expected at least two stations that always demand more, or two '
-            "such flows between wired nodes"
+            "such flows between wired nodes",
+            "to compare connections at one device, give each a station",
         )
 
     def jain(result: Result) -> Column:

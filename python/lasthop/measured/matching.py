@@ -29,6 +29,8 @@ TRANSPORTS = ("tcp", "udp")
 
 PING = "ping"
 """Transport of measured pings and of flows of pings."""
+ADD_PINGS = ' (to compare them, add `ping = "200 ms"` to the station that sent them)'
+"""Remedy if the scenario has no pings."""
 
 MAX_NAMED = 8
 """Maximum number of names in one message."""
@@ -222,7 +224,7 @@ def _by_order(
             f"there are {_listed(known)}"
         )
     is_single = len(own) == 1 and own[0].name == name
-    yield from _pings(own, measurement, samples)
+    yield from _pings(own, name, measurement, samples)
     if is_single and own[0].transport == PING:
         return
     if not is_single:
@@ -278,7 +280,9 @@ def _by_order(
             _put_sum(summed, place, samples)
 
 
-def _pings(own: Sequence[Flow], measurement: Measurement, samples: Samples) -> Iterator[str]:
+def _pings(
+    own: Sequence[Flow], name: str, measurement: Measurement, samples: Samples
+) -> Iterator[str]:
     """Match the pings of a file with the flows of pings among `own`. Yield messages about the
     matches, and about pings that match no flow.
     """
@@ -298,7 +302,8 @@ def _pings(own: Sequence[Flow], measurement: Measurement, samples: Samples) -> I
     for stream in streams:
         if stream not in chosen and stream.rtt_s is not None:
             mean = f"mean {1e3 * stream.rtt_s:.3g} ms"
-            yield f"{measurement.source}: {stream.name}: {mean}, not compared"
+            remedy = "" if theirs else f": {name or 'the scenario'} has no pings{ADD_PINGS}"
+            yield f"{measurement.source}: {stream.name}: {mean}, not compared{remedy}"
 
 
 def _paired(

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 import lasthop as lh
+from lasthop.cli.compare import print_comparison
 from lasthop.errors import UserError
 from lasthop.measured.reading import read
 
@@ -135,4 +136,39 @@ def test_pings_without_a_flow_of_pings_are_not_compared(tmp_path: Path) -> None:
     tree = {**SCENARIO, "station": {"a": {"upload": 1, "download": 1}}}
     comparison = lh.compare(tree, measured=written(tmp_path, rrul("Ping (ms) ICMP")), model=None)
     assert comparison.measured is not None
-    assert "Ping (ms) ICMP: mean 30 ms, not compared" in "\n".join(comparison.measured.matched)
+    matched = "\n".join(comparison.measured.matched)
+    assert "Ping (ms) ICMP: mean 30 ms, not compared: the scenario has no pings" in matched
+    assert 'add `ping = "200 ms"`' in matched
+
+
+def test_tables_show_how_far_measured_values_are_from_simulated_values(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pairs = [("a", written(tmp_path, PING))]
+    comparison = lh.compare(SCENARIO, measured=pairs, model=None)
+    [row] = [
+        each for each in comparison.rows if (each.name, each.quantity) == ("a/ping/1", "rtt_s")
+    ]
+    assert row.measured is not None
+    assert row.simulated is not None
+    difference_s, half_s = row.measured_difference or (None, None)
+    assert difference_s == pytest.approx(row.measured - row.simulated)
+    assert half_s == pytest.approx(row.ci95 or 0.0)
+    print_comparison(comparison, {})
+    printed = capsys.readouterr().out
+    ending = f" {1e3 * (row.measured - row.simulated):+.3f}"
+    assert any("a/ping/1" in line and line.endswith(ending) for line in printed.splitlines())
+    assert "measured - simulated" in printed
+    assert " predicted " in printed
+    assert "measured - simulated" in comparison._repr_html_()
+
+
+def test_a_comparison_without_a_model_has_no_column_of_predictions(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    station = {"a": {"download": {"rate": "1 Mbps"}}}
+    comparison = lh.compare({**SCENARIO, "station": station})
+    assert comparison.prediction is None
+    print_comparison(comparison, {})
+    [heads] = [line for line in capsys.readouterr().out.splitlines() if "quantity " in line]
+    assert heads.split() == ["quantity", "item", "simulated"]

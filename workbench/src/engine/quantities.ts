@@ -14,8 +14,9 @@ export type Quantity =
   "downlink_reordering_s" | "queue_packets" | "occupancy_packets" | "target_share" | "queue_share" |
   "occupancy_error_packets" | "empty_fraction" | "settling_s" | "occupancy_max_packets" |
   "occupancy_sd_packets" | "drop_probability" | "mark_probability" | "sojourn_s" | "wait_s" |
-  "sojourn_p99_s" | "utilisation" | "utilisation_min" | "capacity_bps" | "ping_rtt_s" |
-  "ping_rtt_p95_s" | "ping_loss_probability" | "active_stations" | "jain" | "synchronisation" |
-  "starved_flows" | "jain_p05" | "longest_starved_s" | "updown_ratio" | "busy_fraction" | "stable" |
-  "rightmost_root" | "period_s" | "packets_delivered" | "lateness_p99_s" | "processor_wait" |
-  "carried_pps" | "at_work_fraction" | "packets_at_once" | "foreign_packets" | "events";
+  "sojourn_p99_s" | "acks_filtered" | "sparse_flows" | "bulk_flows" | "utilisation" |
+  "utilisation_min" | "capacity_bps" | "ping_rtt_s" | "ping_rtt_p95_s" | "ping_loss_probability" |
+  "active_stations" | "jain" | "synchronisation" | "starved_flows" | "jain_p05" |
+  "longest_starved_s" | "updown_ratio" | "busy_fraction" | "stable" | "rightmost_root" | "period_s"
+  | "packets_delivered" | "lateness_p99_s" | "processor_wait" | "carried_pps" | "at_work_fraction" |
+  "packets_at_once" | "foreign_packets" | "events";

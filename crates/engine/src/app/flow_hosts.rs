@@ -11,7 +11,7 @@ table! {
         from_host: Option<String> = name().depends("a host of its own for each flow or call");
         /// Name of the host at `to`.
         to_host: Option<String> = name().depends("a host of its own for each flow or call");
-        /// Router with NAT between the host at `from` and the network. A queue with cake sees the hosts behind it as one host, unless nat = true.
+        /// Router with NAT between the host at `from` and the network. A queue with cake sees its hosts as one host, unless nat = true.
         from_nat: Option<String> = name().absent("no NAT");
         /// Router with NAT between the host at `to` and the network.
         to_nat: Option<String> = name().absent("no NAT");

@@ -119,7 +119,7 @@ impl RttEstimator {
 
     /// Returns the smoothed round-trip time, or `None` before the first sample.
     pub fn srtt(&self) -> Option<Span> {
-        self.smoothed.map(|s| Span(s.srtt as u64))
+        self.smoothed.map(|s| Span::from_nanoseconds(s.srtt))
     }
 
     /// Returns the latest sample, or `None` before the first sample.

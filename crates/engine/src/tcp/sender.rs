@@ -257,7 +257,9 @@ impl Sender {
         let may_leave = |sender: &mut Sender| !is_tracked || sender.may_depart(now);
         let Some(mut board) = self.scoreboard.take() else {
             let next = self.next_in_order(may_leave);
-            self.report_departure(now, next, false);
+            if let Some(sent) = next {
+                self.report_departure(now, sent, false);
+            }
             return next;
         };
         let is_probe = board.has_probe();
@@ -266,31 +268,34 @@ impl Sender {
             Board::Timed(timed) => self.next_by_time(now, timed, may_leave),
         };
         self.scoreboard = Some(board);
-        if is_tracked {
-            self.report_departure(now, next, is_probe);
+        if is_tracked && let Some(sent) = next {
+            self.report_departure(now, sent, is_probe);
         }
         next
     }
 
-    /// Reports the transmission of the segment `next` to the congestion control. With `None`
-    /// nothing is sent, and this function does nothing.
-    #[cold]
-    fn report_departure(&mut self, now: Time, next: Option<(u32, bool)>, is_probe: bool) {
-        if let Some((number, is_retransmission)) = next {
-            self.congestion.on_sent(&Sent {
-                now,
-                number,
-                is_retransmission,
-                is_probe,
-                flight: self.flight(),
-                srtt: self.rtt.srtt(),
-            });
-        }
+    /// Reports the transmission of a segment to the congestion control. The segment is given by its
+    /// number and by whether it is a retransmission.
+    #[inline(never)]
+    fn report_departure(
+        &mut self,
+        now: Time,
+        (number, is_retransmission): (u32, bool),
+        is_probe: bool,
+    ) {
+        self.congestion.on_sent(&Sent {
+            now,
+            number,
+            is_retransmission,
+            is_probe,
+            flight: self.flight(),
+            srtt: self.rtt.srtt(),
+        });
     }
 
     /// Returns whether the congestion control permits the transmission of a segment now. If not,
     /// stores the time from which it is permitted.
-    #[cold]
+    #[inline(never)]
     fn may_depart(&mut self, now: Time) -> bool {
         let departure = self.congestion.earliest_departure(now);
         let is_due = departure <= now;

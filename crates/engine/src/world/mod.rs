@@ -366,8 +366,11 @@ impl<'a> World<'a> {
         let wants = self.network.sender_timer(now, index);
         let expired = matches!(wants, Wants::All(_));
         self.serve(now, wants);
-        if expired && self.network.flows.states[index].has_deferred {
-            self.network.take_deferred(index);
+        if expired {
+            self.network.timer_expired(index);
+            if self.network.flows.states[index].has_deferred {
+                self.network.take_deferred(index);
+            }
         }
     }
 

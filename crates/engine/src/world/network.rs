@@ -187,7 +187,9 @@ impl Network {
                     return Wants::Nothing;
                 }
                 tcp.0.on_timer(now);
-                self.set_timer(index, Time::NEVER);
+                // the deadline in the agenda is replaced after the sender has sent its segments:
+                // see `timer_expired`
+                self.flows.states[index].timer = Time::NEVER;
                 Wants::All(index)
             }
             Endpoints::Udp(udp) => {
@@ -203,6 +205,15 @@ impl Network {
             &mut Endpoints::Web(web) => self.arrive_at_web(now, index, web),
             Endpoints::Pinger(_) => self.send_echo(now, index),
             Endpoints::Ping | Endpoints::Hosts => Wants::Nothing,
+        }
+    }
+
+    /// Removes the deadline of the sender of flow `index` from the agenda, after its timer has
+    /// expired, unless the sender has set a new deadline.
+    #[inline]
+    pub(super) fn timer_expired(&mut self, index: usize) {
+        if self.flows.states[index].timer == Time::NEVER {
+            self.clock.set(Owner::Sender(index), Time::NEVER);
         }
     }
 

@@ -5,7 +5,11 @@
 //! Differs from RFC 8289 as Linux's `cobalt_should_drop` does. One time, `drop_next`, is the time of
 //! the next signal both for the first signal of a period and for later signals. After a period, the
 //! number of signals decays at the rate at which it grew. The last packet of a queue is never
-//! dropped. Differs from Linux in one point: the square root is exact.
+//! dropped.
+//!
+//! As in Linux, the first period of a queue signals at the second packet above the target, not after
+//! an interval, because Linux's `rec_inv_sqrt` is 0 until the number of signals has changed. Differs
+//! from Linux in one point: the square root is exact.
 
 use crate::kernel::streams::Stream;
 use crate::kernel::time::{Span, Time};
@@ -53,6 +57,8 @@ impl Parameters {
 pub(super) struct Cobalt {
     /// Number of signals of CoDel, which determines the time between signals.
     count: u32,
+    /// Whether `count` has changed by a signal or by decay.
+    has_changed: bool,
     /// BLUE's drop probability. [2^-32]
     p_drop: u32,
     /// Time of the next signal while CoDel signals; at other times, the time until which the queue
@@ -67,12 +73,20 @@ impl Cobalt {
     /// Returns the time of the next signal: `from` plus interval / sqrt(count).
     fn after(&self, from: Time, interval: Span) -> Time {
         match self.count {
+            _ if !self.has_changed => from,
             0 | 1 => from + interval,
             count => {
                 let gap = interval.nanoseconds() / f64::from(count).sqrt();
                 from + Span::from_nanoseconds(gap)
             }
         }
+    }
+
+    /// Changes the number of signals to `count`, and the time of the next signal accordingly.
+    fn schedule(&mut self, count: u32, interval: Span) {
+        self.count = count;
+        self.has_changed = true;
+        self.drop_next = self.after(self.drop_next, interval);
     }
 
     /// Processes the overflow of the queue at `now`. Returns whether BLUE begins to drop.
@@ -100,8 +114,7 @@ impl Cobalt {
         }
         self.dropping = false;
         if self.count > 0 && now >= self.drop_next {
-            self.count -= 1;
-            self.drop_next = self.after(self.drop_next, parameters.interval);
+            self.schedule(self.count - 1, parameters.interval);
         }
         ends
     }
@@ -126,6 +139,7 @@ impl Cobalt {
         let longest = parameters.mtu_time * u64::from(2 * bulk_flows).max(4);
         let over_target = sojourn > parameters.target && sojourn > longest;
         let mut is_due = self.count > 0 && now >= self.drop_next;
+        let mut is_late = now > self.drop_next;
         if over_target {
             if !self.dropping {
                 self.dropping = true;
@@ -136,18 +150,15 @@ impl Cobalt {
             self.dropping = false;
         }
         let (mut drops, mut marks) = (false, false);
-        let mut due_since = self.drop_next < now;
         if is_due && self.dropping {
             marks = packet.mark();
             drops = !marks;
-            self.count = self.count.saturating_add(1);
-            self.drop_next = self.after(self.drop_next, parameters.interval);
-            due_since = self.drop_next < now;
+            self.schedule(self.count.saturating_add(1), parameters.interval);
+            is_late = now > self.drop_next;
         } else {
             while is_due {
-                self.count -= 1;
-                self.drop_next = self.after(self.drop_next, parameters.interval);
-                due_since = self.drop_next < now;
+                self.schedule(self.count - 1, parameters.interval);
+                is_late = now > self.drop_next;
                 is_due = self.count > 0 && now >= self.drop_next;
             }
         }
@@ -156,7 +167,7 @@ impl Cobalt {
         }
         if self.count == 0 {
             self.drop_next = now + parameters.interval;
-        } else if due_since && !drops {
+        } else if is_late && !drops {
             self.drop_next = now;
         }
         (drops, marks)

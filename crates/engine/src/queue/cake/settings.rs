@@ -44,7 +44,7 @@ table! {
         rtt: Span = duration(20 * US..=100 * S).default("100 ms");
         /// Entities that share the rate equally: flows, hosts, or hosts and the flows within a host. The direction of a packet determines its source host and destination host.
         isolation: Isolation = word().default(Isolation::TripleIsolate);
-        /// If true, hosts behind a router with NAT (from_nat, to_nat of a flow) are separate hosts. If false, they are one host with the address of the router.
+        /// If true, the hosts of a router with NAT (from_nat, to_nat of a flow) are separate hosts. If false, they are one host with the address of the router.
         nat: bool = flag().default(false);
         /// Tins to which packets are assigned by their DSCP. Each tin has priority up to its threshold, a part of bandwidth.
         diffserv: Diffserv = word().default(Diffserv::Diffserv3);

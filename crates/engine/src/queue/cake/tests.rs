@@ -376,14 +376,19 @@ fn signals(state: &mut Cobalt, sojourn: Span, ms: std::ops::Range<u64>) -> Vec<u
 #[test]
 fn signals_follow_after_the_interval_divided_by_a_square_root() {
     let mut state = Cobalt::default();
-    let times = signals(&mut state, Span(6 * MS), 1_000..1_400);
-    // 100 ms after the first packet above the target, then after 100 / sqrt(2), 100 / sqrt(3), ...:
-    // 1100, 1170.7, 1228.4, 1278.4, 1323.2, 1364.0
-    assert_eq!(times, [1_100, 1_171, 1_229, 1_279, 1_324, 1_364]);
-    assert_eq!(state.signals(), 7);
+    let below = Span(4 * MS);
+    assert!(signals(&mut state, below, 900..1_000).is_empty());
+    // the first period signals at the second packet, then after 100 / sqrt(2), 100 / sqrt(3), ...:
+    // 1000, 1070.7, 1128.4, 1178.4, 1223.2
+    let times = signals(&mut state, Span(6 * MS), 1_000..1_250);
+    assert_eq!(times, [1_001, 1_071, 1_129, 1_179, 1_224]);
+    assert_eq!(state.signals(), 6);
     // below the target no packet is marked, and the count decays
-    let after = signals(&mut state, Span(4 * MS), 1_400..2_000);
+    let after = signals(&mut state, below, 1_250..2_000);
     assert_eq!((after.len(), state.signals()), (0, 0));
+    // later periods signal after an interval
+    let times = signals(&mut state, Span(6 * MS), 2_000..2_200);
+    assert_eq!(times, [2_100, 2_171]);
 }
 
 #[test]

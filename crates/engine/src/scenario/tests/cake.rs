@@ -200,7 +200,7 @@ fn the_shaper_needs_a_link_with_a_constant_rate() {
     let unshaped = |path: &str| complaints(toml(SMALL, &[(path, "{ cake = {} }")]));
     assert_eq!(["cell.ap_queue", "cell.queue"].map(unshaped), ["", ""]);
     let traced = [
-        ("link.line.rate", "{ trace_ms = [1, 2, 3] }"),
+        ("link.line.rate", "{ trace = [1, 2, 3] }"),
         ("link.line.queue", "{ cake = \"5 Mbps\" }"),
     ];
     let text = complaints(toml(HOME, &traced));

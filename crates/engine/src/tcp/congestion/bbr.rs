@@ -136,8 +136,9 @@ pub(super) struct Bbr {
     /// Random numbers for the first phase of ProbeBw.
     phases: Stream,
     rate: DeliveryRate,
-    /// Sample of the delivery rate of the ACK that is being processed.
-    sample: Option<RateSample>,
+    /// Last sample of the delivery rate. Its time is [`Time::NEVER`] after its ACK has been
+    /// processed.
+    sample: RateSample,
     pacer: Pacer,
     /// `sk_pacing_rate`. It is 0 before the first transmission. [bytes/s]
     pacing_rate: u64,
@@ -194,7 +195,7 @@ impl Bbr {
             mss: u64::from(tcp.mss_bytes),
             phases: Streams::new(0, 0).stream("bbr"),
             rate: DeliveryRate::new(),
-            sample: None,
+            sample: RateSample::NONE,
             pacer: Pacer::new(),
             pacing_rate: 0,
             unpaced: UNPACED,
@@ -300,7 +301,8 @@ impl Bbr {
     // -- the model ------------------------------------------------------------------------------
 
     /// `bbr_update_bw`: counts rounds, and adds a sample to the maximum bandwidth.
-    fn update_bw(&mut self, sample: &RateSample, state: &Processed) {
+    #[inline(always)]
+    fn update_bw(&mut self, sample: &RateSample, interval_us: u64, state: &Processed) {
         if sample.prior_delivered >= self.round_end {
             self.round_end = self.rate.delivered();
             self.rounds += 1;
@@ -308,18 +310,22 @@ impl Bbr {
             self.conserves = false;
         }
         self.sample_policer(state, sample.is_app_limited, state.newly_lost);
-        let bw = Bandwidth::of(sample.delivered, sample.interval.0 / 1_000);
+        let bw = Bandwidth::of(sample.delivered, interval_us);
         if !sample.is_app_limited || bw >= self.max_bw.max() {
             self.max_bw.add(self.rounds, bw);
         }
     }
 
     /// `bbr_lt_bw_sampling`: `losses` segments were lost.
-    #[inline]
+    #[inline(always)]
     fn sample_policer(&mut self, state: &Processed, is_app_limited: bool, losses: u32) {
-        if !self.settings.policer || losses == 0 && self.policer.is_idle() {
-            return;
+        if self.settings.policer && (losses > 0 || !self.policer.is_idle()) {
+            self.on_policer_sample(state, is_app_limited, losses);
         }
+    }
+
+    #[inline(never)]
+    fn on_policer_sample(&mut self, state: &Processed, is_app_limited: bool, losses: u32) {
         let event = policer::Event {
             delivered_time: self.rate.delivered_time(),
             delivered: self.rate.delivered(),
@@ -337,12 +343,20 @@ impl Bbr {
     }
 
     /// `bbr_is_next_cycle_phase`: returns whether the phase of ProbeBw ends.
+    #[inline(always)]
     fn phase_ends(&self, state: &Processed) -> bool {
         let elapsed_us = self.rate.delivered_time().since(self.phase_start).0 / 1_000;
         let is_full_length = self.min_rtt_us.is_some_and(|rtt_us| elapsed_us > rtt_us);
         if self.pacing_gain == UNIT_GAIN {
             return is_full_length;
         }
+        self.probe_ends(state, is_full_length)
+    }
+
+    /// Returns whether the phase of ProbeBw with a pacing gain above or below 1 ends.
+    /// `is_full_length` says whether the phase is longer than the minimum round-trip time.
+    #[inline(never)]
+    fn probe_ends(&self, state: &Processed, is_full_length: bool) -> bool {
         let in_network = self.in_network_at_departure(state.now, state.in_flight_before);
         let bw = self.max_bw.max();
         if self.pacing_gain > UNIT_GAIN {
@@ -460,16 +474,16 @@ impl Bbr {
 
     /// `bbr_update_model`.
     fn update_model(&mut self, window: &mut Window, state: &Processed) {
-        let sample = self.sample.take().filter(|sample| sample.now == state.now);
-        // a sample over less than the minimum round-trip time is too large
-        let valid = sample.filter(|sample| {
-            let interval_us = sample.interval.0 / 1_000;
-            interval_us > 0 && interval_us >= state.min_rtt.0.min(self.path_rtt.0) / 1_000
-        });
+        let sample = &{ self.sample };
+        self.sample.now = Time::NEVER;
+        let is_new = sample.now == state.now;
         self.path_rtt = self.path_rtt.min(state.min_rtt);
+        // a sample over less than the minimum round-trip time is too large
+        let interval_us = sample.interval.0 / 1_000;
+        let is_valid = is_new && interval_us > 0 && interval_us >= self.path_rtt.0 / 1_000;
         self.round_start = false;
-        if let Some(sample) = &valid {
-            self.update_bw(sample, state);
+        if is_valid {
+            self.update_bw(sample, interval_us, state);
             if self.settings.ack_aggregation {
                 let (time, bw) = (self.rate.delivered_time(), self.bw());
                 let newly = sample.newly_delivered;
@@ -480,16 +494,16 @@ impl Bbr {
         if self.mode == Mode::ProbeBw && self.phase_ends(state) {
             self.next_phase();
         }
-        if let Some(sample) = &valid {
+        if is_valid {
             self.check_full(sample);
         }
         self.check_drain(window, state);
         self.update_min_rtt(window, state);
-        if sample.is_some_and(|sample| sample.delivered > 0) {
+        if is_new && sample.delivered > 0 {
             self.idle_restart = false;
         }
         self.update_gains();
-        let newly_delivered = sample.map_or(0, |sample| sample.newly_delivered);
+        let newly_delivered = if is_new { sample.newly_delivered } else { 0 };
         self.set_pacing_rate(window, state.srtt, self.pacing_gain);
         self.set_cwnd(window, state, newly_delivered);
     }
@@ -522,7 +536,7 @@ impl CongestionControl for Bbr {
 
     fn on_delivered(&mut self, _: &mut Window, arrival: &Arrival, newest: Snapshot) {
         let Arrival { now, segments } = *arrival;
-        self.sample = Some(self.rate.on_delivered(now, segments, newest));
+        self.sample = self.rate.on_delivered(now, segments, newest);
     }
 
     fn on_lost(&mut self, _: &mut Window, _: Time, _: Snapshot) {}

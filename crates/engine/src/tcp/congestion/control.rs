@@ -29,6 +29,14 @@ pub trait CongestionControl {
     /// it again when the segment is acknowledged or lost.
     type PacketInfo: Copy + Debug;
 
+    /// Returns whether the congestion control processes `on_delivered`, `on_lost`,
+    /// `on_ack_processed`, `on_timeout_processed`, `on_app_limited` and `on_undo`. If not, the
+    /// sender does not store its transmissions. The result is a constant.
+    #[inline(always)]
+    fn follows_arrivals(&self) -> bool {
+        true
+    }
+
     /// Returns the way in which the sender repairs losses that are reported by duplicate ACKs.
     fn recovery_mode(&self) -> RecoveryMode {
         RecoveryMode::EachHole

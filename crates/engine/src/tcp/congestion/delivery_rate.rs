@@ -61,6 +61,18 @@ pub(super) struct RateSample {
     pub(super) is_app_limited: bool,
 }
 
+impl RateSample {
+    /// The absence of a sample: no ACK has this time.
+    pub(super) const NONE: RateSample = RateSample {
+        now: Time::NEVER,
+        newly_delivered: 0,
+        prior_delivered: 0,
+        delivered: 0,
+        interval: Span::ZERO,
+        is_app_limited: false,
+    };
+}
+
 impl DeliveryRate {
     pub(super) fn new() -> DeliveryRate {
         DeliveryRate {

@@ -15,8 +15,8 @@ macro_rules! controls {
         controls! { @control $algorithms $tracked }
 
         /// Passes the events to the congestion control. `on_sent`, `on_delivered` and `on_lost` do
-        /// nothing, because the sender passes events of single segments to
-        /// [`Control::segment_events`].
+        /// nothing, because the sender passes events of single segments to `on_segment_sent` and
+        /// the functions after it.
         impl CongestionControl for Control {
             type PacketInfo = ();
 
@@ -80,14 +80,71 @@ macro_rules! controls {
                 }
             }
 
-            /// Returns the congestion control as a receiver of events of single segments; `None` if
-            /// it is not tracked.
-            fn segment_events(&mut self) -> Option<&mut dyn SegmentEvents> {
+            /// Returns whether the congestion control is tracked and processes the arrivals of
+            /// segments ([`CongestionControl::follows_arrivals`]).
+            #[inline(always)]
+            fn follows_arrivals(&self) -> bool {
                 match self {
-                    $( Control::$variant(_) => None, )+
-                    Control::External(_) => None,
-                    $( Control::$tracked(tracked) => Some(&mut **tracked), )*
+                    $( Control::$variant(_) => false, )+
+                    Control::External(_) => false,
+                    $( Control::$tracked(tracked) => tracked.control.follows_arrivals(), )*
                 }
+            }
+
+            controls! { @segment_events [ $( $tracked )* ]
+                /// Processes the transmission of a segment.
+                on_segment_sent => on_sent(window: &mut Window, sent: &Sent);
+
+                /// Processes an ACK that acknowledges all segments before `next`, with its SACK
+                /// blocks.
+                on_segments_delivered =>
+                    on_delivered(window: &mut Window, now: Time, next: u32, blocks: &Blocks);
+
+                /// Processes the end of the processing of an ACK.
+                after_ack => on_ack_processed(window: &mut Window, state: &Processed);
+
+                /// Processes the end of the processing of a retransmission timeout.
+                after_timeout => on_timeout_processed(window: &mut Window, state: &Processed);
+
+                /// Processes a pause of the application.
+                after_pause => on_app_limited(in_flight: u32);
+
+                /// Processes the undo of a recovery.
+                after_undo => on_undo();
+            }
+
+            /// Returns the time at which the next segment may be sent.
+            #[inline(always)]
+            fn departure(&self, now: Time) -> Time {
+                match self {
+                    $( Control::$variant(_) => now, )+
+                    Control::External(_) => now,
+                    $( Control::$tracked(tracked) => tracked.control.earliest_departure(now), )*
+                }
+            }
+        }
+    };
+    // only tracked controls process the events of single segments
+    (
+        @segment_events $tracked:tt
+        $( $( #[$doc:meta] )* $event:ident => $method:ident
+            ( $( $name:ident: $type:ty ),* ); )+
+    ) => {
+        $( controls! {
+            @segment_event $tracked [ $( #[$doc] )* ]
+            $event $method ( $( $name, )* ) ( $( $name: $type, )* )
+        } )+
+    };
+    (
+        @segment_event [ $( $tracked:ident )* ] [ $( #[$doc:meta] )* ]
+        $event:ident $method:ident $arguments:tt ( $( $parameters:tt )* )
+    ) => {
+        $( #[$doc] )*
+        #[inline(always)]
+        fn $event(&mut self, $( $parameters )*) {
+            match self {
+                $( Control::$tracked(tracked) => tracked.$method $arguments, )*
+                _ => {}
             }
         }
     };

@@ -84,6 +84,7 @@ pub(super) use undo::PriorWindow;
 pub use window::Window;
 
 use super::recovery::RecoveryMode;
+use super::sack::Blocks;
 use super::settings::TcpSettings;
 use crate::kernel::time::Time;
 use africa::Africa;
@@ -100,7 +101,7 @@ use pacing::Paced;
 use prague::Prague;
 use reno::Reno;
 use tahoe::Tahoe;
-use tracked::{SegmentEvents, Tracked};
+use tracked::Tracked;
 use westwood::Westwood;
 
 controls! {

@@ -98,6 +98,11 @@ fn spacing(window: &Window, flight: u32, srtt: Span) -> Span {
 impl<C: CongestionControl<PacketInfo = ()>> CongestionControl for Paced<C> {
     type PacketInfo = ();
 
+    #[inline(always)]
+    fn follows_arrivals(&self) -> bool {
+        false
+    }
+
     fn recovery_mode(&self) -> RecoveryMode {
         self.control.recovery_mode()
     }

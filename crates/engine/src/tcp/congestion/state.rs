@@ -65,9 +65,7 @@ impl Congestion {
     /// Undoes a reduction that turned out to be unnecessary: restores the window `prior`.
     pub(in crate::tcp) fn restore(&mut self, prior: PriorWindow) {
         prior.restore(&mut self.window);
-        if let Some(events) = self.control.segment_events() {
-            events.on_undo();
-        }
+        self.control.after_undo();
     }
 
     /// Returns whether the congestion control draws random numbers.
@@ -134,47 +132,45 @@ impl Congestion {
         self.control.is_tracked()
     }
 
+    /// Returns whether the sender must report arrivals of segments, the ends of ACKs and timeouts,
+    /// and pauses to the congestion control.
+    #[inline(always)]
+    pub(in crate::tcp) fn follows_arrivals(&self) -> bool {
+        self.control.follows_arrivals()
+    }
+
     /// Processes the transmission of a segment.
+    #[inline]
     pub(in crate::tcp) fn on_sent(&mut self, sent: &Sent) {
-        if let Some(events) = self.control.segment_events() {
-            events.on_sent(&mut self.window, sent);
-        }
+        self.control.on_segment_sent(&mut self.window, sent);
     }
 
     /// Processes the arrival of segments that an ACK reports for the first time. The ACK
     /// acknowledges all segments before `next`, and has the SACK blocks `blocks`.
     pub(in crate::tcp) fn on_delivered(&mut self, now: Time, next: u32, blocks: &Blocks) {
-        if let Some(events) = self.control.segment_events() {
-            events.on_delivered(&mut self.window, now, next, blocks);
-        }
+        (self.control).on_segments_delivered(&mut self.window, now, next, blocks);
     }
 
     /// Returns the time at which the next segment may be sent, if the window permits it.
-    pub(in crate::tcp) fn earliest_departure(&mut self, now: Time) -> Time {
-        self.control
-            .segment_events()
-            .map_or(now, |events| events.earliest_departure(now))
+    #[inline(always)]
+    pub(in crate::tcp) fn earliest_departure(&self, now: Time) -> Time {
+        self.control.departure(now)
     }
 
     /// Processes the end of the processing of an ACK.
+    #[inline]
     pub(in crate::tcp) fn on_ack_processed(&mut self, state: &Processed) {
-        if let Some(events) = self.control.segment_events() {
-            events.on_ack_processed(&mut self.window, state);
-        }
+        self.control.after_ack(&mut self.window, state);
     }
 
     /// Processes the end of the processing of a retransmission timeout.
     pub(in crate::tcp) fn on_timeout_processed(&mut self, state: &Processed) {
-        if let Some(events) = self.control.segment_events() {
-            events.on_timeout_processed(&mut self.window, state);
-        }
+        self.control.after_timeout(&mut self.window, state);
     }
 
     /// Processes a pause of the application.
     pub(in crate::tcp) fn on_app_limited(&mut self, in_flight: u32) {
-        if let Some(events) = self.control.segment_events() {
-            events.on_app_limited(in_flight);
-        }
+        self.control.after_pause(in_flight);
     }
 
     /// Increases the window on an ACK of new data, if the control is NewReno without extensions,

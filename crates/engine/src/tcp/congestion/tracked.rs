@@ -13,30 +13,6 @@ use crate::kernel::time::Time;
 use crate::tcp::ring::Ring;
 use crate::tcp::sack::Blocks;
 
-/// The events of single segments, which the sender passes to a tracked congestion control.
-pub(super) trait SegmentEvents {
-    /// Processes the transmission of a segment.
-    fn on_sent(&mut self, window: &mut Window, sent: &Sent);
-
-    /// Processes an ACK that acknowledges all segments before `next`, with its SACK blocks.
-    fn on_delivered(&mut self, window: &mut Window, now: Time, next: u32, blocks: &Blocks);
-
-    /// Returns the time at which the next segment may be sent.
-    fn earliest_departure(&self, now: Time) -> Time;
-
-    /// Processes the end of the processing of an ACK.
-    fn on_ack_processed(&mut self, window: &mut Window, state: &Processed);
-
-    /// Processes the end of the processing of a retransmission timeout.
-    fn on_timeout_processed(&mut self, window: &mut Window, state: &Processed);
-
-    /// Processes a pause of the application.
-    fn on_app_limited(&mut self, in_flight: u32);
-
-    /// Processes the undo of a recovery.
-    fn on_undo(&mut self);
-}
-
 /// A congestion control, with the state that it has attached to each transmission.
 #[derive(Clone, Debug)]
 pub(super) struct Tracked<C: CongestionControl> {
@@ -97,27 +73,70 @@ impl<I: Copy> AckUpdate<I> {
     }
 }
 
-impl<C: CongestionControl> SegmentEvents for Tracked<C> {
-    fn on_sent(&mut self, window: &mut Window, sent: &Sent) {
+/// The events of single segments, which the sender passes to a tracked congestion control.
+impl<C: CongestionControl> Tracked<C> {
+    /// Processes the transmission of a segment.
+    #[inline]
+    pub(super) fn on_sent(&mut self, window: &mut Window, sent: &Sent) {
+        if !self.control.follows_arrivals() {
+            self.control.on_sent(window, sent);
+            return;
+        }
         let place = (sent.number - self.snd_una) as usize;
-        if let Some(earlier) = self.transmissions.get(place) {
-            let arrived = self.reported.held > 0 && self.reported.remove(sent.number);
-            if !arrived && !sent.is_probe {
-                self.control.on_lost(window, sent.now, earlier.info);
-            }
+        let is_again = place < self.transmissions.len();
+        if is_again {
+            self.forget_earlier(window, sent, place);
         }
         let transmission = Transmission {
             order: self.sent,
             info: self.control.on_sent(window, sent),
         };
-        match self.transmissions.get_mut(place) {
-            Some(earlier) => *earlier = transmission,
-            None => self.transmissions.push_back(transmission),
+        match is_again {
+            true => self.transmissions[place] = transmission,
+            false => self.transmissions.push_back(transmission),
         }
         self.sent += 1;
     }
 
-    fn on_delivered(&mut self, window: &mut Window, now: Time, next: u32, blocks: &Blocks) {
+    /// Reports the earlier transmission of a segment that is sent again as lost, unless it has
+    /// arrived or `sent` is a probe.
+    #[cold]
+    fn forget_earlier(&mut self, window: &mut Window, sent: &Sent, place: usize) {
+        let arrived = self.reported.held > 0 && self.reported.remove(sent.number);
+        if !arrived && !sent.is_probe {
+            let earlier = self.transmissions[place];
+            self.control.on_lost(window, sent.now, earlier.info);
+        }
+    }
+
+    /// Processes an ACK that acknowledges all segments before `next`, with its SACK blocks.
+    #[inline]
+    pub(super) fn on_delivered(
+        &mut self,
+        window: &mut Window,
+        now: Time,
+        next: u32,
+        blocks: &Blocks,
+    ) {
+        if !self.control.follows_arrivals() {
+            return;
+        }
+        // most ACKs acknowledge one segment, while no segment is missing
+        if next == self.snd_una + 1
+            && self.reported.held == 0
+            && blocks[0].1 == 0
+            && let Some(newest) = self.transmissions.pop_front()
+        {
+            self.snd_una = next;
+            let arrival = Arrival { now, segments: 1 };
+            return self.control.on_delivered(window, &arrival, newest.info);
+        }
+        self.on_several_delivered(window, now, next, blocks);
+    }
+
+    /// Processes any ACK, like [`Tracked::on_delivered`].
+    #[inline(never)]
+    fn on_several_delivered(&mut self, window: &mut Window, now: Time, next: u32, blocks: &Blocks) {
         let mut news = AckUpdate {
             segments: 0,
             newest: None,
@@ -150,23 +169,24 @@ impl<C: CongestionControl> SegmentEvents for Tracked<C> {
         }
     }
 
-    fn earliest_departure(&self, now: Time) -> Time {
-        self.control.earliest_departure(now)
-    }
-
-    fn on_ack_processed(&mut self, window: &mut Window, state: &Processed) {
+    /// Processes the end of the processing of an ACK.
+    #[inline(always)]
+    pub(super) fn on_ack_processed(&mut self, window: &mut Window, state: &Processed) {
         self.control.on_ack_processed(window, state);
     }
 
-    fn on_timeout_processed(&mut self, window: &mut Window, state: &Processed) {
+    /// Processes the end of the processing of a retransmission timeout.
+    pub(super) fn on_timeout_processed(&mut self, window: &mut Window, state: &Processed) {
         self.control.on_timeout_processed(window, state);
     }
 
-    fn on_app_limited(&mut self, in_flight: u32) {
+    /// Processes a pause of the application.
+    pub(super) fn on_app_limited(&mut self, in_flight: u32) {
         self.control.on_app_limited(in_flight);
     }
 
-    fn on_undo(&mut self) {
+    /// Processes the undo of a recovery.
+    pub(super) fn on_undo(&mut self) {
         self.control.on_undo();
     }
 }

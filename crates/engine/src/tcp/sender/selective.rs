@@ -43,7 +43,7 @@ impl Sender {
         if ack.ece.speaks() {
             self.on_echo(now, ack.next, ack.ece);
         }
-        if self.congestion.is_tracked() {
+        if self.congestion.follows_arrivals() {
             self.congestion.on_delivered(now, ack.next, blocks);
         }
         let Some(mut board) = self.scoreboard.take() else {

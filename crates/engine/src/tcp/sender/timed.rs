@@ -108,7 +108,7 @@ impl Sender {
         if update.delivered > 0 {
             self.plan_probe(now, timed);
         }
-        if self.congestion.is_tracked() {
+        if self.congestion.follows_arrivals() {
             self.report_ack(now, state, timed);
         }
         self.timer = timed.timer().1;
@@ -294,7 +294,7 @@ impl Sender {
         timed.first = true;
         timed.reduction = None;
         timed.rto = now + self.rtt.rto();
-        if self.congestion.is_tracked() {
+        if self.congestion.follows_arrivals() {
             self.report_timeout(now, before, timed);
         }
     }

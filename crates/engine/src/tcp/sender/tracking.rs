@@ -79,7 +79,7 @@ impl Sender {
     /// before it supplies more, all lost segments have been retransmitted, and the window has room.
     #[inline]
     pub(super) fn check_app_limited(&mut self) {
-        if self.congestion.is_tracked() {
+        if self.congestion.follows_arrivals() {
             self.report_pause();
         }
     }

@@ -25,8 +25,8 @@ pub(in crate::world) struct Deferred {
     pub(in crate::world) count: usize,
     /// Deferred ACKs of each flow of the scenario, in order, with their arrival times.
     pub(in crate::world) acks: Vec<VecDeque<(Time, Packet)>>,
-    /// Flows with deferred ACKs, ordered by the arrival time of the first ACK. An entry is outdated
-    /// if its time is not that of the first ACK.
+    /// Flows whose first deferred ACK waits for the safe time, ordered by the arrival time of this
+    /// ACK. An entry is outdated if its time is not that of the first ACK.
     flows: BinaryHeap<Reverse<(Time, u32)>>,
     /// Buffer for the flows whose ACKs are due.
     pub(in crate::world) due: Vec<u32>,
@@ -75,7 +75,7 @@ impl Deferred {
         self.windows.get_mut(index)?.pop_front()
     }
 
-    /// Records that the first deferred ACK of `flow` arrives at `at`.
+    /// Records that the first deferred ACK of `flow` arrives at `at`, after the safe time.
     pub(in crate::world) fn defer(&mut self, at: Time, flow: u32) {
         self.flows.push(Reverse((at, flow)));
     }

@@ -180,8 +180,14 @@ impl Network {
 
     /// Returns whether no event changes the sender of flow `index` before `at`.
     fn may_take(&self, at: Time, index: usize) -> bool {
+        at <= self.flows.deferred.safe_until && self.acts_at(at, index)
+    }
+
+    /// Returns whether the sender of flow `index` has no deadline before `at`.
+    #[inline]
+    fn acts_at(&self, at: Time, index: usize) -> bool {
         let sender = self.flows.states[index].sender();
-        at <= self.flows.deferred.safe_until && sender.is_some_and(|sender| sender.may_act_at(at))
+        sender.is_some_and(|sender| sender.may_act_at(at))
     }
 
     /// Processes the events of flow `index` before `at`. These events do not change the sender.
@@ -233,21 +239,31 @@ impl Network {
         }
     }
 
-    #[cold]
+    #[inline(never)]
     fn defer(&mut self, at: Time, ack: Packet) {
-        let has_deferred = &mut self.flows.states[ack.flow as usize].has_deferred;
-        if !std::mem::replace(has_deferred, true) {
-            self.flows.deferred.defer(at, ack.flow);
+        let index = ack.flow as usize;
+        if !std::mem::replace(&mut self.flows.states[index].has_deferred, true) {
+            self.await_safe_time(at, index);
         }
-        self.flows.deferred.acks[ack.flow as usize].push_back((at, ack));
+        self.flows.deferred.acks[index].push_back((at, ack));
+    }
+
+    /// Records that the first deferred ACK of flow `index`, which arrives at `at`, waits for the
+    /// safe time. An ACK that waits for the deadline of its sender is not recorded, because the
+    /// event of this deadline processes the ACK.
+    #[inline]
+    fn await_safe_time(&mut self, at: Time, index: usize) {
+        if self.acts_at(at, index) {
+            self.flows.deferred.defer(at, index as u32);
+        }
     }
 
     /// Processes the deferred ACKs of flow `index` that no longer have to wait, after an event of
-    /// this flow.
+    /// this flow or a change of the safe time.
     pub(super) fn take_deferred(&mut self, index: usize) {
         while let Some(&(at, ack)) = self.flows.deferred.acks[index].front() {
             if !self.may_take(at, index) {
-                self.flows.deferred.defer(at, index as u32);
+                self.await_safe_time(at, index);
                 return;
             }
             self.flows.deferred.acks[index].pop_front();

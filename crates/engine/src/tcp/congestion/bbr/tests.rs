@@ -125,7 +125,7 @@ impl Bench {
         let bbr = &mut self.bbr;
         let newest = bbr.rate.on_sent(self.now, false);
         bbr.rate.on_delivered(self.now, 1, newest);
-        bbr.sample = Some(RateSample {
+        bbr.sample = RateSample {
             now: self.now,
             newly_delivered: 1,
             prior_delivered: match ack.begins_round {
@@ -135,7 +135,7 @@ impl Bench {
             delivered: ack.rate,
             interval: Span(40 * MS),
             is_app_limited: ack.is_app_limited,
-        });
+        };
         let state = Processed {
             now: self.now,
             in_flight_before: ack.in_flight,

@@ -101,7 +101,7 @@ fn each_transmission_is_returned_once() {
     assert_eq!(bench.ack(6, &[]), Some((1, 7)));
     assert_eq!(bench.ack(6, &[(2, 6)]), None); // an old SACK block, which reports nothing new
     assert_eq!(bench.window.cwnd, 16.0);
-    assert_eq!(bench.tracked.earliest_departure(Time(5)), Time(12));
+    assert_eq!(bench.tracked.control.earliest_departure(Time(5)), Time(12));
 }
 
 #[test]

@@ -1,0 +1,124 @@
+"""CAKE in scenarios: shares of hosts, tins in results, and warnings about idle settings."""
+
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import lasthop as lh
+from lasthop.warnings.cake import cake_warnings
+
+EXAMPLE = Path("examples/cake.toml")
+
+LINE = """
+duration = "20 s"
+warmup = "5 s"
+tcp = { sack = true, window = 1000 }
+link.line = { from = "home", to = "net", rate = "20 Mbps", back_rate = "100 Mbps", delay = "10 ms" }
+flow.up = { from = "home", to = "net" }
+"""
+ONE_WAY = LINE.replace(', back_rate = "100 Mbps"', "")
+
+
+def goodputs(queue: dict[str, Any]) -> dict[str, float]:
+    """Return the goodputs of the classes of the example with this queue in both directions.
+    [bit/s]
+    """
+    settings = {"link.line.queue": queue, "link.line.back_queue": queue, "duration": "20 s"}
+    result = lh.simulate(EXAMPLE, settings=settings, replications=1)
+    return dict(result.classes.goodput_bps)
+
+
+@pytest.mark.parametrize("direction", ["up", "down"])
+def test_a_host_with_eight_connections_gets_half_of_the_line(direction: str) -> None:
+    shares = goodputs({"cake": {}})
+    laptop, phone = shares[f"laptop-{direction}"], shares[f"phone-{direction}"]
+    assert phone / (laptop + phone) == pytest.approx(0.5, abs=0.03)
+
+
+@pytest.mark.parametrize("queue", [{"cake": {"isolation": "flows"}}, {"fq_codel": {}}])
+def test_among_flows_the_other_host_gets_a_ninth(queue: dict[str, Any]) -> None:
+    shares = goodputs(queue)
+    for direction in ("up", "down"):
+        laptop, phone = shares[f"laptop-{direction}"], shares[f"phone-{direction}"]
+        assert phone / (laptop + phone) == pytest.approx(1 / 9, abs=0.015)
+
+
+def test_the_goodput_below_a_shaper_is_that_of_the_cells() -> None:
+    """A segment of 1500 bytes with 40 bytes of overhead is 33 cells of 53 bytes, 1749 bytes. An
+    IP packet of 1500 bytes has 1448 bytes of payload.
+    """
+    cake = {"bandwidth": "8 Mbps", "link_layer": "atm", "overhead": "40 B"}
+    result = lh.simulate(tomllib.loads(ONE_WAY), settings={"link.line.queue": {"cake": cake}})
+    payload = mss_of(result) / 1749
+    assert result.flows.goodput_bps["up"] == pytest.approx(8e6 * payload, rel=0.005)
+
+
+def mss_of(result: lh.Result) -> int:
+    """Return the payload of a full segment. [bytes]"""
+    [flow] = result.scenario.typed.tcp_flows
+    assert flow.tcp.mss_bytes + flow.tcp.header_bytes == 1500
+    return flow.tcp.mss_bytes
+
+
+def test_results_have_a_row_for_each_tin() -> None:
+    text = LINE + 'flow.voice = { from = "home", to = "net", udp = "64 kbps", dscp = "EF" }\n'
+    case = tomllib.loads(text)
+    tins = lh.simulate(case, settings={"link.line.queue.cake": "18 Mbps"}).table("tins")
+    tins = tins.reset_index().set_index("name")
+    assert list(tins.index) == ["line/best-effort", "line/bulk", "line/voice"]
+    assert tins.sojourn_s["line/voice"] < 2e-3 < tins.sojourn_s["line/best-effort"]
+    assert tins.bulk_flows["line/best-effort"] == pytest.approx(1, abs=0.05)
+    assert tins.drop_probability["line/voice"] == 0
+
+
+def test_the_ack_filter_lets_a_download_pass_a_slow_uplink() -> None:
+    text = """
+    duration = "20 s"
+    warmup = "5 s"
+    tcp = { sack = true, window = 1000 }
+    link.line = { from = "net", to = "home", rate = "60 Mbps", back_rate = "400 kbps", delay = "10 ms" }
+    flow.down = { from = "net", to = "home" }
+    """
+    case = tomllib.loads(text)
+
+    def download(ack_filter: str) -> tuple[float, float]:
+        queue = {"cake": {"ack_filter": ack_filter, "isolation": "flows"}}
+        result = lh.simulate(case, settings={"link.line.back_queue": queue})
+        tins = result.table("tins").reset_index().set_index("name")
+        return result.flows.goodput_bps["down"], tins.acks_filtered["line/back/best-effort"]
+
+    off, conservative = download("off"), download("conservative")
+    assert off[1] == 0 < conservative[1]
+    assert conservative[0] > 1.5 * off[0]
+
+
+@pytest.mark.parametrize(
+    ("queue", "warning"),
+    [
+        ({"bandwidth": "30 Mbps"}, "`link.line.queue`: the shaper of CAKE never delays a packet"),
+        ({"ack_filter": "aggressive"}, "`link.line.queue`: ack_filter has no effect"),
+        ({"nat": True}, "`link.line.queue`: nat has no effect"),
+        ({"bandwidth": "18 Mbps"}, ""),
+    ],
+)
+def test_settings_without_effect_have_a_warning(queue: dict[str, Any], warning: str) -> None:
+    case = lh.Scenario(tomllib.loads(LINE), {"link.line.queue": {"cake": queue}})
+    found = list(cake_warnings(case.typed))
+    assert len(found) == bool(warning)
+    assert not found or found[0].startswith(warning)
+
+
+def test_an_ack_filter_at_the_uplink_of_a_download_has_an_effect() -> None:
+    case = lh.Scenario(
+        tomllib.loads(LINE), {"link.line.back_queue": {"cake": {"ack_filter": "aggressive"}}}
+    )
+    assert not list(cake_warnings(case.typed))
+
+
+def test_predictions_refuse_cake_in_one_line() -> None:
+    with pytest.raises(lh.ModelError) as refused:
+        lh.predict(EXAMPLE)
+    assert "\n" not in str(refused.value).split("\nhint:")[0]
+    assert "cake" in str(refused.value)
