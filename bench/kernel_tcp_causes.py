@@ -7,6 +7,8 @@ FIRST_RTO = "minimum RTO: timeouts of the engine in the first seconds"
 QUICK = "quick ACKs of Linux"
 WINDOW = "receive window of the engine, 2500 packets"
 TSO = "bursts of the engine (`tso`), which Linux hardly sends at this queue"
+BUFFER = "send buffer of Linux, probably"
+START = "long queue after the start, which lasts longer than the warm-up"
 COMPRESSION = "SACK compression of Linux, in part"
 CAUSE_OF_DIFFERENCE: Mapping[str, str] = {
     "newreno, 1 of 10 ms, drop-tail 1/4 BDP": BURSTS,
@@ -19,7 +21,10 @@ CAUSE_OF_DIFFERENCE: Mapping[str, str] = {
     "cubic, 1 of 10 ms, drop-tail 1 BDP": BURSTS,
     "cubic, 12 of 50 ms, drop-tail 4 BDP": QUICK,
     "bbr, 1 of 10 ms, drop-tail 1/4 BDP": TSO,
+    "bbr, 12 of 10 ms, CoDel": START,
+    "bbr, 12 of 200 ms, RED": BUFFER,
 }
 """Cause of the difference, by scenario. Each cause was confirmed by runs in which the setting is
-changed (`kernel_tcp_plan.CAUSES`).
+changed (`kernel_tcp_plan.CAUSES`). The last two points were examined in Linux 6.1
+(`kernel_tcp_second.CAUSES`).
 """

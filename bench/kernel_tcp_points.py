@@ -21,10 +21,10 @@ SYSCTLS = {
     "net.ipv4.tcp_wmem": "4096 1048576 33554432",
     "net.ipv4.tcp_rmem": "4096 131072 33554432",
 }
-"""Kernel settings for socket buffers that never limit TCP, because the engine's TCP has no socket
-buffers. From the start, the send buffer can store data for half a second. With the default of 16 kB
-the buffer becomes empty whenever the sending program is late, and full windows are then sent back
-to back.
+"""Kernel settings for socket buffers that never limit Reno and CUBIC, because the engine's TCP has
+no socket buffers. BBR with twelve flows is limited (variant `large-buffer`). From the start,
+the send buffer can store data for half a second. With the default of 16 kB the buffer becomes empty
+whenever the sending program is late, and full windows are then sent back to back.
 """
 WINDOW_PACKETS = 2500
 """Receive window, larger than the bandwidth-delay product plus the queue in all scenarios. The
@@ -302,6 +302,8 @@ class Variant:
     have no effect on the kernel.
     """
     quick_acks: bool = True
+    memory_mb: int = 512
+    """Memory of user-mode Linux, which limits the sum of all socket buffers. [MB]"""
 
     @property
     def changes_kernel(self) -> bool:
@@ -402,6 +404,17 @@ VARIANTS = {
             settings={"tcp.window": "5000"},
         ),
         Variant(
+            "large-buffer",
+            "Linux with a send buffer of 6 MB",
+            {"net.ipv4.tcp_wmem": "4096 6291456 67108864"},
+            memory_mb=2048,
+        ),
+        Variant(
+            "long-warmup",
+            "warm-up of 20 s instead of 10 s",
+            settings={"warmup": '"20 s"', "duration": '"70 s"'},
+        ),
+        Variant(
             "small-queue",
             "Linux with at most 128 kB per connection below TCP",
             ipv4(limit_output_bytes=131072),
@@ -444,6 +457,6 @@ VARIANTS = {
     )
 }
 """Variants by name. If a variant sets keys of the scenario, these keys change only the engine. The
-exception is `tcp.delayed_ack`, which also changes the kernel.
+exceptions are `tcp.delayed_ack`, `warmup` and `duration`, which also change the runs of the kernel.
 """
 AS_THEY_ARE = Variant()

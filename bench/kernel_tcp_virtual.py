@@ -22,7 +22,7 @@ import pickle
 import re
 import sys
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -167,6 +167,7 @@ def emulated_in_simulated_time(kernel: Kernel, run: Run, length_s: float | None)
         [sys.executable, str(Path(kernel_tcp_inside.__file__).resolve())],
         seed=run.seed,
         files={RUN: pickle.dumps((run, length_s))},
+        memory_mb=run.variant.memory_mb,
         max_processor_s=MAX_PROCESSOR_S,
         collect=keep,
     )
@@ -181,7 +182,12 @@ def emulated_in_simulated_time(kernel: Kernel, run: Run, length_s: float | None)
     }
 
 
-def seed_by_seed(point: Point, variant: Variant, length_s: float | None) -> list[dict[str, float]]:
+def seed_by_seed(
+    point: Point,
+    variant: Variant,
+    length_s: float | None,
+    seeds: Iterable[int] = range(1, ALL_SEEDS + 1),
+) -> list[dict[str, float]]:
     """Return the values of simulations that have the seeds of the emulations."""
     tree = point.timed(length_s)
 
@@ -189,7 +195,7 @@ def seed_by_seed(point: Point, variant: Variant, length_s: float | None) -> list
         result = lh.simulate(tree, settings=variant.settings, replications=1, seed=seed)
         return figures(by_replication(result, LISTS)[0])
 
-    return [figures_of(seed) for seed in range(1, ALL_SEEDS + 1)]
+    return [figures_of(seed) for seed in seeds]
 
 
 # -- runs ---------------------------------------------------------------------------------------

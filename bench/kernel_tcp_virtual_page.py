@@ -2,7 +2,7 @@
 
 import gzip
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import takewhile
 from pathlib import Path
@@ -17,7 +17,9 @@ from kernel_tcp_plan import (
     ALL_SEEDS,
     COMPARED,
     LONG_RUN_SUFFIX,
+    SECOND_VARIANT,
     SELECTED,
+    second_seeds,
     simulations,
     variants,
     with_long_run,
@@ -34,6 +36,8 @@ KEPT = PAGE.with_name("kernel-tcp-virtual.json.gz")
 """Compressed file of results: values of each run by scenario, kernel and seed, and all
 fingerprints.
 """
+SECOND_KEPT = PAGE.with_name("kernel-tcp-bbr.json.gz")
+"""Compressed file with the results of the second series of BBR."""
 COUNTED = "Simulated time: how many points agree"
 DIFFERENT = "Simulated time: points that are not equal"
 CHANGED = "Simulated time: settings changed"
@@ -47,9 +51,19 @@ DIGITS = 6
 Seen = Mapping[str, Any]
 
 
-def keep(work: "Work", path: Path = KEPT) -> None:
+def keep(
+    work: "Work", path: Path = KEPT, simulated: Iterable[tuple[Point, Variant]] | None = None
+) -> None:
     """Write the available results of the plan to the compressed file, without windows over time and
     counters.
+
+    Parameters
+    ----------
+    work : Work
+    path : Path
+        Compressed file.
+    simulated : iterable of (Point, Variant), optional
+        Simulations to write; by default those of `kernel_tcp_plan`.
     """
     kernels: dict[str, Any] = {}
     for _, some in work.plan():
@@ -70,7 +84,7 @@ def keep(work: "Work", path: Path = KEPT) -> None:
         named(point, variant): {
             key: seen[key] for key in ("runs", "by_period", "by_seed") if key in seen
         }
-        for point, variant in simulations()
+        for point, variant in (simulations() if simulated is None else simulated)
         if (seen := work.simulation(point, variant)) is not None
     }
     if not kernels:
@@ -93,6 +107,12 @@ def rounded(value: Any) -> Any:
     return value
 
 
+def content(path: Path) -> Mapping[str, Any]:
+    """Return the content of a compressed file."""
+    tree: Mapping[str, Any] = json.loads(gzip.decompress(path.read_bytes()))
+    return tree
+
+
 class Results:
     """Results from the compressed file.
 
@@ -100,18 +120,22 @@ class Results:
     ----------
     tree : mapping
         Content of the file.
+    second : Results, optional
+        Results of the second series of BBR.
     """
 
-    def __init__(self, tree: Mapping[str, Any]) -> None:
+    def __init__(self, tree: Mapping[str, Any], second: "Results | None" = None) -> None:
         self.engine: Mapping[str, Seen] = tree["engine"]
         self.kernels: Mapping[str, Any] = tree["kernels"]
+        self.second = second
 
     @classmethod
-    def read(cls, path: Path = KEPT) -> "Results":
-        """Read the compressed file."""
+    def read(cls, path: Path = KEPT, second: Path = SECOND_KEPT) -> "Results":
+        """Read the compressed file, and that of the second series if it exists."""
         if not path.exists():
             raise UserError(f"{path}: no results: write them with --keep")
-        return cls(json.loads(gzip.decompress(path.read_bytes())))
+        series = cls(content(second)) if second.exists() else None
+        return cls(content(path), series)
 
     @cached_property
     def versions(self) -> list[str]:
@@ -124,9 +148,15 @@ class Results:
 
         return sorted(self.kernels, key=order, reverse=True)
 
-    def of(self, point: Point, version: str, variant: Variant = AS_THEY_ARE) -> Compared:
-        """Return the comparison of the engine with a kernel in a scenario, from runs with seeds 1,
-        2, ...
+    def of(
+        self,
+        point: Point,
+        version: str,
+        variant: Variant = AS_THEY_ARE,
+        seeds: Iterable[int] = range(1, ALL_SEEDS + 1),
+    ) -> Compared:
+        """Return the comparison of the engine with a kernel in a scenario, from the runs before the
+        first missing seed.
 
         If the variant changes only the engine, the kernel's runs are those without the variant. If
         the variant changes only the kernel, the engine's runs are those without the variant.
@@ -134,13 +164,18 @@ class Results:
         ours = named(point, variant if variant.settings else AS_THEY_ARE)
         theirs = named(point, variant if variant.changes_kernel else AS_THEY_ARE)
         seen = self.kernels[version]["points"].get(theirs, {})
-        known = list(takewhile(bool, (seen.get(str(seed)) for seed in range(1, ALL_SEEDS + 1))))
+        known = list(takewhile(bool, (seen.get(str(seed)) for seed in seeds)))
         return Compared.of(point, self.engine.get(ours), known)
 
     def best(self, point: Point, version: str) -> Compared:
-        """Return the comparison from the long runs of a scenario. If there are none, return the
-        comparison from its usual runs.
+        """Return the comparison from the long runs of a scenario, or from its second series if this
+        series is complete. If there are none, return the comparison from its usual runs.
         """
+        seeds = second_seeds(point)
+        if seeds and self.second is not None and version in self.second.kernels:
+            series = self.second.of(point, version, SECOND_VARIANT, seeds)
+            if len(series.kernel) == len(seeds):
+                return series
         long = with_long_run(point)
         compared = None if long is None else self.of(long, version)
         return compared if compared is not None and compared.kernel else self.of(point, version)

@@ -3,12 +3,21 @@ continues.
 """
 
 import re
+from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from equivalence import Agreement
 from kernel_tcp_compared import Compared, needs_more
-from kernel_tcp_plan import ALL_SEEDS, FIRST_SEEDS, SELECTED, stages, with_long_run
+from kernel_tcp_plan import (
+    ALL_SEEDS,
+    FIRST_SEEDS,
+    SELECTED,
+    second_seeds,
+    stages,
+    with_long_run,
+)
 from kernel_tcp_points import AS_THEY_ARE, Point, grid
 from kernel_tcp_virtual import Fingerprints, Store, Work
 from kernel_tcp_virtual_page import Results, counted, keep, not_equal, two_kernels
@@ -132,6 +141,25 @@ def test_simulations_that_vary_much_are_replicated_more(loss: float, expected: b
     assert not needs_more(point_named("newreno, 12 of 50 ms, 1 BDP, 1 % lost"), engine)
     unknown = {**engine, "by_period": [float("nan")] * 5}
     assert not needs_more(point_named("newreno, 1 of 200 ms, CoDel"), unknown)
+
+
+@pytest.mark.parametrize(("missing", "runs"), [(0, 20), (1, 5)])
+def test_a_second_series_counts_only_if_it_is_complete(missing: int, runs: int) -> None:
+    name = "bbr, 12 of 200 ms, CoDel"
+    seeds = second_seeds(point_named(name))
+    assert seeds == range(101, 121)
+
+    def tree(run: str, some: Iterable[int]) -> dict[str, Any]:
+        found = {str(seed): {"figures": figures(1e7 + seed)} for seed in some}
+        return {"engine": {}, "kernels": {"6.12": {"points": {run: found}}}}
+
+    series = Results(tree(f"{name}, large-buffer", seeds[: len(seeds) - missing]))
+    results = Results(tree(name, range(1, 6)), series)
+    goodputs = [
+        run["figures"]["goodput_bps"] for run in results.best(point_named(name), "6.12").kernel
+    ]
+    assert len(goodputs) == runs
+    assert (min(goodputs) > 1e7 + 100) is (missing == 0)
 
 
 def test_stored_results_give_the_tables_without_the_runs(tmp_path: Path) -> None:

@@ -3,7 +3,9 @@
 //!
 //! References: N. Cardwell, Y. Cheng, C. S. Gunn, S. H. Yeganeh, V. Jacobson, "BBR:
 //! congestion-based congestion control", ACM Queue 14(5), 2016; Linux 6.12, net/ipv4/tcp_bbr.c,
-//! whose names are in the comments below.
+//! whose names are in the comments below. This file and net/ipv4/tcp_rate.c have the same contents
+//! in Linux 6.12 and 6.18 (Git objects 760941e55153 and a8f6d9d06f2e), so that this module is also
+//! BBR of Linux 6.18.
 //!
 //! ```text
 //!             Startup --3 rounds without 25 % growth--> Drain --in flight <= BDP--> ProbeBw
