@@ -24,6 +24,7 @@ from typing import Any
 
 from cake_points import (
     CASES,
+    HEADER_BYTES,
     LENGTH_S,
     NS_PER_S,
     PACKET_BYTES,
@@ -112,15 +113,20 @@ def scenario(case: Case, seed: int, some: Sequence[Flow], queue: str) -> dict[st
             flow.name: {
                 **ends,
                 "udp": {
-                    "rate": f"{flow.rate_bps:.0f} bps",
-                    "packet": f"{flow.group.packet_bytes - 28} B",
-                    "header": "28 B",
+                    "rate": f"{payload_bps(flow):.0f} bps",
+                    "packet": f"{flow.group.packet_bytes - HEADER_BYTES} B",
+                    "header": f"{HEADER_BYTES} B",
                 },
                 **hosts_and_dscp(flow.group.source, flow.group.sink, flow.group.dscp, queue),
             }
             for flow in some
         },
     }
+
+
+def payload_bps(flow: Flow) -> float:
+    """Return the rate of a flow's payload. [bit/s]"""
+    return flow.rate_bps * (flow.group.packet_bytes - HEADER_BYTES) / flow.group.packet_bytes
 
 
 def tcp_scenario(case: Case, seed: int, queue: str) -> dict[str, Any]:
