@@ -204,39 +204,71 @@ def _verdicts(subject: str) -> Iterator[str]:
     yield "deviate are bold. ± is the half width of the 95 % interval. The guide explains"
     yield "[verdicts and causes](../guide/reproduce.md)."
     yield ""
-    yield "| claim | check | paper | model | simulated | verdict |"
-    yield "|---|---|---|---|---|---|"
-    for claim in some:
-        name = claim["id"]
-        for row in _rows(claim["checks"]):
-            yield f"| {name} | {row}"
-            name = ""
-        for each in claim["beside"]:
-            for row in _rows(each["checks"], f"*{each['title']}:* "):
-                yield f"| | {row}"
+    yield from _table(some)
     yield ""
     for claim in some:
-        sentences = list(_explanation(claim))
-        if sentences:
-            yield f"**{claim['id']}.** " + " ".join(sentences)
+        items = list(_explanation(claim))
+        if items:
+            yield f"**{claim['id']}**"
+            yield ""
+            yield from (f"- {item}" for item in items)
             yield ""
 
 
+HEADER = ("claim", "check", "paper", "model", "simulated", "verdict")
+"""Columns of the table of checks."""
+
+
+def _table(some: Sequence[Tree]) -> Iterator[str]:
+    """Yield the table of the checks of some claims. A column without a value is omitted."""
+    rows = []
+    for claim in some:
+        name = claim["id"]
+        for row in _rows(claim["checks"]):
+            rows.append((name, *row))
+            name = ""
+        for each in claim["beside"]:
+            rows += (("", *row) for row in _rows(each["checks"], f"*{each['title']}:* "))
+    columns = [HEADER, *rows]
+    filled = [place for place in range(len(HEADER)) if {row[place] for row in rows} - {"", "-"}]
+    for number, row in enumerate(columns):
+        yield f"| {' | '.join(row[place] for place in filled)} |"
+        if number == 0:
+            yield "|" + "---|" * len(filled)
+
+
 def _explanation(claim: Tree) -> Iterator[str]:
-    """Yield the sentences that explain the verdict on a claim."""
+    """Yield the items of the list that explains the verdict on a claim."""
     for each in claim["beside"]:
-        yield f"Also judged, but not counted: {each['title']}. Verdict: {each['verdict']}."
-        yield f"Reason: {each['because']}."
+        verdict = f"Verdict: {each['verdict']}. Reason: {each['because']}."
+        yield f"Also judged, but not counted: {each['title']}. {verdict}"
     for key, lead in REMARKS.items():
         for text in dict.fromkeys(check[key] for check in claim["checks"] if check[key]):
             yield f"{lead}, {_named(claim['checks'], key, text)}: {text}."
     for each in claim["differences"]:
-        checks = "; ".join(each["checks"])
-        yield _escaped(f"Not reproduced, cause {each['because']}: {each['reason']} ({checks}).")
+        series = _series_of(claim["checks"], each["checks"])
+        yield (
+            f"Not reproduced, {series}: {_escaped(each['reason'])}. "
+            f"Kind of cause: {each['because']}."
+        )
     for line in claim["why"].splitlines():
         lead, _, text = line.partition(": ")
         if lead in LEADS:
             yield _escaped(f"{LEADS[lead]}: {text}" + ("" if text.endswith(".") else "."))
+
+
+def _series_of(checks: Sequence[Tree], names: Sequence[str]) -> str:
+    """Return the names of checks, where all checks of a series have the name of the series."""
+    of_series: dict[str, list[str]] = {}
+    for check in checks:
+        of_series.setdefault(check["series"], []).append(check["what"])
+    texts = []
+    for series, members in of_series.items():
+        some = [name for name in members if name in names]
+        texts += [series] if some == members else some
+    known = {check["what"] for check in checks}
+    texts += [name for name in names if name not in known]
+    return f"check{'s' * (len(texts) > 1)} " + "; ".join(f"*{_escaped(each)}*" for each in texts)
 
 
 def _named(checks: Sequence[Tree], key: str, text: str) -> str:
@@ -248,8 +280,10 @@ def _named(checks: Sequence[Tree], key: str, text: str) -> str:
     return f"check *{_escaped(first)}*{more}"
 
 
-def _rows(checks: Sequence[Tree], lead: str = "") -> Iterator[str]:
-    """Yield one table row for each series: successive checks with the same key `series`."""
+def _rows(checks: Sequence[Tree], lead: str = "") -> Iterator[tuple[str, ...]]:
+    """Yield the cells of one table row for each series: successive checks with the same key
+    `series`.
+    """
     for series, group in groupby(checks, key=lambda check: check["series"]):
         alike = list(group)
         verdicts = list(dict.fromkeys(check["verdict"] for check in alike))
@@ -261,7 +295,7 @@ def _rows(checks: Sequence[Tree], lead: str = "") -> Iterator[str]:
             _listed(_marked(_simulated(check), check["verdict"]) for check in alike),
         ]
         worst = max(verdicts, key=("reproduced", "open", "deviates").index)
-        yield " | ".join(map(_cell, cells)) + f" | {_marked(worst, worst)} |"
+        yield (*map(_cell, cells), _marked(worst, worst))
 
 
 def _listed(texts: Iterable[str]) -> str:

@@ -15,7 +15,7 @@ from lasthop.models.hotspot.padhye import send_rate
 from lasthop.models.red import fluid, predict
 from lasthop.models.red.network import paths_of
 from lasthop.models.red.router import dropped
-from lasthop.models.red.senders import delayed_compound, delayed_reno
+from lasthop.models.red.senders import delayed_compound, reno
 from lasthop.models.red.timeouts import reno_loss
 from lasthop.scenario.typed import read
 from lasthop.stability import NoEquilibriumError, roots
@@ -165,8 +165,31 @@ def test_rules_are_those_of_the_senders() -> None:
     # Delayed ACKs halve Reno's growth, so that 7.5 packets remain.
     # At 10 packets, Compound equals Reno.
     assert delayed_compound().increase(256.0, p) * 256.0 == pytest.approx(7.5)
-    assert delayed_compound().increase(10.0, p) == pytest.approx(delayed_reno().increase(10.0, p))
-    assert delayed_reno().increase(10.0, p) == pytest.approx(0.05)
+    assert delayed_compound().increase(10.0, p) == pytest.approx(
+        reno(2, abe=False).increase(10.0, p)
+    )
+    assert reno(2, abe=False).increase(10.0, p) == pytest.approx(0.05)
+
+
+def test_marks_reduce_the_window_by_a_fifth_with_abe() -> None:
+    """RFC 8511: a mark multiplies the window of Reno by 0.8. Drops still halve it."""
+    settings = {"tcp__congestion": "newreno", "tcp__ecn": True, "tcp__abe": True}
+    marking = "{ limit = 2084, red = { min_th = 50, max_th = 550, ecn = true } }"
+    dropping = "{ limit = 2084, red = { min_th = 50, max_th = 550 } }"
+    with_marks = fluid(scenario(queue=marking, **settings)).case.values["tcp"]
+    assert with_marks.decrease(10.0, {}) == pytest.approx(2.0)
+    assert with_marks.increase(10.0, {}) == pytest.approx(0.1)
+    with_drops = fluid(scenario(queue=dropping, **settings)).case.values["tcp"]
+    assert with_drops.decrease(10.0, {}) == pytest.approx(5.0)
+    delayed = reno(2, abe=True)
+    assert delayed.increase(10.0, {}) == pytest.approx(0.05)
+    assert delayed.decrease(10.0, {}) == pytest.approx(2.0)
+
+
+def test_flows_with_and_without_abe_have_no_common_rule() -> None:
+    settings = {"tcp__congestion": "newreno", "tcp__ecn": True, "queue": "{ limit = 400, pi = 90 }"}
+    with pytest.raises(ModelError, match=r"`abe` of `flow\.far` differs"):
+        fluid(scenario(flow__far="{ count = 5, abe = true }", **settings))
 
 
 def test_rates_of_flows_add_up_to_the_link() -> None:

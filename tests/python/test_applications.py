@@ -5,7 +5,10 @@ from pathlib import Path
 import pytest
 
 import lasthop as lh
+from lasthop.display.columns import column_of
 from lasthop.display.delays import Delays
+from lasthop.display.swept import delay_table
+from lasthop.display.what_if import header
 from lasthop.emulation.limits import check
 from lasthop.errors import UserError
 from lasthop.explanation.objectives import always_demands, completion, default_objective
@@ -129,7 +132,7 @@ flow.video = { count = 20, rate = "400 kbps" }
 
 
 def test_emulations_refuse_paced_connections_in_one_line() -> None:
-    with pytest.raises(UserError, match="an application paces it") as error:
+    with pytest.raises(UserError, match="limited by its application") as error:
         check(lh.Scenario(CELL))
     assert "\n" not in str(error.value)
     # a size alone needs no application
@@ -194,3 +197,24 @@ def test_keys_and_groups_in_one_table_are_refused(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="conflicts with the groups of this table"):
         lh.Scenario(GROUPS, {"station.laptop.download.start": "1 s"})
     assert lh.Scenario(str(file)).typed.flows[0].name == "laptop/up/sync/1"
+
+
+def test_what_if_and_sweeps_have_the_completion_of_chunks_by_default() -> None:
+    text = """
+duration = "6 s"
+warmup = "1 s"
+replications = 2
+cell.phy = "802.11g"
+station.a.download = { size = "100 kB", every = "1 s" }
+"""
+    answer = lh.what_if(text, {"slow": {"wire.delay": "100 ms"}})
+    head = next(header(each) for each in answer.measures if each.quantity.startswith("chunk"))
+    assert head.startswith("a/down/1\nchunk completion: 95 %")
+    points = lh.sweep(text, {"wire.delay": ["1 ms", "100 ms"]}).points
+    heads, _ = delay_table(points)
+    assert any(each.startswith("a/down/1\nmean\ncompletion") for each in heads)
+
+
+def test_a_heading_does_not_repeat_the_unit() -> None:
+    assert column_of("flows", "chunk_completion_s").header == "mean\ncompletion\n[s]"
+    assert column_of("classes", "report_delay_s").header == "mean\ndelay\n[ms]"

@@ -112,7 +112,7 @@ def test_models_leave_pings_out_with_a_warning(stations: Tree) -> None:
     assert prediction.model == other.model
     assert prediction.stations.equals(other.stations)
     assert prediction.warnings[0] == (
-        "the pings, 4 a second, are left out: no model predicts their RTT"
+        "4 pings per second are left out: no model predicts their RTT"
     )
     assert "a/ping/1" not in prediction.flows.index
 

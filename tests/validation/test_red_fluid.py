@@ -90,6 +90,40 @@ def test_saw_teeth_lose_three_quarters() -> None:
     )
 
 
+@pytest.mark.parametrize(("abe", "reduction"), [(False, 0.5), (True, 0.2)])
+def test_marks_reduce_the_window_by_the_factor_of_the_model(abe: bool, reduction: float) -> None:
+    """The windows are saw-teeth between W and (1 - d) W. They grow by one packet per round trip,
+    and do not grow in the round trip after a mark. One packet of d W + 1 round trips is marked.
+    The simulated marks are within 8 % of this, and the predicted window within 7 %.
+    """
+    compared = lh.compare(
+        {
+            **small_buffer(50),
+            "duration": "30 s",
+            "warmup": "10 s",
+            "replications": 1,
+            "queue": {
+                "limit": 2084,
+                "red": {"min_th": 50, "max_th": 1000, "mean_packet": "1500 B", "ecn": True},
+            },
+            "tcp": {
+                "congestion": "newreno",
+                "window": 1000,
+                "delayed_ack": False,
+                "ecn": True,
+                "abe": abe,
+            },
+        }
+    )
+    marked = compared.simulation.queues.loc["bottleneck", "mark_probability"]
+    window = compared.simulation.table("classes").loc["flow", "cwnd_packets"]
+    round_trips = reduction * window / (1.0 - reduction / 2.0) + 1.0
+    assert marked == pytest.approx(1.0 / (window * round_trips), rel=0.08)
+    assert compared.prediction is not None
+    predicted = compared.prediction.table("classes").loc["flow", "cwnd_packets"]
+    assert predicted == pytest.approx(window, rel=0.07)
+
+
 @pytest.mark.parametrize("rtt_ms", [10, 40])
 def test_loss_with_timeouts_is_what_the_warning_says(rtt_ms: float) -> None:
     """With small windows, many losses cause timeouts. The loss in the fluid model is 2.5 times the

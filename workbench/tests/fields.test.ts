@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { offersAt } from "../src/scenario/completion";
+import { activitiesOf } from "../src/scenario/activities";
 import { treeOf, type Tree } from "../src/scenario/edit";
 import { formOf, queueWith } from "../src/scenario/fields";
 import { inWords, quantityOf } from "../src/scenario/quantity";
@@ -12,8 +13,11 @@ import { defaultOf, Schema, unitsOf, wordsOf } from "../src/scenario/schema";
 const schema = new Schema(JSON.parse(readFileSync("../crates/engine/tests/frozen/schema.json", "utf8")));
 
 function fields(text: string) {
-  const groups = formOf(schema, treeOf(text) as Tree, null);
-  return new Map(groups.flatMap((group) => group.fields.map((field) => [field.path.join("."), field])));
+  const tree = treeOf(text) as Tree;
+  const groups = formOf(schema, tree, null);
+  const activities = groups.flatMap(({ station }) => (station ? activitiesOf(schema, tree, null, station) : []));
+  const all = [...groups.flatMap((group) => group.fields), ...activities.flatMap(({ fields, more }) => [...fields, ...more])];
+  return new Map(all.map((field) => [field.path.join("."), field]));
 }
 
 test("fields without a table in the text are not shown", () => {

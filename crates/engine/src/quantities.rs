@@ -108,11 +108,11 @@ registry! {
     REPORT_DELAY_P95: "report_delay_p95_s", "s", ["flows"],
         "95th percentile of the time from the creation of a report to its arrival, over the reports that arrived by their deadline";
     CHUNKS: "chunks", "chunks", ["flows", "classes"],
-        "number of chunks that an application began to write, and after which it began another chunk before the end of the run";
+        "number of chunks that arrived completely, or after which the application began the next chunk, whichever was first";
     LATE_CHUNKS: "late_chunks", "chunks", ["flows", "classes"],
         "number of chunks that had not arrived completely when the application began the next chunk";
     CHUNK_COMPLETION: "chunk_completion_s", "s", ["flows", "classes"],
-        "mean time from the beginning of a chunk to the arrival of its last byte, over the chunks that arrived before the end of the run";
+        "mean time from the beginning of a chunk to the arrival of its last byte at the receiver, over the chunks that arrived before the end of the run. It ends earlier than completion_s, which includes the ACK, because the receiver uses a chunk as soon as it has arrived";
     CHUNK_COMPLETION_P95: "chunk_completion_p95_s", "s", ["flows", "classes"],
         "95th percentile of the time from the beginning of a chunk to the arrival of its last byte, over the chunks that arrived before the end of the run";
     CONNECTIONS: "connections", "connections", ["flows", "links"],
@@ -132,7 +132,7 @@ registry! {
     CONNECTIONS_REFUSED: "connections_refused", "connections", ["classes"],
         "number of web connections that did not begin because 10000 connections of the class were open";
     COMPLETION: "completion_s", "s", ["flows", "classes"],
-        "time from the start of a finite flow to its last ACK, which may have waited for the receiver's delayed-ACK timer. For a web connection the value is the time from its SYN to the end of the response. For a class the value is the mean over the finished flows or connections";
+        "time from the start of a finite flow to its last ACK, which may have waited for the receiver's delayed-ACK timer: the sender of a file finishes when it knows that the file has arrived. For a web connection the value is the time from its SYN to the end of the response. For a class the value is the mean over the finished flows or connections";
     COMPLETION_P95: "completion_p95_s", "s", ["classes"],
         "95th percentile of the completion times of a class's finished flows or web connections. For web connections the value is at most 0.2 % above the exact value";
     UNFINISHED: "unfinished", "flows", ["flows", "classes"],

@@ -207,11 +207,23 @@ def shown_columns(items: Iterable[Mapping[str, Any]], list_name: str) -> list[Co
     ]
 
 
+OF_FLOWS = ("reports", "chunks")
+"""Keys of `COLUMNS` with quantities of flows."""
+
+UNIT_SUFFIX = re.compile("_(s|bps|packets)$")
+"""End of the name of a quantity that repeats its unit."""
+
+
 def column_of(list_name: str, quantity: str) -> Column:
-    """Return the table column of a quantity; by default the title is the name of the quantity."""
-    shown = (each for each in COLUMNS.get(list_name, ()) if each.quantity == quantity)
+    """Return the table column of a quantity; by default the title is the name of the quantity,
+    without its unit. Reports and chunks are quantities of flows that have columns of their own.
+    """
+    lists = (list_name, *OF_FLOWS) if list_name in ("flows", "classes") else (list_name,)
+    columns = (each for name in lists for each in COLUMNS.get(name, ()))
+    shown = (each for each in columns if each.quantity == quantity)
     unit = registry()[quantity].unit.removeprefix("-")
-    return next(shown, Column(quantity, quantity.replace("_", " "), unit))
+    title = UNIT_SUFFIX.sub("", quantity).replace("_", " ")
+    return next(shown, Column(quantity, title, unit))
 
 
 def called(item: Mapping[str, Any]) -> str:

@@ -7,6 +7,7 @@ from lasthop.answers.calls import GOOD
 from lasthop.display.columns import Column
 from lasthop.display.delays import (
     LOST,
+    OF_CHUNKS,
     OF_DATAGRAMS,
     OF_PINGS,
     OF_REPORTS,
@@ -65,6 +66,7 @@ def _cells(delays: Delays, *, is_folded: bool) -> Iterator[tuple[str, str]]:
     for items, columns in (
         (delays.datagrams, (DELAY, LOST)),
         (delays.reports, (OF_REPORTS[0], OF_REPORTS[2])),
+        (delays.chunks, OF_CHUNKS[:2]),
         (delays.pings, (OF_PINGS[0], OF_PINGS[3], LOST)),
         (delays.transfers, completion_columns(delays.transfers)),
     ):

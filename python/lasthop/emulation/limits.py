@@ -118,8 +118,8 @@ def _refused_of(flow: Flow) -> Iterator[str]:
         return
     elif isinstance(flow, TcpFlow) and flow.is_paced:
         yield (
-            f"flow {flow.name}: an application paces it (`rate`, `every` or `on`): emulations "
-            "support only TCP senders that always have data"
+            f"flow {flow.name}: limited by its application (`rate`, `every` or `on`): supported "
+            "are TCP senders that always have data"
         )
     elif carrier.congestion not in KNOWN:
         known = ", ".join(KNOWN)

@@ -297,8 +297,11 @@ def _pings(
         for stream, flow in paired:
             for quantity, value in stream.quantities().items():
                 samples["flows", flow.name, quantity].append(value)
-        pairs = [f"{stream.name} is {flow.name}" for stream, flow in paired]
-        yield f"{measurement.source}: {_listed(pairs)}, {how}"
+        if len(streams) == 1 and measurement.program in ("ping", "irtt"):
+            yield f"{measurement.source}: the pings are compared with {theirs[0].name}"
+        else:
+            pairs = [f"{stream.name} is {flow.name}" for stream, flow in paired]
+            yield f"{measurement.source}: {_listed(pairs)}, {how}"
     for stream in streams:
         if stream not in chosen and stream.rtt_s is not None:
             mean = f"mean {1e3 * stream.rtt_s:.3g} ms"

@@ -96,7 +96,9 @@ def read_ping(path: Path, text: str) -> Measurement:
         before = number
         rtts_s.setdefault(turns * NUMBERS + number, float(match["time"]) * UNITS_S[match["unit"]])
     if not rtts_s:
-        raise NothingMeasuredError(f"{path}: ping got no reply, or wrote none (ping -q)")
+        raise NothingMeasuredError(
+            f"{path}: no replies: expected output of ping with at least one reply, without -q"
+        )
     counts = COUNTS.search(text)
     notes = []
     if counts:

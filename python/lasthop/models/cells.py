@@ -104,7 +104,7 @@ def manages(table: str, discipline: str) -> str:
     return f"`{key}.{discipline}` manages the queue"
 
 
-PACED = "paced by its application: supported are TCP senders that always have data"
+PACED = "limited by its application: supported are TCP senders that always have data"
 """End of the message about a TCP connection that its application paces."""
 
 

@@ -23,7 +23,7 @@ def left_out(scenario: Scenario) -> tuple[Scenario, list[str]]:
     if len(pings) == len(scenario.flows):
         raise ModelError("pings", "the scenario has only pings, which no model predicts")
     rate = sum(1.0 / flow.ping.every_s for flow in pings)
-    warning = f"the pings, {rate:.3g} a second, are left out: no model predicts their RTT"
+    warning = f"{rate:.3g} pings per second are left out: no model predicts their RTT"
     return _without(scenario), [warning]
 
 

@@ -43,6 +43,7 @@ class Tcp(Table):
     """Size of the transfer; None if the connection never ends. [segments]"""
     after_idle: Literal["keep", "rfc5681", "rfc7661", "linux"] = "keep"
     pacing: bool = False
+    abe: bool = False
 
     @property
     def segments_per_ack(self) -> int:

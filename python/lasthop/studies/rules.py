@@ -156,6 +156,14 @@ class Term:
         half = None if value.half is None else abs(self.factor) * value.half
         return Weighed(self.factor * value.mean, half)
 
+    def shown(self, weighed: Weighed) -> str:
+        """Return the value of this side for display: the measured value and its factor."""
+        mean, half, factor = weighed.mean, weighed.half, self.factor
+        if mean is None or self.key is None or factor in (0.0, 1.0):
+            return estimate(mean, half)
+        measured = estimate(mean / factor, None if half is None else half / abs(factor))
+        return f"{factor:g} × {measured}"
+
 
 @dataclass(frozen=True)
 class Number:
@@ -299,7 +307,7 @@ def _below(left: Term, right: Term, judge: Judge) -> Judged:
     if a.half is None or b.half is None:
         return Judged(Verdict.OPEN, gap, None, "no interval: fewer than two replications")
     reach = a.half + b.half
-    detail = f"{estimate(a.mean, a.half)} < {estimate(b.mean, b.half)}"
+    detail = f"{left.shown(a)} < {right.shown(b)}"
     if gap > reach:
         return Judged(Verdict.REPRODUCED, gap, reach, detail)
     if gap < -reach:

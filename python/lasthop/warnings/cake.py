@@ -36,8 +36,9 @@ def cake_warnings(scenario: Scenario) -> Iterator[str]:
 
 
 def _queues(scenario: Scenario) -> Iterator[tuple[str, Cake, float | None, bool]]:
-    """Yield each queue with CAKE: its place, its settings, the rate of its link [bit/s], and whether
-    ACKs of TCP connections pass it."""
+    """Yield each queue with CAKE: its place, its settings, the rate of its link [bit/s], and
+    whether ACKs of TCP connections pass it.
+    """
     for link in scenario.routers:
         if isinstance(link.queue, Cake):
             acks = any(link.name in flow.back for flow in scenario.tcp_flows)

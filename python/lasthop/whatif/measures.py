@@ -30,6 +30,9 @@ direction.
 CALL_QUANTITIES = ("one_way_delay_p99_s", "loss_probability")
 """Quantities of calls. A call has flows in both directions; its value is that of the worst flow."""
 
+CHUNKS = "chunk_completion_p95_s"
+"""Quantity of applications that write chunks."""
+
 Items = Mapping[str, Mapping[str, Sequence[float | None]]]
 """Values per replication, by the name of the item (such as a flow) and by quantity."""
 
@@ -38,8 +41,8 @@ def default_measures(result: Result, calls: Sequence[Call]) -> list[Measure]:
     """Return the default columns of a scenario.
 
     The first columns are the delay and the loss of each call and of other datagrams at a rate.
-    Columns for the delivery of reports, the round-trip times of pings and the completion times of
-    transfers follow. Without
+    Columns for the delivery of reports, the completion times of chunks and transfers, and the
+    round-trip times of pings follow. Without
     datagrams and sensors, the mean RTT of the TCP flows is the delay. The goodput of all other
     flows in each direction and Jain's index follow. With calls, Jain's index is a column only if
     several stations have other flows, all in one direction. For other scenarios with calls, equal
@@ -61,6 +64,7 @@ def default_measures(result: Result, calls: Sequence[Call]) -> list[Measure]:
         *measures_of_calls(calls),
         *(m for name in CALL_QUANTITIES for m in each_or_worst("flows", name, others, "max")),
         *each_or_worst("flows", "report_delivery", sensors, "min"),
+        *each_or_worst("flows", CHUNKS, having(flows, CHUNKS), "max"),
         *each_or_worst("classes", "completion_p95_s", having(classes, "completion_p95_s"), "max"),
     ]
     results += each_or_worst("flows", "rtt_p99_s", pings, "max")

@@ -87,7 +87,10 @@ def test_numbers_that_start_again_after_65535_are_continued(tmp_path: Path) -> N
     ("content", "message"),
     [
         (PING + PING, "has the output of several runs of ping: expected one per file"),
-        (PING.splitlines()[0] + "\n", "ping got no reply, or wrote none"),
+        (
+            PING.splitlines()[0] + "\n",
+            "no replies: expected output of ping with at least one reply",
+        ),
         ({**IRTT, "round_trips": []}, "irtt completed no round trip"),
         ({**IRTT, "round_trips": [{"delay": {"rtt": "x"}}]}, r"round_trips\[0\].delay.rtt`: \"x\""),
     ],

@@ -35,7 +35,7 @@ def test_the_finding_names_what_decides(runs: Runs) -> None:
     [(claim, text)] = STUDY.findings(runs).items()
     assert claim == "bbr-wifi-1"
     assert "allowance for aggregated ACKs" in text
-    parts = sharing.UNADJUSTED.at(direction="down", queue=3000).read(runs, sharing.share)
+    parts = sharing.WITHOUT_ALLOWANCE.at(direction="down", queue=3000).read(runs, sharing.share)
     assert all(part.measured().simulated < 0.5 for part in parts)  # type: ignore[operator]
 
 
@@ -53,4 +53,4 @@ def test_a_scenario_has_one_connection_of_each_control(direction: str, queue: in
     assert [flow.name for flow in typed.flows] == [
         f"{name}/{direction}/1" for name in ("bbr", "cubic")
     ]
-    assert lh.check(sharing.unadjusted("ac", direction, queue))
+    assert lh.check(sharing.without_allowance("ac", direction, queue))

@@ -116,16 +116,21 @@ export function withTable(text: string, path: readonly string[], values: Readonl
   const parent = path.slice(0, -1);
   const { entries, tables } = outline(text);
   const inline = `{ ${pairs.join(", ")} }`;
-  const block = `[${path.map(keyText).join(".")}]\n${pairs.join("\n")}\n`;
+  const block = [`[${path.map(keyText).join(".")}]`, ...pairs, ""].join("\n");
   const candidates: string[] = [];
   const isSister = (own: readonly string[]) => own.length === path.length && startsWith(own, parent);
   const sister = entries.findLast((entry) => entry.table.kind !== "inline" && isSister(entry.path));
   if (sister) candidates.push(into(text, sister.table, path, inline, sister));
-  const header = tables.findLast((table) => table.kind === "header" && startsWith(table.path, parent));
-  if (header) {
+  // below the last table of the same parent, or else of a table above it, such as the station of a group
+  for (let length = parent.length; length >= Math.min(2, parent.length); length -= 1) {
+    const above = parent.slice(0, length);
+    const header = tables.findLast((table) => table.kind === "header" && startsWith(table.path, above));
+    if (!header) continue;
     const end = lineEndOf(text, header.to);
     candidates.push(splice(text, end, end, `\n\n${block.trimEnd()}`));
   }
+  // a parent on one line is extended on this line
+  if (path.length > 2) for (const changed of writings(text, path, inline)) candidates.push(changed);
   candidates.push(`${text.trimEnd()}\n\n${block}`.trimStart());
   return candidates.find((changed) => same(treeOf(changed), wanted)) ?? null;
 }
@@ -193,7 +198,7 @@ function lineEndOf(text: string, at: number): number {
   return end < 0 ? text.length : end;
 }
 
-function splice(text: string, from: number, to: number, put: string): string {
+export function splice(text: string, from: number, to: number, put: string): string {
   return text.slice(0, from) + put + text.slice(to);
 }
 
@@ -203,12 +208,12 @@ function commonLength(path: readonly string[], other: readonly string[]): number
   return length;
 }
 
-function keyText(key: string): string {
+export function keyText(key: string): string {
   return /^[A-Za-z0-9_-]+$/.test(key) ? key : JSON.stringify(key);
 }
 
 /** Sets a value in a tree. Returns false if a value that is not a table is on the path. */
-function place(tree: Tree, path: readonly string[], value: unknown): boolean {
+export function place(tree: Tree, path: readonly string[], value: unknown): boolean {
   let table = tree;
   for (const key of path.slice(0, -1)) {
     if (!Object.hasOwn(table, key)) table[key] = {};
@@ -232,7 +237,7 @@ function prune(tree: Tree, path: readonly string[]): Tree {
   return tree;
 }
 
-function same(value: unknown, other: unknown): boolean {
+export function same(value: unknown, other: unknown): boolean {
   if (isTree(value) && isTree(other)) {
     const keys = Object.keys(value);
     return (

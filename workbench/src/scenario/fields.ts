@@ -5,7 +5,7 @@ import { isTree, type Tree, valueAt } from "./edit";
 import { inWords } from "./quantity";
 import { type Node, type Schema, unitsOf, wordsOf } from "./schema";
 
-interface Listed {
+export interface Listed {
   /** Key path, in which `*` stands for each name in the scenario text. */
   path: string;
   label: string;
@@ -15,6 +15,8 @@ interface Listed {
   present?: true;
   /** Condition: the field is shown only if the key at `path` is missing or has one of `values`. */
   only?: readonly [path: string, ...values: unknown[]];
+  /** Condition: the field is shown if the text has its key, or if the key at `path` has one of `values`. */
+  when?: readonly [path: string, ...values: unknown[]];
   /** Default of the key, if the schema has it only in a sentence. */
   without?: string;
   /** Values of the slider's steps. */
@@ -67,6 +69,22 @@ function queue(path: string, label: string, needs?: string): Listed[] {
   ];
 }
 
+/** Returns the fields of TCP settings, whose key path is `path`. */
+export function tcp(path: string): Listed[] {
+  const own = (key: string, label: string): Listed => ({ path: `${path}.${key}`, label, needs: ROOT });
+  const bbr = (key: string, label: string): Listed => ({ ...own(`bbr.${key}`, label), when: [`${path}.congestion`, "bbr"] });
+  return [
+    own("congestion", "Congestion control"),
+    bbr("ack_aggregation", "BBR: allowance for ACK aggregation"),
+    bbr("policer", "BBR: policer detection"),
+    bbr("hz", "BBR: ticks per second"),
+    own("pacing", "Pacing"),
+    own("after_idle", "Window after idle time"),
+    own("ecn", "ECN"),
+    { ...own("abe", "Back-off of ECN (ABE)"), when: [`${path}.ecn`, true] },
+  ];
+}
+
 /** Groups of fields, in the order of the form. */
 const LISTED: readonly [string, readonly Listed[]][] = [
   ["Run", [
@@ -103,9 +121,6 @@ const LISTED: readonly [string, readonly Listed[]][] = [
   ]],
   ["Station *", [
     { path: "station.*.count", label: "Stations", without: "1" },
-    { path: "station.*.download", label: "Downloads per station", without: "0" },
-    { path: "station.*.upload", label: "Uploads per station", without: "0" },
-    { path: "station.*.call", label: "Calls per station", without: "0" },
     { path: "station.*.udp_down", label: "UDP downlink", present: true },
     { path: "station.*.udp_up", label: "UDP uplink", present: true },
     { path: "station.*.snr", label: "Signal-to-noise ratio", only: BY_SIGNAL },
@@ -115,12 +130,13 @@ const LISTED: readonly [string, readonly Listed[]][] = [
     { path: "station.*.error_down", label: "Frame loss, downlink" },
     { path: "station.*.error_up", label: "Frame loss, uplink" },
     { path: "station.*.tcp.window", label: "TCP window", present: true },
+    ...tcp("station.*.tcp").map((field) => ({ ...field, label: `TCP: ${field.label}`, present: true as const })),
     { path: "station.*.cwmin", label: "CWmin", steps: WINDOWS },
     { path: "station.*.aifsn", label: "AIFSN", present: true },
     { path: "station.*.txop_packets", label: "Frames per TXOP" },
   ]],
   ["TCP", [
-    { path: "tcp.congestion", label: "Congestion control", needs: ROOT },
+    ...tcp("tcp"),
     { path: "tcp.window", label: "Receive window", needs: ROOT },
     { path: "tcp.delayed_ack", label: "Delayed ACKs", needs: ROOT },
     { path: "tcp.min_rto", label: "Minimum RTO", present: true },
@@ -189,7 +205,8 @@ export function formOf(schema: Schema, tree: Tree, scenario: Scenario | null): G
   }).filter(({ fields }) => fields.length > 0);
 }
 
-function fieldsOf(listed: readonly Listed[], schema: Schema, tree: Tree, scenario: Scenario | null): Field[] {
+/** Returns the fields that apply to a scenario text. */
+export function fieldsOf(listed: readonly Listed[], schema: Schema, tree: Tree, scenario: Scenario | null): Field[] {
   return listed.flatMap((entry) => {
     const path = entry.path.split(".");
     if (!applies(entry, path, tree)) return [];
@@ -228,6 +245,10 @@ function applies(entry: Listed, path: readonly string[], tree: Tree): boolean {
     if (![undefined, ...values].includes(valueAt(tree, key.split(".")))) return false;
   }
   if (entry.present) return valueAt(tree, path) !== undefined;
+  if (entry.when) {
+    const [key, ...values] = entry.when;
+    return valueAt(tree, path) !== undefined || values.includes(valueAt(tree, key.split(".")));
+  }
   // If the text has `cell.ap.queue`, the form does not show `cell.ap_queue`.
   if (entry.path === "cell.ap_queue" && valueAt(tree, ["cell", "ap", "queue"]) !== undefined) return false;
   const needed = entry.needs === undefined ? path.slice(0, -1) : entry.needs.split(".").filter(Boolean);
@@ -271,28 +292,43 @@ function without(schema: Schema, node: Node, path: readonly string[], scenario: 
   const text = [node, ...schema.scalars(node)].find((scalar) => scalar.default !== undefined)?.default;
   if (text !== undefined) return typeof text === "string" ? text : JSON.stringify(text);
   // A default that needs a sentence exists only in the description.
-  return /Default: ([^.;,]{1,12})\.$/.exec(node.description ?? "")?.[1] ?? "default";
+  return /Default: "?([^.;,"]{1,12})"?\.$/.exec(node.description ?? "")?.[1] ?? "default";
 }
 
 const SUFFIXES = ["packets", "", "s", "bps", "bytes"];
 
 /** Returns the value of a key in the checked scenario. */
 function effective(scenario: Scenario, path: readonly string[]): string | null {
-  let tree: unknown = scenario;
-  let keys = path.slice(0, -1);
+  const key = path.at(-1) as string;
   if (path[0] === "cell" && path[1] === "ap_queue" && path.length === 2) return effective(scenario, ["cell", "ap", "queue"]);
-  if (path[0] === "station") {
-    const stations = scenario.stations as { group?: string; name: string }[];
-    tree = stations.find(({ group, name }) => (group ?? name) === path[1]);
-    keys = path.slice(2, -1);
-  }
-  if (!isTree(tree)) return null;
-  const table = valueAt(tree, keys);
+  if (path[0] !== "station") return written(valueAt(scenario, path.slice(0, -1)), key);
+  const station = tablesOf(scenario.stations).find(({ group, name }) => (group ?? name) === path[1]);
+  if (path.length === 3 || !DIRECTIONS[path[2] ?? ""]) return station ? written(valueAt(station, path.slice(2, -1)), key) : null;
+  const flow = flowOf(scenario, path);
+  return [flow, flow?.tcp, flow?.ping].reduce<string | null>((value, table) => value ?? written(table, key), null);
+}
+
+/** Keys of stations with flows, and the word for each key in the names of its flows. */
+const DIRECTIONS: Readonly<Record<string, string>> = { download: "down", upload: "up", ping: "ping" };
+
+/** Returns the first flow of an activity, such as `["station", "laptop", "download", "video", "ecn"]`. */
+function flowOf(scenario: Scenario, path: readonly string[]): Tree | undefined {
+  const [, station, key = "", group] = path;
+  const name = [DIRECTIONS[key], ...(path.length > 4 ? [group] : []), "1"].join("/");
+  return tablesOf(scenario.flows).find((flow) => flow.class === station && String(flow.name).endsWith(`/${name}`));
+}
+
+function tablesOf(list: unknown): Tree[] {
+  return Array.isArray(list) ? list.filter(isTree) : [];
+}
+
+/** Returns a value of a table of the checked scenario, whose keys may end with a unit. */
+function written(table: unknown, key: string): string | null {
   if (!isTree(table)) return null;
   for (const unit of SUFFIXES) {
-    const value = table[unit ? `${path.at(-1)}_${unit}` : (path.at(-1) as string)];
+    const value = table[unit ? `${key}_${unit}` : key];
     if (typeof value === "number") return inWords(value, unit);
-    if (typeof value === "string") return value;
+    if (typeof value === "string" || typeof value === "boolean") return String(value);
   }
   return null;
 }

@@ -3,10 +3,11 @@
 import type { Answer, Distribution, Explanation, Problem, Scenario, Series } from "../engine/answers";
 import type { Source } from "../engine/engine";
 import { Broken, Cancelled, type Pool } from "../engine/pool";
-import { edited, type Written } from "../scenario/edit";
+import { type Written, withTable } from "../scenario/edit";
 import { changesBetween } from "../scenario/changes";
 import { Schema } from "../scenario/schema";
-import { keyOf } from "../scenario/settled";
+import { keyOf, settled } from "../scenario/settled";
+import { editedTable, withGroup } from "../scenario/shorthand";
 import type { Air, KeptRun } from "../views/shown";
 import { recordAir, type Recording } from "./air";
 import { experiment, type Progress } from "./experiment";
@@ -118,9 +119,25 @@ export class Workbench {
 
   /** Changes one value in the text, and removes an override of this value. Returns false if this is not possible. */
   edit(path: readonly string[], value: Written): boolean {
-    const text = edited(this.text, path, value);
-    const others = this.settings.filter((setting) => keyOf(setting) !== path.join("."));
-    if (text !== null) this.write(text, others.length < this.settings.length ? others : this.settings);
+    const { text, over } = this.#settledFor(path);
+    return this.#put(editedTable(text, path, value), over.filter((setting) => keyOf(setting) !== path.join(".")));
+  }
+
+  /** Adds a table with keys, such as a group of downloads of a station. Returns false if this is not possible. */
+  begin(path: readonly string[], keys: Readonly<Record<string, string>>): boolean {
+    const { text, over } = this.#settledFor(path);
+    return this.#put(path.length > 3 ? withGroup(text, path, keys) : withTable(text, path, keys), over);
+  }
+
+  /** Returns the text with the overrides of the tables that contain a key, and the other overrides. */
+  #settledFor(path: readonly string[]): { text: string; over: string[] } {
+    const key = path.join(".");
+    const above = this.settings.filter((setting) => key.startsWith(`${keyOf(setting)}.`));
+    return above.length ? settled(this.text, above, this.settings.filter((setting) => !above.includes(setting))) : { text: this.text, over: this.settings };
+  }
+
+  #put(text: string | null, over: string[]): boolean {
+    if (text !== null) this.write(text, over.length < this.settings.length ? over : this.settings);
     return text !== null;
   }
 

@@ -115,7 +115,9 @@ impl Flow {
         }
     }
     /// Returns whether an application determines when the flow has data to send over TCP.
-    pub fn is_paced(&self) -> bool {
-        self.writes.as_ref().is_some_and(|writes| writes.paces())
+    pub fn is_limited_by_application(&self) -> bool {
+        self.writes
+            .as_ref()
+            .is_some_and(|writes| writes.limits_data())
     }
 }

@@ -2,9 +2,9 @@
 //!
 //! The first end of the flow is the station, or the wired node `from`. It sends the requests, and
 //! the other end replies immediately. Requests are the data of the flow, and replies travel
-//! like ACKs, except that a link with losses may lose them. These pings are those of a user. A
-//! virtual shared bottleneck has other pings ([`crate::bottleneck`], [`crate::echo`]), which the
-//! access point sends to its stations.
+//! like ACKs, except that a link with losses may lose them. These pings measure the round-trip time
+//! that a user notices. A virtual shared bottleneck has separate pings ([`crate::bottleneck`],
+//! [`crate::echo`]), which the access point sends to its stations.
 //!
 //! Differs from ping(8) of iputils in two points. The first request is sent at a random time within
 //! the first interval, so that the pings of several stations do not always meet. Requests are sent
@@ -12,7 +12,7 @@
 
 use serde_json::json;
 
-use super::tally::Tally;
+use super::tally::{Interval, Tally};
 use crate::kernel::streams::Stream;
 use crate::kernel::time::{Span, Time};
 use crate::notation::setting::{Json, MS, S, duration, size};
@@ -34,7 +34,7 @@ table! {
         every: Span = duration(MS..=1_000_000 * S).default("1 s");
         /// Payload of a request and of its reply, as `ping -s`. The IP packet is 28 B longer: 56 B makes packets of 84 B.
         payload_bytes as "size": u32 = size(MIN_PAYLOAD..=2_304).default("56 B");
-        /// Round-trip time above which a ping counts as lost. Pings that are sent less than this time before the end do not count.
+        /// Round-trip time above which a ping counts as lost. Pings sent less than this time before the end of the run do not count.
         deadline: Option<Span> =
             duration(MS..=1_000_000 * S).depends("a tenth of the duration, at most 10 s");
     }
@@ -105,7 +105,7 @@ impl Pinger {
         self.due = now + Span((part * self.settings.every.0 as f64) as u64);
     }
 
-    /// Sends no more requests.
+    /// Stops the pings.
     pub fn close(&mut self) {
         self.due = Time::NEVER;
     }
@@ -122,21 +122,17 @@ impl Pinger {
         self.sent.len() as u32 - 1
     }
 
-    /// Records the reply to request `number`. Returns its round-trip time; `None` if there is no such
-    /// request.
+    /// Records the reply to request `number`. Returns its round-trip time; `None` if there is no
+    /// such request.
     pub fn reply(&mut self, now: Time, number: u32) -> Option<Span> {
         let (sent, rtt) = self.sent.get_mut(number as usize)?;
         Some(*rtt.insert(now.since(*sent)))
     }
 
-    /// Adds to `tally` the pings that were sent at `from` or later and whose deadline is not after
-    /// `to`. The delays are not sorted.
-    pub fn add_to(&self, tally: &mut Tally, from: Time, to: Time) {
-        let deadline = self.settings.deadline;
-        let counted = |&&(sent, _): &&(Time, _)| sent >= from && sent + deadline <= to;
-        for (_, rtt) in self.sent.iter().filter(counted) {
-            tally.made += 1;
-            tally.delays.extend(rtt.filter(|rtt| *rtt <= deadline));
+    /// Adds the pings of an interval to `tally`. The delays are not sorted.
+    pub fn add_to(&self, tally: &mut Tally, interval: &Interval) {
+        for &(sent, rtt) in &self.sent {
+            tally.add(interval, sent, rtt, self.settings.deadline);
         }
     }
 }
@@ -182,7 +178,8 @@ mod tests {
         assert_eq!(pinger.reply(Time(3_100), 4), None);
         let tally = |from, to| {
             let mut tally = Tally::default();
-            pinger.add_to(&mut tally, Time(from), Time(to));
+            let [from, to] = [from, to].map(Time);
+            pinger.add_to(&mut tally, &Interval::new(from, to, from, to));
             (tally.made, tally.delays)
         };
         assert_eq!(tally(0, 3_499), (3, vec![Span(300)]));

@@ -5,7 +5,7 @@
 //! already open. If a report is lost, TCP retransmits it, and later reports arrive only after the
 //! retransmission.
 
-use super::tally::Tally;
+use super::tally::{Interval, Tally};
 use super::{Gaps, ReportSettings};
 use crate::kernel::streams::Stream;
 use crate::kernel::time::{Span, Time};
@@ -83,19 +83,12 @@ impl Reports {
         Span((gaps * self.settings.every.0 as f64).round() as u64)
     }
 
-    /// Returns the delays and losses of the reports that were created at `from` or later and whose
-    /// deadline is not after `to`.
-    pub fn tally(&self, from: Time, to: Time) -> Tally {
+    /// Returns the delays and losses of the reports of an interval.
+    pub fn tally(&self, interval: &Interval) -> Tally {
         let mut tally = Tally::default();
         for &(made, arrived) in &self.made {
-            if made < from || made + self.settings.deadline > to {
-                continue;
-            }
-            tally.made += 1;
             let delay = arrived.map(|arrived| arrived.since(made));
-            tally
-                .delays
-                .extend(delay.filter(|delay| *delay <= self.settings.deadline));
+            tally.add(interval, made, delay, self.settings.deadline);
         }
         tally.delays.sort_unstable();
         tally
@@ -114,6 +107,12 @@ mod tests {
             deadline: Span(300),
         };
         Reports::new(&settings, Streams::new(1, 0).stream("sensor"))
+    }
+
+    /// Returns the measured period from `from` to 1000 ns.
+    fn measured(from: u64) -> Interval {
+        let [from, end] = [from, 1_000].map(Time);
+        Interval::new(from, end, from, end)
     }
 
     #[test]
@@ -139,12 +138,12 @@ mod tests {
         for (number, at) in [(0, 10), (1, 150), (2, 501), (4, 801)] {
             sensor.arrive(Time(at), number);
         }
-        let tally = sensor.tally(Time(100), Time(1_000));
+        let tally = sensor.tally(&measured(100));
         assert_eq!((tally.made, &tally.delays[..]), (3, &[Span(50)][..]));
         assert_eq!(tally.delivery(), Some(1.0 / 3.0));
         assert_eq!(tally.mean_s(), Some(50e-9));
         assert_eq!(tally.quantile_s(0.95), Some(50e-9));
-        assert_eq!(sensor.tally(Time(900), Time(1_000)).delivery(), None);
+        assert_eq!(sensor.tally(&measured(900)).delivery(), None);
     }
 
     #[test]
@@ -155,7 +154,7 @@ mod tests {
         }
         sensor.arrive_in_order(Time(15), 1);
         sensor.arrive_in_order(Time(50), 2);
-        let tally = sensor.tally(Time::ZERO, Time(1_000));
+        let tally = sensor.tally(&measured(0));
         assert_eq!(tally.delays, [Span(15), Span(30), Span(40)]);
     }
 }

@@ -17,11 +17,11 @@ table! {
         rate: Option<u64> = rate().depends("as fast as TCP can send");
         /// Amount of data. With every, the application writes this amount (a chunk) per period. Otherwise it is the total amount of each connection.
         size_bytes as "size": Option<u64> = size(1..=MAX_BYTES).depends("no limit");
-        /// Time from the start of one chunk to the start of the next. The first chunk starts with the flow. A chunk that is not finished delays the next.
+        /// Time from the start of one chunk to the start of the next. The first chunk starts with the flow. A chunk begins on time even if an earlier chunk has not arrived; its data is then sent after that of the earlier chunk.
         every: Option<Span> = duration(100 * US..=1_000_000 * S).depends("no chunks");
-        /// Duration for which the application writes. A time off follows. The first time on starts with the flow.
+        /// Duration of an on period, in which the application writes. An off period follows. The first on period starts with the flow.
         on: Option<Span> = duration(100 * US..=1_000_000 * S).depends("always on");
-        /// Duration for which the application pauses after each time on.
+        /// Duration of an off period, in which the application writes nothing.
         off: Option<Span> = duration(100 * US..=1_000_000 * S).depends("no pauses");
         /// Distribution of the values of every, on and off: equal ("constant") or exponential with this mean ("poisson").
         arrivals: Gaps = word().fallback(Gaps::Constant);
@@ -35,7 +35,7 @@ pub enum Periods {
     Always,
     /// One chunk per period of this mean length.
     Chunks(Span),
-    /// Times in which the application writes, and pauses, with these mean lengths.
+    /// On periods, in which the application writes, and off periods, with these mean lengths.
     OnOff(Span, Span),
 }
 
@@ -76,8 +76,8 @@ impl WriteSettings {
         Ok((!is_plain).then(|| settings.into()))
     }
 
-    /// Returns whether the application, not TCP alone, determines when data is sent.
-    pub fn paces(&self) -> bool {
+    /// Returns whether the application limits the data that TCP may send.
+    pub fn limits_data(&self) -> bool {
         self.rate_bps.is_some() || self.periods != Periods::Always
     }
 
@@ -120,6 +120,16 @@ impl WriteSettings {
                 Some(rate_bps? * on.seconds() / (on.seconds() + off.seconds()))
             }
         }
+    }
+
+    /// Returns the mean length of packets divided by their mean payload, if each segment has this
+    /// header. [-]
+    pub fn longer_by_headers(&self, header_bytes: u32) -> f64 {
+        let (segments, bytes) = match (self.segments(), self.size_bytes) {
+            (Some(segments), Some(bytes)) => (segments as f64, bytes as f64),
+            _ => (1.0, f64::from(self.mss_bytes)),
+        };
+        1.0 + segments * f64::from(header_bytes) / bytes
     }
 
     /// Returns these settings as JSON, for the normalised scenario.

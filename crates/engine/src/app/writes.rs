@@ -4,14 +4,15 @@
 //! ```text
 //! rate             a segment is written when the rate has produced its last byte
 //! every            a chunk per period; with a rate its segments follow each other at this rate
-//! on, off          the production stops during the time off, and continues after it
+//! on, off          the production stops in an off period, and continues after it
 //! ```
 //!
 //! Times of writes are computed from the number of bytes since the start of a period. Therefore the
 //! rate has no error of rounding, and a shorter last segment is written after a shorter interval.
-//! The application has no buffer: without a rate, data that TCP has not sent by the end of a time on
-//! is written in the next time on.
+//! The application has no buffer: without a rate, data that TCP has not sent by the end of an on
+//! period is written in the next on period.
 
+use super::tally::Interval;
 use super::{Gaps, Periods, WriteSettings};
 use crate::kernel::streams::Stream;
 use crate::kernel::time::{Span, Time};
@@ -23,9 +24,9 @@ pub enum Write {
     Nothing,
     /// This number of segments is written.
     Segments(u32),
-    /// From now on TCP may send all remaining data.
+    /// Permission for TCP to send all remaining data.
     Resume,
-    /// From now on TCP may send no data that it has not sent before.
+    /// End of this permission: TCP sends no new data.
     Pause,
 }
 
@@ -39,12 +40,12 @@ pub struct Writes {
     settings: WriteSettings,
     stream: Stream,
     is_open: bool,
-    /// Start of the present time on, or of the production of the present chunk.
+    /// Start of the present on period, or of the production of the present chunk.
     since: Time,
     /// Time of the next change between on and off, or of the next chunk.
     until: Time,
     is_on: bool,
-    /// Length of the times on before `since`.
+    /// Length of the on periods before `since`.
     before: Span,
     /// Number of segments written of the present chunk, or of all data.
     written: u64,
@@ -55,16 +56,15 @@ pub struct Writes {
     arrived: u64,
 }
 
-/// The chunks of a period.
+/// The chunks of an interval.
 #[derive(Clone, Debug, Default)]
 pub struct ChunkTally {
-    /// Number of chunks that began in the period, and after which another chunk began in the
-    /// period.
+    /// Number of chunks that arrived, or after which another chunk began, whichever was first.
     pub made: u64,
     /// Number of these chunks that had not arrived when the next chunk began.
     pub late: u64,
     /// Times from the beginning of a chunk to the arrival of its last byte, in ascending order. The
-    /// chunks began and arrived in the period.
+    /// chunks arrived in the interval.
     pub times: Vec<Span>,
 }
 
@@ -102,7 +102,8 @@ impl Writes {
         &self.settings
     }
 
-    /// Returns the time of the next call of [`act`](Writes::act); [`Time::NEVER`] if there is none.
+    /// Returns the time of the next call of [`act`](Writes::act); [`Time::NEVER`] if there is no
+    /// call.
     pub fn deadline(&self) -> Time {
         match self.is_open {
             true => self.next_write().min(self.until),
@@ -110,8 +111,8 @@ impl Writes {
         }
     }
 
-    /// Returns the time at which the next segment is written; [`Time::NEVER`] if no segment is being
-    /// produced.
+    /// Returns the time at which the next segment is written; [`Time::NEVER`] if no segment is
+    /// being produced.
     fn next_write(&self) -> Time {
         let Some(rate_bps) = self.settings.rate_bps.filter(|_| self.is_on) else {
             return Time::NEVER;
@@ -168,7 +169,7 @@ impl Writes {
         }
     }
 
-    /// Begins a time on, or the production of a chunk.
+    /// Begins an on period, or the production of a chunk.
     fn begin(&mut self, now: Time) -> Write {
         self.is_on = true;
         self.since = now;
@@ -221,23 +222,21 @@ impl Writes {
         }
     }
 
-    /// Returns the chunks between `from` and `to`; `None` if the application writes no chunks.
-    pub fn tally(&self, from: Time, to: Time) -> Option<ChunkTally> {
+    /// Returns the chunks of an interval; `None` if the application writes no chunks.
+    pub fn tally(&self, interval: &Interval) -> Option<ChunkTally> {
         let Periods::Chunks(_) = self.settings.periods else {
             return None;
         };
         let mut tally = ChunkTally::default();
         for (index, &(began, arrived)) in self.chunks.iter().enumerate() {
-            if began < from {
-                continue;
+            let next = self.chunks.get(index + 1).map(|&(next, _)| next);
+            let [arrived, next] = [arrived, next].map(|at| at.unwrap_or(Time::NEVER));
+            if interval.has(began, arrived) {
+                tally.times.push(arrived.since(began));
             }
-            let arrived = arrived.filter(|&at| at <= to);
-            tally.times.extend(arrived.map(|at| at.since(began)));
-            if let Some(&(next, _)) = self.chunks.get(index + 1)
-                && next <= to
-            {
+            if interval.has(began, arrived.min(next)) {
                 tally.made += 1;
-                tally.late += u64::from(arrived.is_none_or(|at| at > next));
+                tally.late += u64::from(next < arrived);
             }
         }
         tally.times.sort_unstable();

@@ -10,11 +10,11 @@ use crate::world::Application;
 impl Period<'_> {
     /// Returns the measures of the chunks of these flows; an empty list if no flow has chunks.
     pub(super) fn chunks(&self, flows: impl Iterator<Item = usize>) -> Vec<Value> {
-        let (from, to) = (self.start.marks.at, self.end.marks.at);
+        let interval = self.interval();
         let tally = |flow: usize| {
             let application = self.world.flows().states()[flow].application();
             let writes: &Writes = application.and_then(Application::writes)?;
-            writes.tally(from, to)
+            writes.tally(&interval)
         };
         let tallies: Vec<ChunkTally> = flows.filter_map(tally).collect();
         if tallies.is_empty() {

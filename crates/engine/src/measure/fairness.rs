@@ -37,8 +37,8 @@ pub(super) fn competes(flow: &Flow, start: &FlowCounters, end: &FlowCounters, li
     let has_rate =
         matches!(&flow.transport, Transport::Udp(udp) if udp.arrivals != Arrivals::Greedy);
     let is_small = matches!(flow.transport, Transport::Ping(_)) || flow.reports.is_some();
-    let is_content =
-        has_rate && is_met(start, end, life) || flow.is_paced() && keeps_up(start, end, life);
+    let is_content = has_rate && is_met(start, end, life)
+        || flow.is_limited_by_application() && keeps_up(start, end, life);
     !is_small && !is_content
 }
 

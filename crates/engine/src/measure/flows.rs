@@ -142,7 +142,7 @@ impl Period<'_> {
         let Some(reports) = application.and_then(Application::reports) else {
             return Vec::new();
         };
-        let tally = reports.tally(self.start.marks.at, self.end.marks.at);
+        let tally = reports.tally(&self.interval());
         vec![
             REPORTS.of(tally.made as f64),
             REPORT_DELIVERY.of(tally.delivery()),

@@ -2,6 +2,8 @@
 
 use super::marks::Between;
 use super::snapshot::Snapshot;
+use crate::app::tally::Interval;
+use crate::kernel::time::Time;
 use crate::world::{FlowCounters, World};
 
 /// The measured period: from the end of the warm-up to the end of the run.
@@ -18,6 +20,13 @@ impl Period<'_> {
             start: &self.start.marks,
             end: &self.end.marks,
         }
+    }
+
+    /// Returns the interval of the run, for reports, pings and chunks.
+    pub(super) fn interval(&self) -> Interval {
+        let scenario = self.world.scenario();
+        let [warm, end] = [scenario.warmup, scenario.duration].map(|span| Time::ZERO + span);
+        Interval::new(self.start.marks.at, self.end.marks.at, warm, end)
     }
 
     /// Returns the length of the period. [ns]

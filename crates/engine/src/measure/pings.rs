@@ -1,9 +1,9 @@
-//! Measures of pings. A ping belongs to the period in which its request is sent, if its deadline is
-//! also in this period.
+//! Measures of pings. A ping belongs to the interval in which its reply arrives or its deadline
+//! ends, if the deadline is not after the end of the run.
 
 use super::item::{Value, ratio};
 use super::period::Period;
-use crate::app::tally::Tally;
+use crate::app::tally::{Interval, Tally};
 use crate::histogram::Histogram;
 use crate::kernel::time::Time;
 use crate::quantities::{LOSS_PROBABILITY, RTT, RTT_P50, RTT_P95, RTT_P99};
@@ -19,8 +19,7 @@ impl Period<'_> {
 
     /// Returns the round-trip times and the loss probability of all pings of these flows.
     pub(super) fn pings(&self, flows: impl Iterator<Item = usize>) -> Vec<Value> {
-        let (from, to) = (self.start.marks.at, self.end.marks.at);
-        let tally = tally_of(self.world, flows, from, to);
+        let tally = tally_of(self.world, flows, &self.interval());
         vec![
             RTT.of(tally.mean_s()),
             RTT_P50.of(tally.quantile_s(0.5)),
@@ -34,20 +33,21 @@ impl Period<'_> {
 /// Returns the distribution of the round-trip times of these flows' pings since the end of the
 /// warm-up.
 pub(super) fn rtts_of_pings(world: &World<'_>, flows: impl Iterator<Item = usize>) -> Histogram {
-    let from = Time::ZERO + world.scenario().warmup;
+    let (from, to) = (Time::ZERO + world.scenario().warmup, world.now());
+    let interval = Interval::new(from, to, from, to);
     let mut histogram = Histogram::EMPTY;
-    for rtt in tally_of(world, flows, from, world.now()).delays {
+    for rtt in tally_of(world, flows, &interval).delays {
         histogram.add(rtt);
     }
     histogram
 }
 
-/// Returns all pings of these flows between `from` and `to`, as one tally.
-fn tally_of(world: &World<'_>, flows: impl Iterator<Item = usize>, from: Time, to: Time) -> Tally {
+/// Returns all pings of these flows in an interval, as one tally.
+fn tally_of(world: &World<'_>, flows: impl Iterator<Item = usize>, interval: &Interval) -> Tally {
     let mut tally = Tally::default();
     for flow in flows {
         if let Endpoints::Pinger(pinger) = world.flows().states()[flow].endpoints() {
-            pinger.add_to(&mut tally, from, to);
+            pinger.add_to(&mut tally, interval);
         }
     }
     tally.delays.sort_unstable();

@@ -155,6 +155,7 @@ impl Decoder<'_, '_> {
             (None, _) if inner.is_named || inner.bare.is_none() => {
                 self.value(section, key, node, path);
             }
+            (None, _) if inner.is_absent_at_zero && node.is_zero() => {}
             (_, _) => {
                 let inner = match inner.groups {
                     Some(group) => Some(self.grouped(inner, group(), node, path)),

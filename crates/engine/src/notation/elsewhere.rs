@@ -90,6 +90,7 @@ mod tests {
             bare,
             is_named,
             groups: None,
+            is_absent_at_zero: false,
         })
     }
 

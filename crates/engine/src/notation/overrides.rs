@@ -6,7 +6,7 @@
 //! of a shorthand. With `upload = 6` in the file, `station.a.upload.window=4` changes this value
 //! into `upload = { connections = 6, window = 4 }`. Conversely, `station.a.upload=4` changes only
 //! the key `connections` if the file contains a table, because a bare number of `upload` is the
-//! number of connections.
+//! number of connections. If the table has groups, the number replaces them.
 
 use super::decode::unknown_key;
 use super::problem::{Origin, Problems, did_you_mean, one_line, one_of};
@@ -72,6 +72,14 @@ impl Setting<'_, '_, '_> {
                 );
                 return self.refuse(&path, message, None);
             }
+            if let Kind::Tables(inner) = &key.kind
+                && value.entries().is_none()
+                && let Some((_, present)) = entries.iter_mut().find(|(entry, _)| entry == name)
+                && self.replaces(*inner, &value, present)
+            {
+                *present = value;
+                return;
+            }
             return put(entries, name, &key.kind, value);
         }
         let Kind::Tables(inner) = &key.kind else {
@@ -108,21 +116,68 @@ impl Setting<'_, '_, '_> {
         if self.added.find(table, name).is_some() {
             return self.in_table(node, table, keys, path);
         }
+        let names = self.groups_of(node, table);
         let present = node.get_mut(name).filter(|item| item.entries().is_some());
         match (present, rest) {
             (Some(child), [_, ..]) => self.in_table(child, group(), rest, &join(path, name)),
-            (_, []) => {
-                let item = match read_toml::read_value(self.value, self.origin) {
-                    Some(item) if item.entries().is_some() => item,
-                    _ => return self.in_table(node, table, keys, path),
-                };
-                if let Data::Table(entries) = &mut node.data {
-                    entries.retain(|(entry, _)| entry != name);
-                    entries.push(((*name).to_owned(), item));
+            (present, []) => {
+                let item = read_toml::read_value(self.value, self.origin);
+                match (item.filter(|item| item.entries().is_some()), present) {
+                    (Some(item), _) => {
+                        if let Data::Table(entries) = &mut node.data {
+                            entries.retain(|(entry, _)| entry != name);
+                            entries.push(((*name).to_owned(), item));
+                        }
+                    }
+                    // a bare value of a group is that of its key, as in a table without groups
+                    (None, Some(child)) if let Some(main) = inner.bare => {
+                        self.in_table(child, group(), &[main], &join(path, name));
+                    }
+                    (None, _) => self.refuse_group(&names, (table, name), path),
                 }
             }
-            (None, _) => self.in_table(node, table, keys, path),
+            (None, _) => self.refuse_group(&names, (table, name), path),
         }
+    }
+
+    /// Returns whether the bare value `value` replaces the whole table `present`: its groups, or a
+    /// table that is absent at 0.
+    fn replaces(&self, inner: Inner, value: &Item, present: &Item) -> bool {
+        let has_groups =
+            inner.groups.is_some() && !self.groups_of(present, (inner.table)()).is_empty();
+        has_groups || (inner.is_absent_at_zero && value.is_zero())
+    }
+
+    /// Returns the names of the groups in the table `node`.
+    fn groups_of(&self, node: &Item, table: &Table) -> Vec<String> {
+        let entries = node.entries().unwrap_or_default().iter();
+        let is_group = |(name, item): &&(String, Item)| {
+            item.entries().is_some() && self.added.find(table, name).is_none()
+        };
+        entries
+            .filter(is_group)
+            .map(|(name, _)| name.clone())
+            .collect()
+    }
+
+    /// Reports that a table has neither a key nor a group `name`. `groups` are the names of its
+    /// groups.
+    fn refuse_group(
+        &mut self,
+        groups: &[String],
+        (table, name): (&'static Table, &str),
+        path: &str,
+    ) {
+        let names = self.added.names(table);
+        let known = groups.iter().map(String::as_str);
+        let hint = did_you_mean(name, names.into_iter().chain(known));
+        let path = join(path, name);
+        let add = format!("to add one, set the whole table, such as `{path}={{ ... }}`");
+        let message = match groups {
+            [] => format!("no such key, and the table has no groups; {add}"),
+            _ => format!("no such key or group; expected {}; {add}", one_of(groups)),
+        };
+        self.refuse(&path, message, hint);
     }
 
     /// Sets the value at the path `keys` below one of the named tables of `key`.

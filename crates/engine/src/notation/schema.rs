@@ -162,6 +162,9 @@ impl Writer<'_> {
                     definition["propertyNames"] = json!({"pattern": NAME});
                 }
                 let table = match &bare {
+                    Some(bare) if inner.is_absent_at_zero => {
+                        json!({"oneOf": [bare, table, {"type": "integer", "minimum": 0, "maximum": 0}]})
+                    }
                     Some(bare) => json!({"oneOf": [bare, table]}),
                     None => table,
                 };

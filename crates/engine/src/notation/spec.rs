@@ -113,6 +113,14 @@ impl<T> Spec<T> {
         self
     }
 
+    /// Accepts the bare number 0, which means that the table is absent.
+    pub fn or_zero(mut self) -> Spec<T> {
+        if let Kind::Tables(inner) = &mut self.kind {
+            inner.is_absent_at_zero = true;
+        }
+        self
+    }
+
     /// Returns the key of a table with this specification.
     pub fn key(self, key: KeyOf<T>, doc: &'static str) -> Key {
         Key {
@@ -212,6 +220,7 @@ fn inside<T, W: FileTable>(bare: Option<&'static str>, is_named: bool) -> Spec<T
         bare,
         is_named,
         groups: None,
+        is_absent_at_zero: false,
     }))
 }
 

@@ -229,6 +229,8 @@ pub struct Inner {
     /// Function that returns the definition of the groups of the table: in place of the keys, the
     /// table may contain tables whose names the file chooses. `None` if the table has no groups.
     pub groups: Option<fn() -> &'static Table>,
+    /// Whether the bare number 0 means that the table is absent.
+    pub is_absent_at_zero: bool,
 }
 
 impl Inner {

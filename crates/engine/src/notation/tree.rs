@@ -73,6 +73,11 @@ impl Item {
         }
     }
 
+    /// Returns whether the value is the number 0, without a unit.
+    pub(crate) fn is_zero(&self) -> bool {
+        matches!(&self.data, Data::Number(number) if number.value == 0.0)
+    }
+
     /// Returns the entries of a table; `None` for other values.
     pub(crate) fn entries(&self) -> Option<&[(String, Item)]> {
         if let Data::Table(entries) = &self.data {

@@ -147,6 +147,16 @@ pub(crate) fn parse(text: &str, units: &[Unit]) -> Result<u64, NotAQuantity> {
     }
 }
 
+/// Returns whether the quantity `text` is a whole number of base units. A text that is not a quantity
+/// has no fraction.
+pub(crate) fn is_whole(text: &str, units: &[Unit]) -> bool {
+    let Some((decimal, unit)) = Decimal::read(text.trim()) else {
+        return true;
+    };
+    let unit = units.iter().find(|known| known.name == unit.trim());
+    unit.is_none_or(|unit| decimal.is_whole(unit.scale))
+}
+
 /// A number `mantissa * 10^exponent`.
 struct Decimal {
     mantissa: u128,
@@ -190,6 +200,16 @@ impl Decimal {
             rest = after;
         }
         Some((decimal, rest))
+    }
+
+    /// Returns whether the number times `scale` is a whole number.
+    fn is_whole(&self, scale: u64) -> bool {
+        let product = self.mantissa * u128::from(scale);
+        let divisor = u32::try_from(-self.exponent).ok();
+        match divisor.and_then(|exponent| 10u128.checked_pow(exponent)) {
+            Some(divisor) => product.is_multiple_of(divisor),
+            None => self.exponent >= 0 || product == 0,
+        }
     }
 
     /// Returns the number times `scale` (the size of a unit), rounded to an integer (a half is
@@ -277,6 +297,25 @@ mod tests {
         assert_eq!(parse("0.4 ns", TIME), Ok(0));
         assert_eq!(parse("0.5 ns", TIME), Ok(1));
         assert_eq!(parse("1118.5454 ns", TIME), Ok(1_119));
+    }
+
+    #[test]
+    fn a_fraction_of_a_base_unit_is_found() {
+        for text in [
+            "1 B",
+            "1.0 B",
+            "1.5 kB",
+            "1500e-3 kB",
+            "2e3 B",
+            "0 B",
+            "x",
+            "1.5 parsec",
+        ] {
+            assert!(is_whole(text, SIZE), "{text}");
+        }
+        for text in ["1.5 B", "0.1 B", "1.0005 kB", "1e-60 B"] {
+            assert!(!is_whole(text, SIZE), "{text}");
+        }
     }
 
     #[test]

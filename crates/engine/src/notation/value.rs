@@ -107,6 +107,12 @@ fn of_kind(node: &Item, kind: &Kind, preset: Option<&str>) -> Result<Value, Refu
         }
         Kind::Size(range) => {
             let bytes = quantity(node, units::SIZE, "size")?;
+            if node
+                .text()
+                .is_some_and(|text| !units::is_whole(text, units::SIZE))
+            {
+                return refuse("is not a whole number of bytes");
+            }
             in_range(bytes, range).map(Value::Size)
         }
         Kind::Length(range) => {

@@ -6,7 +6,8 @@ use super::root::{Root, RootKeys, StationTable};
 use super::stations::{made_stations, member_names};
 use super::tcp_defaults;
 use super::{
-    csma, file, flows, greedy, idle, network, opportunities, programs, reach, sharing, writes,
+    csma, file, flows, greedy, idle, network, opportunities, pings, programs, reach, sharing,
+    writes,
 };
 use crate::echo::Echo;
 use crate::kernel::time::Span;
@@ -100,6 +101,7 @@ pub(super) fn assemble(
     flows::check_order(root, &scenario, problems);
     greedy::check(root, &scenario, problems);
     writes::check(root, &scenario, problems);
+    pings::check_measured(root, &scenario, problems);
     sharing::assemble(root, &mut scenario, problems);
     programs::assemble(root, &mut scenario, problems);
     Ok(scenario)

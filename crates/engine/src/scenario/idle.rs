@@ -186,9 +186,7 @@ fn check_pings(root: &Section, scenario: &Scenario, problems: &mut Problems) {
     }
 }
 
-/// Refuses parameters of a congestion control that no connection uses. Parameters of older
-/// congestion controls are accepted even if no connection uses them, because existing files contain
-/// such parameters.
+/// Refuses parameters of a congestion control that no connection uses.
 fn check_congestion(root: &Section, problems: &mut Problems) {
     let stations = || root.each(RootKeys::station);
     let of_stations = stations().filter_map(|station| station.inside(StationTable::tcp));
@@ -207,6 +205,11 @@ fn check_congestion(root: &Section, problems: &mut Problems) {
     // congestion control that was replaced
     let overruled = chosen.iter().any(|control| control.is_set());
     for (name, control) in [
+        (TcpSettings::compound.name(), CongestionAlgorithm::Compound),
+        (
+            TcpSettings::cubic_linux.name(),
+            CongestionAlgorithm::CubicLinux,
+        ),
         (TcpSettings::dctcp.name(), CongestionAlgorithm::Dctcp),
         (TcpSettings::prague.name(), CongestionAlgorithm::Prague),
         (TcpSettings::bbr.name(), CongestionAlgorithm::Bbr),

@@ -156,17 +156,17 @@ table! {
         /// TCP connections from the server to the station. A bare number is the number of connections. In place of the keys, the table may have groups of connections by name.
         key download: Connections = shorthand(Connections::connections).groups::<Connections>().depends("none");
         /// A UDP source at the station, which sends to the server.
-        key udp_up: DatagramFlow = shorthand(Datagrams::rate).depends("none");
+        key udp_up: DatagramFlow = shorthand(Datagrams::rate).or_zero().depends("none");
         /// A UDP source at the server, which sends to the station.
-        key udp_down: DatagramFlow = shorthand(Datagrams::rate).depends("none");
+        key udp_down: DatagramFlow = shorthand(Datagrams::rate).or_zero().depends("none");
         /// A sensor at the station, which sends small reports to the server from time to time.
-        key sensor_up: SensorFlow = shorthand(SensorSettings::every).depends("none");
+        key sensor_up: SensorFlow = shorthand(SensorSettings::every).or_zero().depends("none");
         /// Small reports, such as commands, from the server to the station.
-        key sensor_down: SensorFlow = shorthand(SensorSettings::every).depends("none");
+        key sensor_down: SensorFlow = shorthand(SensorSettings::every).or_zero().depends("none");
         /// Calls between the station and its server. A bare number is the number of calls with audio and video, and the word "audio" is one call without video.
-        key call: StationCall = shorthand(CallKeys::calls).depends("none");
-        /// Pings from the station to its server and back, which measure the round-trip time under load. A bare time is the time between two requests. They are separate from the pings of a virtual shared bottleneck (vsb), whose replies the keys ping_delay, ping_loss and pings describe.
-        key ping: StationPing = shorthand(PingKeys::every).depends("none");
+        key call: StationCall = shorthand(CallKeys::calls).or_zero().depends("none");
+        /// Pings from the station to its server and back, which measure the round-trip time under load. A bare time is the time between two requests, and 0 means no pings. A virtual shared bottleneck (vsb) has separate pings; the keys ping_delay, ping_loss and pings set how the station replies to them.
+        key ping: StationPing = shorthand(PingKeys::every).or_zero().depends("none");
         all_of NodeAccess, inherits "[cell]";
     }
 }

@@ -58,7 +58,7 @@ fn refuse(queue: &Section, why: &str, problems: &mut Problems) {
     };
     if rate.value.is_some() {
         let fault = format!(
-            "has no effect, because {why}; expected the queue of a link with a constant rate"
+            "the shaper has no effect, because {why}; expected the queue of a link with a constant rate"
         );
         let hint = "without `bandwidth`, the other keys of cake have their effect".to_owned();
         rate.refuse_with_hint(fault, Some(hint), problems);

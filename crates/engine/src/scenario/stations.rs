@@ -218,6 +218,7 @@ fn check_groups(root: &Section, problems: &mut Problems) {
                 entry.refuse(message, problems);
             }
             for inner in table.given_tables() {
+                let message = format!("{message}, or another name for the group");
                 inner.refuse(message, problems);
             }
         }

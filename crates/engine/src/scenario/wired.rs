@@ -82,7 +82,7 @@ table! {
         key web: WebSettings = shorthand(WebSettings::connections_per_s).depends("bulk TCP");
         /// Calls in place of TCP connections. A call has audio and video in both directions. Direction up is from `from` to `to`. A bare number is the number of calls of each pair of hosts, and the word "audio" is one call without video.
         key call: WiredCall = shorthand(CallKeys::calls).depends("no calls");
-        /// Pings in place of TCP connections, from `from` to `to` and back. A bare time is the time between two requests. The pings measure, and are separate from those of a virtual shared bottleneck (vsb).
+        /// Pings in place of TCP connections, from `from` to `to` and back. A bare time is the time between two requests. They measure the round-trip time. The pings of a virtual shared bottleneck (vsb) are separate.
         key ping: WiredPing = shorthand(PingKeys::every).depends("no pings");
         /// Earliest time of the first packet, to which the random delay of start_spread is added.
         start: Span = duration(0..=1_000_000 * S).default("0 s");

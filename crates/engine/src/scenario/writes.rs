@@ -29,7 +29,7 @@ pub(super) fn of_flow(
 
 /// Returns the TCP settings of the connections of the table `own`, which are looked up in `layers`.
 /// `segments` is the number of segments in the file. A total size sets the number of segments, and
-/// pacing by the application the default rule for the window after idle time.
+/// an application that limits the data the default rule for the window after idle time.
 pub(super) fn tcp(
     layers: &Layers,
     own: &Section,
@@ -38,10 +38,10 @@ pub(super) fn tcp(
     let tcp = TcpSettings::read(layers)?;
     let writes = WriteSettings::read(&Layers(&[own]), tcp.mss_bytes)?;
     let is_default = layers.value(TcpSettings::after_idle)?.is_none();
-    let is_paced = writes.as_ref().is_some_and(|writes| writes.paces());
+    let is_limited = writes.as_ref().is_some_and(|writes| writes.limits_data());
     Ok(TcpSettings {
         segments: segments.or(writes.and_then(|writes| writes.total_segments())),
-        after_idle: match is_default && is_paced {
+        after_idle: match is_default && is_limited {
             true => AfterIdle::Rfc5681,
             false => tcp.after_idle,
         },
@@ -58,7 +58,16 @@ pub(super) fn check_tables(root: &Section, problems: &mut Problems) {
         }
     }
     for flow in root.each(RootKeys::flow) {
-        check_table(flow, problems);
+        // in the tables of other traffic, each of these keys is refused already
+        let others = [
+            flow.inside(FlowTable::udp).is_some(),
+            flow.inside(FlowTable::web).is_some(),
+            flow.inside(FlowTable::call).is_some(),
+            flow.inside(FlowTable::ping).is_some(),
+        ];
+        if others.iter().all(|is_other| !is_other) {
+            check_table(flow, problems);
+        }
     }
 }
 
@@ -70,20 +79,20 @@ fn check_table(table: &Section, problems: &mut Problems) {
     let segments = table.given(FlowTable::segments.name());
     if let Some(every) = &every {
         if size.is_none() && !table.lacks(WriteKeys::size_bytes) {
-            let fault = "needs the size of a chunk; expected `size`, such as size = \"2 MB\"";
+            let fault = "missing key `size`: expected the size of a chunk, such as size = \"2 MB\"";
             every.refuse(fault, problems);
         }
         for other in [&on, &off].into_iter().flatten() {
             other.refuse("conflicts with `every`; expected one of the two", problems);
         }
     } else {
-        let needs = "; expected both, such as on = \"2 s\" and off = \"8 s\"";
+        let needs = "expected `on` and `off`, such as on = \"2 s\" and off = \"8 s\"";
         match (&on, &off) {
             (Some(on), None) if !table.lacks(WriteKeys::off) => {
-                on.refuse(format!("needs the pause `off` after it{needs}"), problems);
+                on.refuse(format!("missing key `off`: {needs}"), problems);
             }
             (None, Some(off)) if !table.lacks(WriteKeys::on) => {
-                off.refuse(format!("needs the time `on` before it{needs}"), problems);
+                off.refuse(format!("missing key `on`: {needs}"), problems);
             }
             _ => {}
         }
@@ -178,23 +187,66 @@ fn check_flow(
         entry.refuse(message, problems);
         return;
     }
-    let (Some(mean_bps), Some((line_bps, line))) = (writes.mean_bps(), line(scenario, flow)) else {
+    let Some(mean_bps) = writes.mean_bps() else {
         return;
     };
-    if mean_bps > line_bps as f64 {
+    if let Some(least_bps) = least_bps(scenario, flow, writes)
+        && mean_bps < least_bps
+    {
+        let fault = format!(
+            "writes no full segment in the measured time; expected at least {} bps",
+            least_bps.ceil()
+        );
+        entry.refuse_value(fault, problems);
+        return;
+    }
+    let Some((line_bps, line)) = line(scenario, flow) else {
+        return;
+    };
+    let Transport::Tcp(tcp) = &flow.transport else {
+        return; // not reached: only TCP flows have applications
+    };
+    // each segment has a header
+    let length = writes.longer_by_headers(tcp.header_bytes);
+    if mean_bps * length > line_bps as f64 {
         let what = match writes.periods {
             Periods::Always => String::new(),
             Periods::Chunks(every) => format!(" every {}", units::show(every.0, TIME)),
-            Periods::OnOff(..) => " with these times on and off".to_owned(),
+            Periods::OnOff(..) => " with these on and off periods".to_owned(),
         };
         let message = format!(
-            "{}{what} is {} bit/s, more than {line} carries; expected at most {}",
+            "{}{what} is {} bit/s with headers of {} B, more than {line} carries ({}); expected at \
+             most {} of payload",
             entry.shown,
-            mean_bps.round(),
-            units::show(line_bps, RATE)
+            (mean_bps * length).round(),
+            tcp.header_bytes,
+            units::show(line_bps, RATE),
+            units::show(leading_digits(line_bps as f64 / length), RATE)
         );
         entry.refuse(message, problems);
     }
+}
+
+/// Returns the rate at which the application of a flow writes one segment in the measured time;
+/// `None` if the rate does not limit the application, or if the flow has chunks. [bit/s]
+fn least_bps(scenario: &Scenario, flow: &Flow, writes: &WriteSettings) -> Option<f64> {
+    writes.rate_bps?;
+    if matches!(writes.periods, Periods::Chunks(_)) {
+        return None;
+    }
+    let bytes = u64::from(writes.mss_bytes);
+    let bytes = writes.size_bytes.map_or(bytes, |size| size.min(bytes));
+    let from = flow.start.max(scenario.warmup);
+    let measured_s = (scenario.duration.0.saturating_sub(from.0)) as f64 / 1e9;
+    (measured_s > 0.0).then(|| bytes as f64 * 8.0 / measured_s)
+}
+
+/// Returns a rate with its first four digits, rounded down. [bit/s]
+fn leading_digits(rate_bps: f64) -> u64 {
+    let rate_bps = rate_bps as u64;
+    let digits = rate_bps.checked_ilog10().unwrap_or(0);
+    let unit = 10_u64.pow(digits.saturating_sub(3));
+    rate_bps / unit * unit
 }
 
 /// Returns the lowest rate on the path of a flow's data, and the part of the path with this rate;

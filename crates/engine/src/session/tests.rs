@@ -1,5 +1,5 @@
 //! Tests of sessions: readings do not change a run, and changed settings take effect exactly in time.
-
+mod counts;
 mod measured;
 use super::*;
 use crate::scenario::{Format, parse};

@@ -32,6 +32,7 @@
 //!   bytes of TCP/IP header.
 //! - Numbers do not wrap: a flow ends after 2^32 - 1 segments.
 
+mod compatibility;
 mod congestion;
 mod feedback;
 mod limit;

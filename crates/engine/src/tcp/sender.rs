@@ -199,7 +199,7 @@ impl Sender {
     pub fn next_segment(&mut self, now: Time) -> Option<Segment> {
         let (number, is_retransmission) = match self.in_detail {
             true => self.next_in_detail(now)?,
-            false => self.next_in_order(|_| true)?,
+            false => self.next_in_order(now, |_| true)?,
         };
         // arm the timer if it is off (RFC 6298, rule 5.1)
         if self.timer == Time::NEVER {
@@ -213,11 +213,13 @@ impl Sender {
     #[inline(always)]
     fn next_in_order(
         &mut self,
+        now: Time,
         may_leave: impl FnOnce(&mut Sender) -> bool,
     ) -> Option<(u32, bool)> {
         if !self.retransmit {
             if self.snd_nxt >= self.limit {
                 self.meet_end();
+                self.on_out_of_data(now);
                 return None;
             }
             if !self.congestion.permits_beyond(self.flight()) {
@@ -245,6 +247,9 @@ impl Sender {
     #[inline(never)]
     fn next_in_detail(&mut self, now: Time) -> Option<(u32, bool)> {
         let next = self.choose_in_detail(now);
+        if next.is_none() && self.limit_met == Limit::App {
+            self.on_out_of_data(now);
+        }
         if self.congestion.is_validated() {
             self.note_poll(now, next.is_some());
         }
@@ -256,7 +261,7 @@ impl Sender {
         let is_tracked = self.congestion.is_tracked();
         let may_leave = |sender: &mut Sender| !is_tracked || sender.may_depart(now);
         let Some(mut board) = self.scoreboard.take() else {
-            let next = self.next_in_order(may_leave);
+            let next = self.next_in_order(now, may_leave);
             if let Some(sent) = next {
                 self.report_departure(now, sent, false);
             }

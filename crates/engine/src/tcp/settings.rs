@@ -1,13 +1,13 @@
 //! The settings of TCP connections.
 
 use super::congestion::{
-    Abe, BbrSettings, CompoundSettings, ConfiguredControl, CongestionAlgorithm, CubicLinuxSettings,
+    BbrSettings, CompoundSettings, ConfiguredControl, CongestionAlgorithm, CubicLinuxSettings,
     DctcpSettings, PragueSettings,
 };
 use super::{AfterIdle, Feedback};
 use crate::kernel::time::Span;
 use crate::notation::layers::Layers;
-use crate::notation::problem::{Problems, Refused};
+use crate::notation::problem::Refused;
 use crate::notation::setting::{KeyOf, S, US, count, duration, flag, inner, size, word};
 use crate::packet::Ecn;
 use crate::table;
@@ -45,13 +45,13 @@ table! {
         hystart: bool = flag().default(false);
         /// If true, the window grows by the number of newly acknowledged segments, not by the number of ACKs. The rule is that of RFC 3465 without its limit, as in Linux. With `rack`, the ACK that ends fast recovery counts, too.
         byte_counting: bool = flag().default(false);
-        /// If true, segments are spaced in time: they leave at twice the rate cwnd/RTT in the first half of slow start, and at 1.2 times this rate otherwise, as in Linux. Otherwise segments leave as soon as the window permits. BBR always paces, at its own rate.
+        /// If true, segments are spaced in time, as in Linux. They leave at twice the rate cwnd/SRTT while cwnd is below half of ssthresh, and at 1.2 times this rate otherwise. If false, segments leave as soon as the window permits. BBR always paces, at its own rate.
         pacing: bool = flag().depends("false; true with congestion \"bbr\", which needs pacing"), by pacing;
-        /// If true, a paced sender sends in bursts as Linux's TCP with segmentation offload: about 1 ms of the pacing rate, at least two segments and at most 64 kB. If a burst leaves late, the next gap is shorter by up to a half. This requires pacing = true.
+        /// If true, a paced sender sends in bursts, as Linux's TCP with segmentation offload does: about 1 ms of the pacing rate, at least two segments and at most 64 kB. If a burst leaves late, the next gap is shorter by up to a half. This requires pacing = true.
         tso: bool = flag().default(false);
         /// If true, connections use explicit congestion notification (RFC 3168). Queues that can mark packets then mark the packets of these connections in place of dropping them.
         ecn: bool = flag().depends("false; true with congestion \"dctcp\" and \"prague\", which need ECN"), by ecn;
-        /// If true, an ECN mark multiplies the window by 0.8 with Reno and by 0.85 with CUBIC, and not by the factor of a loss (ABE, RFC 8511). This requires ecn = true.
+        /// If true, an ECN mark multiplies the window by 0.8 with "reno" and "newreno", and by 0.85 with "cubic" and "cubic_linux", instead of the factor after a loss (ABE, RFC 8511). This requires ecn = true.
         abe: bool = flag().default(false);
         /// If true, connections use selective acknowledgements and recover with them (RFC 6675). SACK cannot be used with congestion = "tahoe", with which the default is false. BBR requires SACK, and with congestion = "bbr" the default is true.
         sack: bool = flag().default(false).modern(true, MODERN), by sack;
@@ -85,7 +85,7 @@ table! {
         initial_rto: Span = duration(US..=60 * S).default("1 s");
         /// If true, a timeout in fast recovery halves ssthresh once more, as in ns-2. Otherwise one loss causes one decrease.
         rto_halves_again: bool = flag().default(false);
-        /// Congestion window of a sender that was idle or does not use its window. With "keep" the window is kept, and grows with every ACK. With "rfc5681" a connection restarts with the initial window after idle time of more than an RTO (RFC 5681, section 4.1). With "rfc7661" a window that is not used does not grow, and is reduced after five minutes (congestion window validation). With "linux" the window is halved per RTO of idle time, and does not grow unless it is used. The default keeps the window of web connections and sensors, as earlier versions did. BBR has its own rule, so that this setting has no effect with congestion = "bbr".
+        /// Congestion window of a sender that was idle or does not use its window. With "keep", the window is kept, and grows with every ACK. With "rfc5681", a connection restarts with the initial window after idle time of more than an RTO (RFC 5681, section 4.1). With "rfc7661", a window that is not used does not grow, and is reduced after five minutes. With "linux", the window is halved once per RTO of idle time beyond the first, but not below the initial window, and does not grow unless it is used. The setting has no effect with congestion = "bbr", which has its own rule.
         after_idle: AfterIdle = word().depends("\"rfc5681\" for connections with rate, every or on; \"keep\" for others"), by after_idle;
         /// Number of segments to send; `None` means no limit.
         keyless segments: Option<u64> = None;
@@ -136,7 +136,7 @@ fn required(layers: &Layers, key: KeyOf<bool>) -> Result<bool, Refused> {
 }
 
 /// Returns whether this congestion control can use SACK.
-fn can_sack(congestion: Option<CongestionAlgorithm>) -> bool {
+pub(super) fn can_sack(congestion: Option<CongestionAlgorithm>) -> bool {
     congestion != Some(CongestionAlgorithm::Tahoe)
 }
 
@@ -150,7 +150,7 @@ fn ecn(layers: &Layers) -> Result<bool, Refused> {
 }
 
 /// Returns the rule for the window after idle time: the value in the file, or "keep". A connection
-/// that its application paces has another default, which the tables of the scenario set.
+/// whose application limits its data has another default, which the tables of the scenario set.
 fn after_idle(layers: &Layers) -> Result<AfterIdle, Refused> {
     Ok(layers
         .value(TcpSettings::after_idle)?
@@ -174,105 +174,5 @@ impl TcpSettings {
             CongestionAlgorithm::Dctcp if self.dctcp.l4s => Ecn::Scalable,
             _ => Ecn::Capable,
         }
-    }
-
-    /// Checks that the settings are compatible. DCTCP and Prague require ECN. RACK and proportional
-    /// rate reduction require SACK, and undo requires RACK. SACK is refused with Tahoe, which
-    /// retransmits all segments after a loss. HyStart++ is refused with Linux's CUBIC, which
-    /// contains HyStart. BBR requires SACK, RACK-TLP and pacing, `tso` requires pacing, and `abe`
-    /// requires ECN. A problem of a value that several tables share is reported once.
-    pub(crate) fn check(layers: Layers, problems: &mut Problems) {
-        let congestion = layers
-            .located(TcpSettings::congestion)
-            .map(|setting| setting.value);
-        if let (Some(control), Some(ecn)) = (congestion, layers.located(TcpSettings::ecn))
-            && control.needs_ecn()
-            && !ecn.value
-            && !problems.concern(&ecn.path)
-        {
-            let message = format!(
-                "false contradicts the congestion control \"{}\", which reacts to marks; expected \
-                 true",
-                control.name()
-            );
-            problems.add(ecn.origin, &ecn.path, message);
-        }
-        // `on` ignores defaults: a default depends on the values of the file, so it cannot
-        // contradict them
-        let on = |key| {
-            let setting = layers.located(key);
-            setting.filter(|setting| setting.value && setting.given)
-        };
-        let is_bbr = congestion.is_some_and(CongestionAlgorithm::sets_recovery_window);
-        let sack = layers.located(TcpSettings::sack).filter(|sack| sack.value);
-        let lacks_sack = !is_bbr && !sack.is_some_and(|sack| sack.given || can_sack(congestion));
-        let lacks_rack = !is_bbr && on(TcpSettings::rack).is_none();
-        let lacks_pacing = !is_bbr && on(TcpSettings::pacing).is_none();
-        let lacks_ecn = on(TcpSettings::ecn).is_none();
-        let lacks_abe = congestion.is_some_and(|control| Abe::of(control).is_none());
-        for key in [TcpSettings::sack, TcpSettings::rack, TcpSettings::pacing] {
-            if is_bbr
-                && let Some(setting) = layers.located(key)
-                && setting.given
-                && !setting.value
-                && !problems.concern(&setting.path)
-            {
-                let message =
-                    "false contradicts the congestion control \"bbr\", which requires SACK, \
-                               RACK-TLP and pacing; expected true"
-                        .to_owned();
-                problems.add(setting.origin, &setting.path, message);
-            }
-        }
-        let mut refuse = |key, is_wrong, message: &str| {
-            if is_wrong
-                && let Some(setting) = on(key)
-                && !problems.concern(&setting.path)
-            {
-                problems.add(setting.origin, &setting.path, message.to_owned());
-            }
-        };
-        refuse(
-            TcpSettings::sack,
-            congestion == Some(CongestionAlgorithm::Tahoe),
-            "true contradicts the congestion control \"tahoe\", which sends everything again after a loss; \
-             expected false",
-        );
-        refuse(
-            TcpSettings::hystart,
-            congestion == Some(CongestionAlgorithm::CubicLinux),
-            "true adds HyStart++ to the congestion control \"cubic_linux\", which has HyStart; expected false",
-        );
-        refuse(
-            TcpSettings::hystart,
-            is_bbr,
-            "true adds HyStart++ to the congestion control \"bbr\", which has no slow start; expected false",
-        );
-        refuse(
-            TcpSettings::tso,
-            lacks_pacing,
-            "true requires that segments are paced; expected false, or pacing = true",
-        );
-        refuse(
-            TcpSettings::abe,
-            lacks_ecn,
-            "true requires marks; expected false, or ecn = true",
-        );
-        refuse(
-            TcpSettings::abe,
-            lacks_abe,
-            "true requires a congestion control for which RFC 8511 has a factor; expected false, or \
-             \"reno\", \"newreno\", \"cubic\" or \"cubic_linux\"",
-        );
-        for key in [TcpSettings::rack, TcpSettings::prr] {
-            let message = "true requires selective acknowledgements; expected false, or sack = \
-                           true";
-            refuse(key, lacks_sack, message);
-        }
-        refuse(
-            TcpSettings::undo,
-            lacks_rack,
-            "true requires that losses are detected by time; expected false, or rack = true",
-        );
     }
 }

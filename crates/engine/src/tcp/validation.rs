@@ -28,8 +28,10 @@
 //! acknowledged per round trip in the last max(3 SRTT, 1 s). pipeACK is not defined before the first
 //! sample and after a loss, and the window then counts as validated.
 //!
-//! Differs from Linux in: times are exact, and not in timer ticks; the epoch of CUBIC is not moved by
-//! the idle time.
+//! The congestion controls process idle time and application-limited periods themselves: see
+//! `cubic.rs` and `cubic_linux.rs` for the epoch of CUBIC.
+//!
+//! Differs from Linux in: times are exact, and not in timer ticks.
 //!
 //! Differs from RFC 7661 in:
 //! - A burst after idle time is not paced (section 4.4 recommends it), unless `pacing` is set.
@@ -319,5 +321,7 @@ impl PipeAck {
     }
 }
 
+#[cfg(test)]
+mod cubic_tests;
 #[cfg(test)]
 mod tests;

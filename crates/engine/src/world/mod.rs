@@ -368,9 +368,10 @@ impl<'a> World<'a> {
         self.serve(now, wants);
         if expired {
             self.network.timer_expired(index);
-            if self.network.flows.states[index].has_deferred {
-                self.network.take_deferred(index);
-            }
+        }
+        // also if the timer was removed because the flow was stopped
+        if self.network.flows.states[index].has_deferred {
+            self.network.take_deferred(index);
         }
     }
 

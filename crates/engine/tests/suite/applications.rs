@@ -228,15 +228,15 @@ fn keys_that_contradict_each_other_are_refused_in_one_line() {
     let cases = [
         (
             "every = \"1 s\"",
-            "`flow.f.every`: needs the size of a chunk",
+            "`flow.f.every`: missing key `size`: expected the size of a chunk, such as size = \"2 MB\"",
         ),
         (
             "on = \"1 s\"",
-            "`flow.f.on`: needs the pause `off` after it",
+            "`flow.f.on`: missing key `off`: expected `on` and `off`",
         ),
         (
             "off = \"1 s\"",
-            "`flow.f.off`: needs the time `on` before it",
+            "`flow.f.off`: missing key `on`: expected `on` and `off`",
         ),
         (
             "size = \"1 MB\", every = \"9 s\", on = \"1 s\"",
@@ -256,11 +256,33 @@ fn keys_that_contradict_each_other_are_refused_in_one_line() {
         ),
         (
             "rate = \"20 Mbps\"",
-            "is 20000000 bit/s, more than link `line` carries; expected at most 10 Mbps",
+            "is 20547945 bit/s with headers of 40 B, more than link `line` carries (10 Mbps); expected at most 9733 kbps",
+        ),
+        (
+            // 99 % of the line do not leave room for headers of 40 B per 1460 B
+            "rate = \"9.9 Mbps\"",
+            "is 10171233 bit/s with headers of 40 B, more than link `line` carries (10 Mbps)",
+        ),
+        (
+            // a chunk of 1 B is a packet of 41 B
+            "size = \"1 B\", every = \"30 us\"",
+            "`flow.f.every`: \"30 us\" is too small",
+        ),
+        (
+            "size = \"4 kB\", every = \"3.2 ms\"",
+            "\"4 kB\" every 3200 us is 10300000 bit/s with headers of 40 B",
+        ),
+        (
+            "rate = \"1 bps\"",
+            "`flow.f.rate`: \"1 bps\" writes no full segment in the measured time; expected at least",
+        ),
+        (
+            "size = \"1.5 B\"",
+            "`flow.f.size`: \"1.5 B\" is not a whole number of bytes; expected a size",
         ),
         (
             "size = \"10 MB\", every = \"4 s\"",
-            "\"10 MB\" every 4 s is 20000000 bit/s, more than link `line` carries",
+            "\"10 MB\" every 4 s is 20548000 bit/s with headers of 40 B, more than link `line` carries",
         ),
         (
             "rate = \"1 Mbps\", udp = \"2 Mbps\"",
@@ -269,6 +291,14 @@ fn keys_that_contradict_each_other_are_refused_in_one_line() {
         (
             "rate = \"1 Mbps\", web = 5",
             "`flow.f.rate`: this key is only for bulk TCP",
+        ),
+        (
+            "every = \"1 s\", web = 5",
+            "`flow.f.every`: this key is only for bulk TCP",
+        ),
+        (
+            "on = \"1 s\", udp = \"2 Mbps\"",
+            "`flow.f.on`: this key is only for TCP",
         ),
     ];
     for (keys, expected) in cases {
@@ -286,6 +316,6 @@ station.a = { rate = "2 Mbps", download = { rate = "5 Mbps" } }
 "#;
     let problems = parse(text, Format::Toml, "x.toml", &[]).expect_err("a refusal");
     let message = problems[0].to_string();
-    let expected = "\"5 Mbps\" is 5000000 bit/s, more than the air to station `a` carries; expected at most 2 Mbps";
+    let expected = "\"5 Mbps\" is 5136986 bit/s with headers of 40 B, more than the air to station `a` carries (2 Mbps); expected at most 1946 kbps";
     assert!(message.contains(expected), "{message}");
 }

@@ -1,6 +1,6 @@
 //! Several groups of TCP connections at one station.
 
-use lasthop_engine::scenario::{Format, Scenario, parse};
+use lasthop_engine::scenario::{Format, Problem, Scenario, parse};
 
 use super::queues::{mean, simulate};
 
@@ -29,7 +29,9 @@ fn read(text: &str, settings: &[(&str, &str)]) -> Result<Scenario, String> {
         .map(|(path, value)| ((*path).to_owned(), (*value).to_owned()))
         .collect();
     parse(text, Format::Toml, "x.toml", &settings).map_err(|problems| {
-        let texts: Vec<String> = problems.iter().map(ToString::to_string).collect();
+        let text =
+            |problem: &Problem| format!("{problem} {}", problem.hint.as_deref().unwrap_or(""));
+        let texts: Vec<String> = problems.iter().map(text).collect();
         texts.join("; ")
     })
 }
@@ -87,12 +89,111 @@ fn overrides_reach_the_groups() {
     let more = [("station.laptop.download.page", "{ size = \"1 MB\" }")];
     let scenario = read(LAPTOP, &more).expect("a scenario");
     assert_eq!(scenario.flows[4].name, "laptop/down/page/1");
-    let message = read(LAPTOP, &[("station.laptop.download.vidoe.rate", "1 Mbps")]);
+}
+
+/// A bare number of a group is its number of connections. A bare number of the table replaces its
+/// groups.
+#[test]
+fn a_number_overrides_a_group_or_all_groups() {
+    let names = |path: &str, value: &str| -> Vec<String> {
+        let scenario = read(LAPTOP, &[(path, value)]).expect("a scenario");
+        let down = scenario.flows.into_iter().map(|flow| flow.name);
+        down.filter(|name| name.contains("/down/")).collect()
+    };
+    let download = "station.laptop.download";
+    assert!(names(download, "0").is_empty());
+    assert_eq!(names(download, "1"), ["laptop/down/1"]);
+    let backup = "station.laptop.download.backup";
+    assert_eq!(names(backup, "0"), ["laptop/down/video/1"]);
+    assert_eq!(names(backup, "3").len(), 4);
+}
+
+#[test]
+fn a_misspelt_group_of_an_override_is_named() {
+    let cases = [
+        (
+            "download.vidoe.rate",
+            "1 Mbps",
+            "no such key or group; expected one of video, backup; to add one",
+        ),
+        ("download.vidoe.rate", "1 Mbps", "did you mean `video`?"),
+        (
+            "download.page",
+            "2",
+            "such as `station.laptop.download.page={ ... }`",
+        ),
+        (
+            "upload.page.rate",
+            "1 Mbps",
+            "no such key, and the table has no groups",
+        ),
+        ("upload.connectons", "2", "did you mean `connections`?"),
+    ];
+    for (path, value, expected) in cases {
+        let path = format!("station.laptop.{path}");
+        let message = read(LAPTOP, &[(&path, value)]).expect_err("a refusal");
+        assert!(message.contains(expected), "{message}");
+        assert!(message.len() < 300, "{message}");
+    }
+}
+
+/// The names of tables of settings are no names of groups. If such a table has keys of a group, the
+/// message says so.
+#[test]
+fn names_of_settings_are_refused_as_names_of_groups() {
+    for name in ["bbr", "dctcp", "prague", "compound", "cubic_linux"] {
+        for keys in [
+            "size = \"1 MB\"",
+            "congestion = \"bbr\"",
+            "rate = \"1 Mbps\", hystart = false",
+        ] {
+            let text = format!(
+                "duration = \"5 s\"\ncell.phy = \"802.11g\"\nstation.a.download = {{ {name} = {{ {keys} }}, video = {{}} }}"
+            );
+            let message = read(&text, &[]).expect_err("a refusal");
+            let start = format!(
+                "`station.a.download.{name}`: is a table of settings, and no name of a group"
+            );
+            assert!(message.contains(&start), "{message}");
+            assert!(
+                message.contains(&format!("such as `{name}-1`")),
+                "{message}"
+            );
+            assert!(
+                !message.contains(';') || message.matches("error").count() < 2,
+                "{message}"
+            );
+        }
+    }
+    let empty =
+        "duration = \"5 s\"\ncell.phy = \"802.11g\"\nstation.a.download = { bbr = {}, video = {} }";
+    let message = read(empty, &[]).expect_err("a refusal");
     assert!(
-        message
-            .expect_err("no such group")
-            .contains("station.laptop.download.vidoe")
+        message.contains("or another name for the group"),
+        "{message}"
     );
+}
+
+#[test]
+fn a_group_is_a_table_of_keys() {
+    let cases = [
+        (
+            "video = 2",
+            "`station.a.download.video`: is no key of this table, and 2 is no table of a group; expected a group, such as `video = { connections = ... }`, or a key, such as `connections`",
+        ),
+        (
+            "video = { high = { rate = \"1 Mbps\" } }",
+            "`station.a.download.video.high`: is a table in a group; expected a key",
+        ),
+        ("conections = 2", "did you mean `connections`?"),
+    ];
+    for (keys, expected) in cases {
+        let text = format!(
+            "duration = \"5 s\"\ncell.phy = \"802.11g\"\nstation.a.download = {{ {keys} }}"
+        );
+        let message = read(&text, &[]).expect_err("a refusal");
+        assert!(message.contains(expected), "{message}");
+    }
 }
 
 #[test]
@@ -119,7 +220,7 @@ fn groups_are_not_mixed_with_keys() {
         ),
         (
             LAPTOP.replace("rate = \"2 Mbps\"", "rate = \"30 Mbps\""),
-            "`station.laptop.download.video.rate`: \"30 Mbps\" is 30000000 bit/s, more than the `wire` carries",
+            "`station.laptop.download.video.rate`: \"30 Mbps\" is 30821918 bit/s with headers of 40 B, more than the `wire` carries (20 Mbps); expected at most 19460 kbps of payload",
         ),
         (
             LAPTOP.replace("start = \"1 s\"", "start = \"30 s\""),

@@ -10,7 +10,7 @@ from lasthop.models.cells import PACED
 from lasthop.models.errors import Doubt, ModelError, in_words, refuse, warning_text
 from lasthop.models.red.network import Group, TcpPath, bottleneck, groups_of, paths_of
 from lasthop.models.red.router import QueueModel, queue_model_of
-from lasthop.models.red.senders import rule_of
+from lasthop.models.red.senders import ABE, rule_of
 from lasthop.scenario.transports import Tcp
 from lasthop.scenario.typed import CellScenario, Link, Readable, Scenario, read
 from lasthop.stability import Case, Model
@@ -116,11 +116,12 @@ def fluid(scenario: Readable) -> Fluid:
 def _fluid(scenario: Scenario) -> Fluid:
     refuse(reasons(scenario))
     first = scenario.tcp_flows[0].tcp
-    rule, of_tcp = rule_of(first)
     tcp, udp = paths_of(scenario)
     link = bottleneck(tcp, udp)
     packet = first.packet_bytes
     queue_model = queue_model_of(link, packet, first.ecn)
+    marks = queue_model.parameters.get("feedback") == "ecn"
+    rule, of_tcp = rule_of(first, marks=marks)
     groups = groups_of(tcp, link.name, not queue_model.sees_service)
     model = model_of(queue_model, groups)
     rate_bps = rate_of(link)
@@ -178,7 +179,7 @@ def reasons(scenario: Scenario) -> Iterator[Doubt]:
         yield "section II", "no flow is TCP"
     else:
         try:
-            rule_of(tcp[0].tcp)
+            rule_of(tcp[0].tcp, marks=tcp[0].tcp.ecn)
         except ModelError as error:
             yield from error.reasons
     for flow in tcp:
@@ -215,6 +216,7 @@ def likeness(tcp: Tcp) -> Mapping[str, object]:
         "congestion": tcp.congestion,
         "compound": tcp.compound,
         "ecn": tcp.ecn,
+        "abe": tcp.abe,
         "delayed_ack": tcp.delayed_ack,
         "byte_counting": tcp.byte_counting,
         "mss_bytes": tcp.mss_bytes,
@@ -302,7 +304,8 @@ def listed(case: Case, parameters: Mapping[str, Any], queue: str, flows: int) ->
     yield Derived("model", case.model.name, "-", case.model.title)
     yield Derived("link", queue, "-", "the full link")
     yield Derived("flows", flows, "-", "TCP flows")
-    yield Derived("tcp", parameters["tcp"].name, "-", SOURCES["tcp"])
+    rule = parameters["tcp"].name
+    yield Derived("tcp", rule, "-", SOURCES["tcp"] + ", tcp.abe" * rule.endswith(ABE))
     for each in case.model.parameters:
         if each.name not in parameters or each.name in UNLISTED:
             continue

@@ -1,6 +1,7 @@
 """Conversion of the congestion control of a scenario to a window rule of the fluid model."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from lasthop.models.errors import ModelError
@@ -12,13 +13,24 @@ RENO = ("reno", "newreno")
 """Congestion controls with Reno's congestion avoidance."""
 
 
-def rule_of(tcp: Tcp) -> tuple[WindowRule, dict[str, float]]:
+ABE = ", ABE"
+"""End of the name of a window rule with `abe`."""
+
+ABE_REDUCTION = 0.2
+"""Reduction of the window by a mark with `abe`, as a fraction of the window: RFC 8511, section 3.
+[-]
+"""
+
+
+def rule_of(tcp: Tcp, *, marks: bool) -> tuple[WindowRule, dict[str, float]]:
     """Return the window rule of a flow's congestion avoidance, and its parameters.
 
     Parameters
     ----------
     tcp : Tcp
         TCP settings of a flow.
+    marks : bool
+        Whether the queue marks packets instead of dropping them.
 
     Raises
     ------
@@ -27,7 +39,7 @@ def rule_of(tcp: Tcp) -> tuple[WindowRule, dict[str, float]]:
     """
     name = tcp.congestion
     if name in RENO:
-        return (delayed_reno() if tcp.segments_per_step > 1 else RULES["reno"]), {}
+        return reno(tcp.segments_per_step, abe=tcp.abe and marks), {}
     if name == "compound":
         compound = tcp.compound
         parameters = {"alpha": compound.alpha, "k": compound.k, "beta": compound.beta}
@@ -55,16 +67,36 @@ def rule_of(tcp: Tcp) -> tuple[WindowRule, dict[str, float]]:
     )
 
 
-def delayed_reno() -> WindowRule:
-    r"""Return the window rule of Reno with a receiver that acknowledges every second packet. A
-    window of :math:`w` packets grows by :math:`i(w) = 1/2w` per packet.
+def reno(segments_per_step: int, *, abe: bool) -> WindowRule:
+    r"""Return the window rule of Reno.
+
+    Parameters
+    ----------
+    segments_per_step : int
+        Number of acknowledged segments per step of window growth, :math:`n`. A window of :math:`w`
+        packets grows by :math:`i(w) = 1/nw` per packet. It is 2 with delayed ACKs. [segments]
+    abe : bool
+        Whether the window is reduced by marks as RFC 8511 says: :math:`d(w) = 0.2 w` instead of
+        :math:`w/2`.
     """
-    reno = RULES["reno"]
+    rule = RULES["reno"]
+    if segments_per_step > 1:
+        rule = replace(rule, name="reno, delayed ACKs", increase=delayed_reno_increase)
+    if abe:
+        rule = replace(rule, name=rule.name + ABE, decrease=abe_decrease)
+    return rule
 
-    def increase(w: Any, _: Mapping[str, Any]) -> Any:
-        return 1.0 / (DELAYED_ACK * w)
 
-    return WindowRule("reno, delayed ACKs", increase, reno.decrease)
+def delayed_reno_increase(w: Any, _: Mapping[str, Any]) -> Any:
+    """Return the increase per packet of Reno with a receiver that acknowledges every second packet,
+    :math:`i(w) = 1/2w`. [packets]
+    """
+    return 1.0 / (DELAYED_ACK * w)
+
+
+def abe_decrease(w: Any, _: Mapping[str, Any]) -> Any:
+    """Return the decrease per mark of Reno with ABE, :math:`d(w) = 0.2 w`. [packets]"""
+    return ABE_REDUCTION * w
 
 
 def delayed_compound() -> WindowRule:

@@ -6,8 +6,8 @@ import { estimate, short } from "../digits";
 import { type Table, tableOfList } from "../numbers/tables";
 
 /**
- * Returns whether a scenario has flows for which delay is more important than goodput: paced datagrams, sensors, web
- * and finite flows.
+ * Returns whether a scenario has flows for which delay is more important than goodput: paced datagrams, sensors, web,
+ * pings, chunks of applications and finite flows.
  */
 export function wantsDelay(scenario: Scenario): boolean {
   const flows = [scenario, tableOf(scenario, "csma")].flatMap((part) => tablesOf(part, "flows"));
@@ -15,7 +15,8 @@ export function wantsDelay(scenario: Scenario): boolean {
     const udp = tableOf(flow, "udp");
     const isPaced = udp !== null && textOf(udp, "arrivals") !== "greedy";
     const isFinite = numberOf(tableOf(flow, "tcp"), "segments") !== null;
-    return isPaced || isFinite || tableOf(flow, "sensor") !== null || tableOf(flow, "web") !== null;
+    const hasChunks = numberOf(tableOf(flow, "application"), "every_s") !== null;
+    return isPaced || isFinite || hasChunks || ["sensor", "web", "ping"].some((key) => tableOf(flow, key) !== null);
   });
 }
 
@@ -34,20 +35,27 @@ function scaled(value: Estimate | null, scale: number): string | null {
 }
 
 const OF_FLOWS = /^(one_way_delay|rtt|report_|completion)|^loss_probability$/;
+const OF_CHUNKS = /^(chunk|late_chunks)/;
 const OF_CLASSES = /^completion/;
 
-/** Returns tables with the delays and losses of flows and classes that have a delay. */
+/** Returns tables with the delays and losses of flows and classes that have a delay. Pings and chunks have tables of their own. */
 export function delayTables(answer: Answer | null): Table[] {
-  const wanted = { flows: OF_FLOWS, classes: OF_CLASSES };
-  return Object.entries(wanted).flatMap(([list, keys]) => {
-    const items = itemsOf(answer, list).filter((item) =>
-      Object.keys(item).some((key) => keys.test(key) && key !== "loss_probability" && estimateOf(item, key)),
-    );
-    const delays = items.map(
-      (item) => Object.fromEntries(Object.entries(item).filter(([key]) => key === "name" || keys.test(key))) as Item,
-    );
-    // datagrams come first, so that their columns also come first
-    delays.sort((a, b) => Number("one_way_delay_s" in b) - Number("one_way_delay_s" in a));
-    return delays.length ? [{ ...tableOfList(list, delays), title: `Delay and loss of ${list}` }] : [];
-  });
+  const flows = itemsOf(answer, "flows");
+  const isPing = (item: Item) => "rtt_p50_s" in item;
+  return [
+    tableWith("flows", "Pings", flows.filter(isPing), OF_FLOWS),
+    tableWith("flows", "Chunks of applications", flows, OF_CHUNKS),
+    tableWith("flows", "Delay and loss of flows", flows.filter((item) => !isPing(item)), OF_FLOWS),
+    tableWith("classes", "Delay and loss of classes", itemsOf(answer, "classes"), OF_CLASSES),
+  ].flat();
+}
+
+/** Returns a table of the items with quantities that match `keys`. The list is empty if no item has such a quantity. */
+function tableWith(list: string, title: string, items: Item[], keys: RegExp): Table[] {
+  const delays = items
+    .filter((item) => Object.keys(item).some((key) => keys.test(key) && key !== "loss_probability" && estimateOf(item, key)))
+    .map((item) => Object.fromEntries(Object.entries(item).filter(([key]) => key === "name" || keys.test(key))) as Item);
+  // datagrams come first, so that their columns also come first
+  delays.sort((a, b) => Number("one_way_delay_s" in b) - Number("one_way_delay_s" in a));
+  return delays.length ? [{ ...tableOfList(list, delays), title }] : [];
 }

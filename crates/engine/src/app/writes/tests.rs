@@ -171,12 +171,31 @@ fn chunks_are_late_if_the_next_one_begins_before_their_arrival() {
     for (ms, segments) in [(4, 2), (15, 1), (22, 1), (27, 2)] {
         writes.arrive_in_order(Time(ms * MS), segments);
     }
-    let tally = writes.tally(Time::ZERO, Time(35 * MS)).unwrap();
-    // the fate of the chunk of 30 ms is not known
+    let between = |from: u64, to: u64, end: u64| {
+        let [from, to, end] = [from, to, end].map(|ms| Time(ms * MS));
+        Interval::new(from, to, Time::ZERO, end)
+    };
+    let of = |interval| writes.tally(&interval).unwrap();
+    let tally = of(between(0, 35, 35));
+    // the outcome of the chunk of 30 ms is not known
     assert_eq!((tally.made, tally.late), (3, 1));
     assert_eq!(tally.times, [Span(4 * MS), Span(7 * MS), Span(12 * MS)]);
-    let later = writes.tally(Time(5 * MS), Time(21 * MS)).unwrap();
-    assert_eq!((later.made, later.late, later.times.len()), (1, 1, 0));
+    // a chunk without a successor counts from its arrival
+    let first = of(between(0, 9, 9));
+    assert_eq!((first.made, first.late), (1, 0));
+    // every chunk belongs to one of the intervals, however short they are
+    for length in 1..9 {
+        let parts = (0..35).step_by(length);
+        let parts = parts.map(|from| of(between(from, 35.min(from + length as u64), 35)));
+        let sum = parts.fold([0; 3], |[made, late, times], part| {
+            [
+                made + part.made,
+                late + part.late,
+                times + part.times.len() as u64,
+            ]
+        });
+        assert_eq!(sum, [3, 1, 3], "steps of {length} ms");
+    }
     let plain = Writes::new(&PLAIN, Streams::new(1, 0).stream("writes"));
-    assert!(plain.tally(Time::ZERO, Time(MS)).is_none());
+    assert!(plain.tally(&between(0, 1, 1)).is_none());
 }

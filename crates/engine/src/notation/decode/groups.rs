@@ -1,6 +1,7 @@
 //! Tables that may have groups in place of their keys: tables whose names the file chooses.
 
 use super::{Decoder, Entry, Section, find};
+use crate::notation::problem::{nearest, one_line, one_of};
 use crate::notation::table::{Inner, Kind, Table};
 use crate::notation::tree::{Data, Item, join};
 use crate::notation::value::expected;
@@ -30,7 +31,30 @@ impl Decoder<'_, '_> {
             let path = join(&path, name);
             match self.added.find(table, name) {
                 None if item.entries().is_some() => {
-                    groups.push((name.clone(), self.section(item, group, path)));
+                    let item = self.without_groups(item, group, &path);
+                    groups.push((name.clone(), self.section(&item, group, path)));
+                }
+                None if self.is_group_without_table(table, name) => {
+                    let shown = item.show();
+                    let key = inner.bare.unwrap_or("key");
+                    let message = format!(
+                        "is no key of this table, and {shown} is no table of a group; expected a \
+                         group, such as `{} = {{ {key} = ... }}`, or a key, such as `{key}`",
+                        one_line(name, 40)
+                    );
+                    self.problems.add(item.origin, &path, message);
+                }
+                Some(key)
+                    if let Kind::Tables(own) = &key.kind
+                        && self.has_keys_of_group(item, (own.table)(), group) =>
+                {
+                    let names = self.added.names((own.table)());
+                    let message = format!(
+                        "is a table of settings, and no name of a group; expected {}, or another \
+                         name for the group, such as `{name}-1`",
+                        one_of(&names)
+                    );
+                    self.problems.add(item.origin, &path, message);
                 }
                 Some(key) if item.entries().is_some() && !matches!(key.kind, Kind::Tables(_)) => {
                     let message = format!(
@@ -52,6 +76,40 @@ impl Decoder<'_, '_> {
             section.named.push((GROUPS, groups));
         }
         section
+    }
+
+    /// Returns the group `item` without the tables in it that are no keys of a group, which are
+    /// refused.
+    fn without_groups(&mut self, item: &Item, group: &'static Table, path: &str) -> Item {
+        let mut entries = item.entries().unwrap_or_default().to_vec();
+        entries.retain(|(name, inner)| {
+            let is_group = inner.entries().is_some() && self.added.find(group, name).is_none();
+            if is_group {
+                let message = "is a table in a group; expected a key. A group has no groups";
+                let path = join(path, name);
+                self.problems.add(inner.origin, &path, message.to_owned());
+            }
+            !is_group
+        });
+        Item {
+            origin: item.origin,
+            data: Data::Table(entries),
+        }
+    }
+
+    /// Returns whether an unknown key is probably the name of a group, and not a misspelt key.
+    fn is_group_without_table(&self, table: &Table, name: &str) -> bool {
+        let names = self.added.names(table);
+        nearest(name, names.iter().copied()).is_none()
+    }
+
+    /// Returns whether `item` has a key that its table `own` lacks and that a group has.
+    fn has_keys_of_group(&self, item: &Item, own: &Table, group: &Table) -> bool {
+        let entries = item.entries().unwrap_or_default().iter();
+        let mut names = entries.map(|(name, _)| name);
+        names.any(|name| {
+            self.added.find(own, name).is_none() && self.added.find(group, name).is_some()
+        })
     }
 }
 

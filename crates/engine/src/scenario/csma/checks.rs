@@ -5,6 +5,7 @@ use super::super::root::RootKeys;
 use super::super::wired::{FlowTable, Hosts};
 use super::assemble::{distance, names, position};
 use super::{CsmaPrice, effect};
+use crate::app::FlowHosts;
 use crate::app::{Gaps, SourceRate, WiredDatagrams, WriteKeys};
 use crate::conflict::{AccessWord, ConnectionsWord, CsmaLinkTable, CsmaTable};
 use crate::notation::decode::{Entry, Located, Section};
@@ -23,8 +24,11 @@ const OTHERS: [&str; 6] = keys!(RootKeys: cell, station, dumbbell, parking_lot, 
 const OF_ROUTES: [&str; 3] = keys!(FlowTable: route, weight, marginal_utility);
 
 /// Keys of a flow that are accepted only without `[csma]`.
-const OF_WIRES: [&str; 7] =
-    keys!(FlowTable: from, to; Hosts: access, access_spread, jitter, rtt, rtt_spread);
+const OF_WIRES: [&str; 12] = keys!(
+    FlowTable: from, to;
+    Hosts: access, access_spread, jitter, rtt, rtt_spread;
+    FlowHosts: from_host, to_host, from_nat, to_nat, dscp
+);
 
 /// Refuses a cell or a topology in a file with `[csma]`, and removes its table, so that the table
 /// causes no further problems.
@@ -256,7 +260,7 @@ fn check_flow(csma: &Section, flow: &Section, problems: &mut Problems) {
         }
         return;
     }
-    for entry in OF_WIRES.iter().filter_map(|key| flow.entry(key)) {
+    for entry in OF_WIRES.iter().filter_map(|key| flow.given(key)) {
         let message = "this key is only for flows between wired nodes, not for flows on a route";
         entry.refuse(message, problems);
     }

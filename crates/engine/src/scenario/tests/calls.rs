@@ -6,10 +6,47 @@ use super::{message_of, toml};
 use crate::kernel::time::Span;
 use crate::scenario::*;
 
+/// The bare number 0 means that the station has no such traffic, as with `download = 0`.
+#[test]
+fn zero_means_none() {
+    let plain = toml(super::SMALL, &[]).unwrap().to_json();
+    for key in [
+        "call",
+        "ping",
+        "sensor_up",
+        "sensor_down",
+        "udp_up",
+        "udp_down",
+    ] {
+        let text = format!("{}{key} = 0\n", super::SMALL);
+        assert_eq!(toml(&text, &[]).unwrap().to_json(), plain, "{key}");
+        let value = match key {
+            "call" => "2",
+            "udp_up" | "udp_down" => "\"1 Mbps\"",
+            _ => "{ every = \"200 ms\" }",
+        };
+        let text = format!("{}{key} = {value}\n", super::SMALL);
+        assert_ne!(toml(&text, &[]).unwrap().to_json(), plain, "{key}");
+        let path = format!("station.a.{key}");
+        assert_eq!(
+            toml(&text, &[(&path, "0")]).unwrap().to_json(),
+            plain,
+            "{key}"
+        );
+    }
+    assert!(
+        toml(
+            "duration = \"9 s\"\nflow.a = { from = \"a\", to = \"b\", ping = 0 }",
+            &[]
+        )
+        .is_err()
+    );
+}
+
 #[test]
 fn a_call_is_a_number_of_calls_or_the_word_audio() {
     let wanted = "; expected \"audio\" or a whole number from 1 to 100";
-    for value in ["0", "-1", "1.5", "\"video\"", "10000", "true"] {
+    for value in ["-1", "1.5", "\"video\"", "10000", "true"] {
         let message = message_of(&format!("call = {value}"));
         assert!(
             message.starts_with("x.toml:5: `station.a.call`: "),

@@ -168,7 +168,12 @@ fn each_key(table: &'static Table, path: &str, visit: &mut dyn FnMut(&str, &'sta
 
 /// Returns an accepted value of the key in [`FULL`] that differs from the key's default.
 fn sample(path: &str, key: &Key) -> Option<&'static str> {
+    if is_of_shaper(path, key) && (path.starts_with("cell") || path.starts_with("station")) {
+        return None; // in a cell, CAKE has no shaper
+    }
     Some(match key.kind {
+        // the flow must last until pings count
+        _ if path == "station.a.ping.stop" => "80 s",
         Kind::Title => "another title",
         Kind::Name => "b",
         Kind::Flag => match key.default {
@@ -253,12 +258,26 @@ fn sample(path: &str, key: &Key) -> Option<&'static str> {
             "rounding" => "nearest",
             "rule" => "paper",
             "after_idle" => "linux",
+            "isolation" => "flows",
+            "diffserv" => "besteffort",
+            "ack_filter" => "aggressive",
+            "link_layer" => "atm",
+            "dscp" => "EF",
             _ => "poisson",
         },
         Kind::Formed(_) if path.ends_with("group.a.stations") => "b",
         Kind::Formed(_) => panic!("{path} has a form of its own"),
         Kind::Tables(_) => return None,
     })
+}
+
+/// Returns whether the key at `path` belongs to the shaper of CAKE.
+fn is_of_shaper(path: &str, key: &Key) -> bool {
+    path.contains(".cake.")
+        && matches!(
+            key.name,
+            "bandwidth" | "overhead" | "mpu" | "link_layer" | "ingress"
+        )
 }
 
 /// Returns the settings, with their values, without which the key at `path` has no effect.
@@ -303,10 +322,15 @@ fn needed_one(path: &str, key: &Key) -> Option<(String, &'static str)> {
     {
         return Some((format!("{estimator}wce.rule"), "paper"));
     }
-    if path.contains("bbr.") {
-        return Some(("tcp.congestion".to_owned(), "bbr"));
+    for control in ["bbr", "compound", "cubic_linux"] {
+        if path.contains(&format!("{control}.")) {
+            return Some(("tcp.congestion".to_owned(), control));
+        }
     }
     let neighbour = |other: &str, value| Some((path.replace(key.name, other), value));
+    if is_of_shaper(path, key) && key.name != "bandwidth" {
+        return neighbour("bandwidth", "5 Mbps");
+    }
     match key.name {
         "ce_threshold_l4s" => return neighbour("ce_threshold", "1 ms"),
         "time_shift" => return neighbour("scheduler", "time_shifted_fifo"),
@@ -415,6 +439,7 @@ fn every_congestion_control_of_the_grammar_has_its_name_in_the_model() {
 #[test]
 fn parameters_of_compound_come_from_the_nearest_table_that_gives_them() {
     let settings = [
+        ("tcp.congestion", "compound"),
         ("tcp.compound.alpha", "0.25"),
         ("tcp.compound.gamma", "20"),
         ("station.a.tcp.compound.gamma", "10"),

@@ -6,6 +6,7 @@ mod bottleneck;
 mod cake;
 mod calls;
 mod changes;
+mod conflicts;
 mod csma;
 mod csma_files;
 mod examples;

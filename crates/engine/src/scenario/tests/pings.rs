@@ -101,6 +101,30 @@ fn impossible_pings_are_refused_in_one_line() {
             "ping.stop`: \"1 s\" is not after the start; expected more than 2 s",
         ),
     ]);
+    // SMALL is measured from 1 s to 10 s, and the deadline is 1 s
+    assert_said(&[
+        (
+            "ping = { deadline = \"9 s\" }",
+            "ping.deadline`: \"9 s\" leaves no ping to measure; expected less than the measured 9 s",
+        ),
+        (
+            "ping = \"100 s\"",
+            "ping`: \"100 s\" may leave no ping to measure; expected at most 8 s",
+        ),
+        (
+            "ping = { every = \"2 s\", deadline = \"7.5 s\" }",
+            "ping.every`: \"2 s\" may leave no ping to measure; expected at most 1500 ms",
+        ),
+        (
+            "ping = { every = \"100 ms\", stop = \"900 ms\" }",
+            "ping.stop`: \"900 ms\" leaves no ping to measure; expected more than 1 s, from which on pings count",
+        ),
+        (
+            "ping = { every = \"100 ms\", start = \"9.5 s\" }",
+            "ping.every`: \"100 ms\" leaves no ping to measure; expected a longer `duration`",
+        ),
+    ]);
+    assert!(toml(&format!("{}ping = \"8 s\"", super::SMALL), &[]).is_ok());
     let link = "link.l = { from = \"a\", to = \"b\", rate = \"1 Mbps\" }\n";
     let said = |keys: &str| {
         refused(&format!(
@@ -132,7 +156,7 @@ fn impossible_pings_are_refused_in_one_line() {
 }
 
 #[test]
-fn pings_of_the_station_and_its_replies_to_a_vsb_are_told_apart() {
+fn pings_of_the_station_and_its_replies_to_a_vsb_are_separate() {
     let message = message_of("pings = \"200 ms\"");
     assert!(
         message.contains("`station.a.pings`: \"200 ms\" is not a table"),

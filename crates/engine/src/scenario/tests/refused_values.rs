@@ -237,11 +237,12 @@ fn words_and_flags_are_listed() {
         ),
         (
             "tcp.tso = true",
-            "tcp.tso`: true requires that segments are paced; expected false, or pacing = true",
+            "tcp.tso`: true requires that segments are paced in `station.a.upload`; expected false, or \
+             pacing = true",
         ),
         (
             "tcp.abe = true",
-            "tcp.abe`: true requires marks; expected false, or ecn = true",
+            "tcp.abe`: true requires marks in `station.a.upload`; expected false, or ecn = true",
         ),
         (
             r#"tcp = { congestion = "westwood", ecn = true, abe = true }"#,
@@ -571,6 +572,12 @@ fn parameters_of_a_congestion_control_that_nobody_chose_are_refused() {
         complaints(toml(&SMALL.replace("upload = 1", of_flow), &[])),
         format!("x.toml:4: `station.a.upload.dctcp`: {}", needed("dctcp"))
     );
+    for name in ["compound", "cubic_linux", "bbr"] {
+        assert_eq!(
+            complaints(toml(&format!("tcp.{name} = {{}}\n{SMALL}"), &[])),
+            format!("x.toml:1: `tcp.{name}`: {}", needed(name))
+        );
+    }
     // one connection uses the congestion control, so its parameters have an effect
     let other = "download = { connections = 1, congestion = \"prague\" }\n";
     assert_eq!(complaints(toml(&format!("{dctcp}{SMALL}{other}"), &[])), "");

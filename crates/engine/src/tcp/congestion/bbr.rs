@@ -27,7 +27,7 @@
 //! | file | contents |
 //! |---|---|
 //! | `bandwidth.rs` | units of the bandwidth, and its maximum over rounds |
-//! | `aggregation.rs` | compensation for ACKs that arrive together (`extra_acked`) |
+//! | `aggregation.rs` | allowance for aggregated ACKs (`extra_acked`) |
 //! | `policer.rs` | long-term bandwidth, for paths with a token-bucket policer |
 //! | `window.rs` | bandwidth-delay product and cwnd |
 //!
@@ -42,8 +42,8 @@
 //!   longer burst (`tcp_tso_should_defer`).
 //! - cwnd never exceeds the receive window.
 //! - Round-trip samples come only from segments that were sent once. Linux also uses timestamps.
-//! - Segments are full, so that no sample is suspected of a delayed ACK (`is_ack_delayed`). Only the
-//!   last segment of a message may be shorter.
+//! - Segments are full, so that no sample is suspected of a delayed ACK (`is_ack_delayed`). Only
+//!   the last segment of a message may be shorter.
 //! - An ACK below the first unacknowledged segment gives no sample of the delivery rate.
 //! - A retransmission on an empty path does not count as a restart after an idle time.
 
@@ -71,7 +71,7 @@ use policer::Policer;
 table! {
     /// Parameters of BBR (congestion = "bbr").
     pub struct BbrSettings: Copy in "bbr" {
-        /// If true, the window is larger by the number of segments that ACKs report together (`extra_acked`).
+        /// If true, the window has an allowance for aggregated ACKs: it is larger by the number of segments that ACKs report together (`extra_acked`).
         ack_aggregation: bool = flag().fallback(true);
         /// If true, BBR sends at the long-term bandwidth after two intervals with equal bandwidth and at least 20 % loss, because a policer may limit the path (`lt_bw`).
         policer: bool = flag().fallback(true);
@@ -130,6 +130,7 @@ enum Mode {
     ProbeRtt,
 }
 
+/// The state of BBR.
 #[derive(Clone, Debug)]
 pub(super) struct Bbr {
     settings: BbrSettings,
@@ -172,12 +173,11 @@ pub(super) struct Bbr {
     min_rtt_at: Time,
     /// Minimum round-trip time of the last minutes (`tcp_min_rtt`).
     path_rtt: Span,
-    /// `probe_rtt_done_stamp`: timer tick after which ProbeRtt may end; `None` until four segments are in
-    /// flight.
+    /// `probe_rtt_done_stamp`: tick after which ProbeRtt may end; `None` above four segments.
     probe_rtt_end: Option<u64>,
     /// `probe_rtt_round_done`: whether a round with four segments in flight has ended.
     probe_rtt_round_done: bool,
-    /// `idle_restart`: whether no segment has arrived since the sender restarted after an idle time.
+    /// `idle_restart`: whether no segment has arrived since the restart after an idle time.
     idle_restart: bool,
     /// `prior_cwnd`: window before a recovery or ProbeRtt. [packets]
     prior_cwnd: u32,
@@ -463,7 +463,7 @@ impl Bbr {
         }
     }
 
-    /// `bbr_update_gains`.
+    /// `bbr_update_gains`: sets the gains of the pacing rate and of cwnd for the mode.
     fn update_gains(&mut self) {
         (self.pacing_gain, self.cwnd_gain) = match self.mode {
             Mode::Startup => (HIGH_GAIN, HIGH_GAIN),
@@ -474,7 +474,7 @@ impl Bbr {
         };
     }
 
-    /// `bbr_update_model`.
+    /// `bbr_update_model`: updates the model with an ACK, and sets the pacing rate and cwnd.
     fn update_model(&mut self, window: &mut Window, state: &Processed) {
         let sample = &{ self.sample };
         self.sample.now = Time::NEVER;
@@ -547,12 +547,12 @@ impl CongestionControl for Bbr {
         self.pacer.earliest_departure(now)
     }
 
-    /// `bbr_main`.
+    /// `bbr_main`: updates the model, the pacing rate and cwnd after an ACK.
     fn on_ack_processed(&mut self, window: &mut Window, state: &Processed) {
         self.update_model(window, state);
     }
 
-    /// `bbr_set_state`, after `tcp_enter_loss`.
+    /// `bbr_set_state`: sets cwnd after a retransmission timeout (`tcp_enter_loss`).
     fn on_timeout_processed(&mut self, window: &mut Window, state: &Processed) {
         window.cwnd = f64::from(state.in_flight + 1).min(window.receive);
         self.last_phase = RecoveryPhase::Timeout;
@@ -565,7 +565,7 @@ impl CongestionControl for Bbr {
         self.rate.on_app_limited(in_flight);
     }
 
-    /// `bbr_undo_cwnd`.
+    /// `bbr_undo_cwnd`: searches for the full pipe and for a policer again.
     fn on_undo(&mut self) {
         self.full_bw = (Bandwidth::ZERO, 0);
         self.policer.reset();

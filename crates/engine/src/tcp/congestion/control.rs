@@ -4,6 +4,7 @@
 //! ```text
 //! sender --on_sent, on_delivered, on_lost, on_ack, on_loss, on_timeout, on_marks--> control
 //! sender --on_ack_processed, on_timeout_processed, on_app_limited, on_undo---------> control
+//! sender --on_out_of_data, on_write-----------------------------------------------> control
 //! sender <------ window (cwnd, ssthresh), earliest departure, recovery mode ------- control
 //! ```
 //!
@@ -69,6 +70,15 @@ pub trait CongestionControl {
     /// Processes a pause of the application: it supplies data after all earlier data has been sent,
     /// although the window had room. `in_flight` segments are in the network.
     fn on_app_limited(&mut self, _in_flight: u32) {}
+
+    /// Processes the beginning of an application-limited period: at `now`, all data that the
+    /// application has supplied is sent, and the application will supply more. The sender may call
+    /// this function several times in one period.
+    fn on_out_of_data(&mut self, _now: Time) {}
+
+    /// Processes the supply of data by the application. `is_idle` is true if no segment is
+    /// outstanding.
+    fn on_write(&mut self, _now: Time, _is_idle: bool) {}
 
     /// Processes the undo of a recovery in which no segment was lost. The window has been restored.
     fn on_undo(&mut self) {}

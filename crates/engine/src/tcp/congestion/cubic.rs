@@ -11,6 +11,13 @@
 //! fast convergence is on (section 4.7); ssthresh is beta times FlightSize (section 4.6); the
 //! target W_cubic(t + RTT) uses the smoothed RTT.
 //!
+//! t does not include application-limited periods (sections 4.2 and 5.8). Such a period begins when
+//! all data of the application is sent, and ends when the application supplies more. The window
+//! before the period therefore does not depend on its length. ACKs during the period have the t of
+//! its beginning. Whether they may increase the window, and whether the window is reduced, depends
+//! on `after_idle` (`validation.rs`). Slow start after such a reduction does not begin a new stage,
+//! as in Linux.
+//!
 //! Differs from the RFC in: in the Reno-friendly region cwnd is max(cwnd, W_est), so that no ACK
 //! reduces cwnd. W_est is the window of a Reno flow. Differs from Linux in: floating point instead
 //! of integers in units of 1/1024 s; the window grows by (target - cwnd)/cwnd per ACK, as in the
@@ -40,6 +47,8 @@ pub(super) struct Cubic {
     /// Window before the last reduction; fast convergence does not change this value. [packets]
     cwnd_prior: f64,
     epoch: Option<Epoch>,
+    /// Beginning of the present application-limited period; `None` while the application has data.
+    out_of_data: Option<Time>,
 }
 
 /// A congestion avoidance stage: the time from one reduction of the window to the next.
@@ -81,10 +90,11 @@ impl WindowAlgorithm for Cubic {
         }
         let cwnd = window.cwnd;
         let w_max = self.w_max;
+        let now = self.out_of_data.unwrap_or(ack.now);
         let epoch = self
             .epoch
-            .get_or_insert_with(|| Epoch::begin(ack.now, cwnd, w_max));
-        let t = ack.now.since(epoch.begun).seconds();
+            .get_or_insert_with(|| Epoch::begin(now, cwnd, w_max));
+        let t = now.since(epoch.begun).seconds();
         let rtt = ack.rtt.srtt().map_or(0.0, |srtt| srtt.seconds());
         // growth of W_est, section 4.3, equation 4
         let alpha = if epoch.w_est < self.cwnd_prior {
@@ -124,8 +134,22 @@ impl WindowAlgorithm for Cubic {
         self.w_max = 0.0;
         window.collapse();
     }
+
+    fn on_out_of_data(&mut self, now: Time) {
+        self.out_of_data.get_or_insert(now);
+    }
+
+    fn on_write(&mut self, now: Time, _is_idle: bool) {
+        if let Some(begun) = self.out_of_data.take()
+            && let Some(epoch) = &mut self.epoch
+        {
+            epoch.begun += now.since(begun);
+        }
+    }
 }
 
+#[cfg(test)]
+mod idle_tests;
 #[cfg(test)]
 mod tests {
     use super::*;

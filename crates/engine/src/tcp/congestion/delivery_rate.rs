@@ -58,6 +58,7 @@ pub(super) struct RateSample {
     pub(super) delivered: u32,
     /// rs.interval: time in which these segments were sent or acknowledged, whichever is longer.
     pub(super) interval: Span,
+    /// Whether the application limited the sender in the interval.
     pub(super) is_app_limited: bool,
 }
 

@@ -126,6 +126,8 @@ controls! {
     on_recovery_ack(window, ack): (window: &mut Window, ack: RecoveryAck) -> ();
     on_loss(window, flight, sign): (window: &mut Window, flight: u32, sign: CongestionSign) -> ();
     on_timeout(window, flight, first): (window: &mut Window, flight: u32, first: bool) -> ();
+    on_out_of_data(now): (now: Time) -> ();
+    on_write(now, is_idle): (now: Time, is_idle: bool) -> ();
     on_marks(report): (report: &MarkReport) -> ();
     decrease_by_marks(window, report, flight):
         (window: &mut Window, report: &MarkReport, flight: u32) -> bool;

@@ -26,6 +26,7 @@ const PACING_SHIFT: u32 = 10;
 /// 16.
 const RTT_LOG: u32 = 9;
 
+/// The departure times of a paced sender.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pacer {
     /// Earliest departure time of the next burst.

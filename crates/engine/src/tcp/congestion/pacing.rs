@@ -144,6 +144,14 @@ impl<C: CongestionControl<PacketInfo = ()>> CongestionControl for Paced<C> {
         self.control.on_timeout(window, flight, first);
     }
 
+    fn on_out_of_data(&mut self, now: Time) {
+        self.control.on_out_of_data(now);
+    }
+
+    fn on_write(&mut self, now: Time, is_idle: bool) {
+        self.control.on_write(now, is_idle);
+    }
+
     fn on_marks(&mut self, report: &MarkReport) {
         self.control.on_marks(report);
     }

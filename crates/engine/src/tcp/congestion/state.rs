@@ -173,6 +173,17 @@ impl Congestion {
         self.control.after_pause(in_flight);
     }
 
+    /// Processes the beginning of an application-limited period.
+    pub(in crate::tcp) fn on_out_of_data(&mut self, now: Time) {
+        self.control.on_out_of_data(now);
+    }
+
+    /// Processes the supply of data by the application. `is_idle` is true if no segment is
+    /// outstanding.
+    pub(in crate::tcp) fn on_write(&mut self, now: Time, is_idle: bool) {
+        self.control.on_write(now, is_idle);
+    }
+
     /// Increases the window on an ACK of new data, if the control is NewReno without extensions,
     /// which uses no properties of the ACK. Otherwise the value is false, and the caller must call
     /// [`Congestion::on_ack`].

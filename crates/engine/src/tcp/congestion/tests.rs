@@ -77,6 +77,7 @@ impl Congestion {
     pub(in crate::tcp) fn pending(&self) -> u32 {
         match &self.control {
             Control::Paced(tracked) => tracked.pending(),
+            Control::Bbr(tracked) => tracked.pending(),
             other => panic!("{other:?} is not tracked"),
         }
     }

@@ -23,6 +23,9 @@
 //! numbers, whereas in Linux it lasts as long as the last round-trip time sample, but at least 50
 //! ms; packets are counted, not bytes; RTTmin remains after a timeout, whereas Linux measures it
 //! again.
+//!
+//! The round trip that contains a pause of the application gives one low sample, as in Linux. With
+//! a pause of any length, BWE decreases by at most a tenth.
 
 use super::control::NewAck;
 use super::window::{MIN_SSTHRESH, Window, half};

@@ -56,6 +56,13 @@ pub trait WindowAlgorithm {
         Some(self.decrease(window, flight))
     }
 
+    /// Processes the beginning of an application-limited period; see
+    /// [`CongestionControl::on_out_of_data`].
+    fn on_out_of_data(&mut self, _now: Time) {}
+
+    /// Processes the supply of data by the application; see [`CongestionControl::on_write`].
+    fn on_write(&mut self, _now: Time, _is_idle: bool) {}
+
     /// Processes the expiry of the retransmission timer. If `first` is false, the timer has already
     /// expired for the same segment, and ssthresh does not change (RFC 5681, section 3.1).
     fn on_timeout(&mut self, window: &mut Window, flight: u32, first: bool) {
@@ -110,6 +117,14 @@ impl<A: WindowAlgorithm + ?Sized> CongestionControl for A {
 
     fn on_timeout(&mut self, window: &mut Window, flight: u32, first: bool) {
         WindowAlgorithm::on_timeout(self, window, flight, first);
+    }
+
+    fn on_out_of_data(&mut self, now: Time) {
+        WindowAlgorithm::on_out_of_data(self, now);
+    }
+
+    fn on_write(&mut self, now: Time, is_idle: bool) {
+        WindowAlgorithm::on_write(self, now, is_idle);
     }
 
     fn on_marks(&mut self, report: &MarkReport) {

@@ -3,6 +3,7 @@
 
 use super::Sender;
 use crate::kernel::time::Time;
+use crate::tcp::limit::Limit;
 use crate::tcp::validation::SenderView;
 use crate::tcp::{Ack, Blocks};
 
@@ -26,8 +27,20 @@ impl Sender {
         self.grant(self.snd_max);
     }
 
+    /// Passes the beginning of an application-limited period to the congestion control, after a poll
+    /// found no data to send. A flow whose last segment has been sent is not limited by its
+    /// application.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn on_out_of_data(&mut self, now: Time) {
+        if self.limit_met == Limit::App && self.granted < self.end {
+            self.congestion.on_out_of_data(now);
+        }
+    }
+
     fn before_write(&mut self, now: Time) {
         self.check_app_limited();
+        self.congestion.on_write(now, self.flight() == 0);
         let view = self.view(now);
         if let Some((validation, window)) = self.congestion.validation() {
             validation.on_write(&view, window);

@@ -10,8 +10,8 @@ use crate::tcp::pipe::{MS, plain, settings};
 use crate::tcp::{Blocks, CongestionAlgorithm, Sender, TcpSettings};
 
 /// A sender, and the ACKs on their way to it, each with its arrival time, its number and its echo.
-struct Driver {
-    sender: Sender,
+pub(super) struct Driver {
+    pub(super) sender: Sender,
     acks: VecDeque<(Time, u32, Time)>,
     /// Time of the last transmission.
     sent: Time,
@@ -27,7 +27,7 @@ impl Driver {
         })
     }
 
-    fn with(settings: &TcpSettings) -> Driver {
+    pub(super) fn with(settings: &TcpSettings) -> Driver {
         Driver {
             sender: Sender::new(settings),
             acks: VecDeque::new(),
@@ -43,8 +43,18 @@ impl Driver {
         }
     }
 
+    /// Returns the time of the last transmission.
+    pub(super) fn sent(&self) -> Time {
+        self.sent
+    }
+
+    /// Returns the arrival time of the next ACK.
+    pub(super) fn next_ack(&self) -> Time {
+        self.acks.front().expect("segments are outstanding").0
+    }
+
     /// Processes the ACKs that arrive by `now`.
-    fn run(&mut self, now: Time) {
+    pub(super) fn run(&mut self, now: Time) {
         while let Some(&(at, next, echo)) = self.acks.front()
             && at <= now
         {
@@ -59,7 +69,7 @@ impl Driver {
     }
 
     /// Writes `segments` segments at `now`. Returns the window before they are sent.
-    fn write(&mut self, now: Time, segments: u32) -> f64 {
+    pub(super) fn write(&mut self, now: Time, segments: u32) -> f64 {
         self.run(now);
         self.sender.supply(now, segments);
         let cwnd = self.sender.cwnd();

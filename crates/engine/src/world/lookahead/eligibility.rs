@@ -196,16 +196,16 @@ fn eligible_receivers(scenario: &Scenario, routes: &Routes) -> Vec<bool> {
 fn eligible_senders(scenario: &Scenario, routes: &Routes, lookahead: &[bool]) -> Vec<bool> {
     let is_single = has_single_user(scenario, routes);
     type User<'a> = ((&'a Transport, [&'a [u32]; 2]), bool);
-    let is_eligible = |((flow, [_, data]), is_paced): User| match (flow, data) {
+    let is_eligible = |((flow, [_, data]), is_limited): User| match (flow, data) {
         // the writes of an application change the sender between two ACKs
-        (Transport::Tcp(_), [first, second, ..]) if !is_paced => {
+        (Transport::Tcp(_), [first, second, ..]) if !is_limited => {
             is_single(first) && takes_time(*first, scenario) && !lookahead[*second as usize]
         }
         _ => false,
     };
-    let is_paced = scenario.flows.iter().map(Flow::is_paced);
+    let is_limited = scenario.flows.iter().map(Flow::is_limited_by_application);
     flows_with_routes(scenario, routes)
-        .zip(is_paced)
+        .zip(is_limited)
         .map(is_eligible)
         .collect()
 }

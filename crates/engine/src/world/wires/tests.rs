@@ -185,6 +185,24 @@ fn endpoints_ahead_of_time_change_nothing_and_count_as_the_events_they_would_be(
     }
 }
 
+/// ACKs wait for the departures of a paced sender, and a SYN-ACK waits for the timer of the SYN, which
+/// expires after 1 s. In the second network, the flow `cut` is stopped while its SYN-ACK waits.
+#[test]
+fn acks_that_wait_for_a_deadline_of_their_sender_change_nothing() {
+    for (rtt, stop) in [("40 ms", "3.3 s"), ("1600 ms", "0.9 s")] {
+        let flow = "access = \"2 Mbps\"\ndelayed_ack = false\ncongestion = \"bbr\"";
+        let scenario = scenario(&format!(
+            "duration = \"9 s\"\nwarmup = \"0.5 s\"\nqueue = 60\n\
+             dumbbell = {{ bottleneck = \"5 Mbps\", rtt = \"{rtt}\", start_spread = \"0 s\", flows = 0 }}\n\
+             [flow.bulk]\ncount = 2\n{flow}\n[flow.cut]\nstop = \"{stop}\"\n{flow}\n"
+        ));
+        let world = World::new(&scenario, 0).expect("a dumbbell");
+        assert_eq!(world.network.wires.routes.lookahead(0), [true, true]);
+        let own_time = measured(&scenario, Shortcut::Links);
+        assert_eq!(measured(&scenario, Shortcut::Endpoints), own_time);
+    }
+}
+
 #[test]
 fn endpoints_have_lookahead_only_if_the_order_of_their_packets_is_known() {
     let cases = [

@@ -1,4 +1,4 @@
-//! Compensation for ACKs that arrive together (aggregated ACKs), as from Wi-Fi links.
+//! Allowance for aggregated ACKs, which arrive together, as from Wi-Fi links.
 //!
 //! Reference: Linux 6.12, `bbr_update_ack_aggregation` in net/ipv4/tcp_bbr.c.
 //!
@@ -14,8 +14,8 @@
 use super::bandwidth::Bandwidth;
 use crate::kernel::time::Time;
 
-/// `bbr_extra_acked_win_rtts`: number of rounds of each of the two periods over which the maximum is
-/// taken.
+/// `bbr_extra_acked_win_rtts`: number of rounds of each of the two periods over which the maximum
+/// is taken.
 const PERIOD: u32 = 5;
 
 /// `bbr_ack_epoch_acked_reset_thresh`: number of segments after which a new epoch begins.
@@ -100,7 +100,7 @@ mod tests {
     /// The bandwidth is one packet per ms, and sixteen segments are acknowledged together every 16
     /// ms. The number of expected segments is rounded down, so that one more may be extra.
     #[test]
-    fn together_acknowledged_segments_are_extra() {
+    fn segments_acknowledged_together_count_as_extra() {
         let bw = Bandwidth::of(10, 10_000);
         let mut aggregation = Aggregation::new();
         for burst in 1..=20 {

@@ -50,7 +50,8 @@ impl Bandwidth {
         (self.0 * us) >> UNIT.ilog2()
     }
 
-    /// `bbr_bdp`: returns the number of packets in `us` microseconds times `gain` [1/256], rounded up.
+    /// `bbr_bdp`: returns the number of packets in `us` microseconds times `gain` [1/256], rounded
+    /// up.
     #[inline]
     pub(super) fn packets_up(self, us: u64, gain: u64) -> u32 {
         (((self.0 * us * gain) >> GAIN_SCALE).div_ceil(UNIT)) as u32
@@ -147,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn a_difference_of_an_eighth_is_near() {
+    fn bandwidths_within_an_eighth_are_equal() {
         let bw = Bandwidth(80_000);
         assert!(bw.is_near(Bandwidth(90_000), 1460) && bw.is_near(Bandwidth(70_000), 1460));
         assert!(!bw.is_near(Bandwidth(90_001), 1460) && !bw.is_near(Bandwidth(69_999), 1460));

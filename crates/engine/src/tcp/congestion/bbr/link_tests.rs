@@ -43,6 +43,11 @@ fn a_single_flow_fills_the_link_and_probes_the_rtt_every_ten_seconds() {
         if pipe.now > Time(2_000 * MS) {
             largest_flight = largest_flight.max(pipe.sender.flight());
         }
+        // the sender stores a state for each of these segments
+        assert_eq!(
+            pipe.sender.pending(),
+            pipe.sender.not_known_to_have_arrived()
+        );
     }
     let share = (pipe.delivered - before) as f64 / 52_000.0;
     assert!((share - 0.977).abs() < 0.006, "{share}");
@@ -81,7 +86,7 @@ fn drain_empties_the_queue_of_startup() {
 /// all of them, the limit is the application, and Startup does not end because no sample is
 /// unlimited. The queue stays short.
 #[test]
-fn a_paced_application_leaves_bbr_in_startup() {
+fn an_application_limited_flow_stays_in_startup() {
     let mut sender = Sender::new(&TcpSettings {
         handshake: false,
         ..with_bbr(1_000)

@@ -94,12 +94,12 @@ impl Policer {
         self.stage == Stage::Idle
     }
 
-    /// `bbr_reset_lt_bw_sampling`.
+    /// `bbr_reset_lt_bw_sampling`: ends the search for a policer.
     pub(super) fn reset(&mut self) {
         *self = Policer::new();
     }
 
-    /// `bbr_reset_lt_bw_sampling_interval`.
+    /// `bbr_reset_lt_bw_sampling_interval`: begins an interval of the search.
     fn begin_interval(&mut self, event: &Event) {
         self.start_ms = event.delivered_time.0 / 1_000_000;
         self.delivered = event.delivered;

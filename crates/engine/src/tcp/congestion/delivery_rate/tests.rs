@@ -57,7 +57,7 @@ fn acks_that_arrive_together_do_not_raise_the_rate() {
 /// The application pauses while two segments are in flight. Segments sent from then on give
 /// application-limited samples, until the two segments and one more have arrived.
 #[test]
-fn samples_are_application_limited_until_the_pause_has_arrived() {
+fn samples_are_application_limited_until_the_segments_in_flight_have_arrived() {
     let mut rate = DeliveryRate::new();
     let sent: Vec<Snapshot> = (0..2).map(|ms| rate.on_sent(at(ms), ms == 0)).collect();
     rate.on_app_limited(2);

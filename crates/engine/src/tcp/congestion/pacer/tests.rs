@@ -25,7 +25,7 @@ fn a_late_segment_shortens_the_next_gap_by_up_to_a_half() {
 /// A burst of three segments leaves at once. The next burst follows after three gaps. A burst that
 /// the window cuts to one segment is followed after one gap.
 #[test]
-fn a_burst_leaves_at_once() {
+fn segments_of_a_burst_leave_simultaneously() {
     let mut pacer = Pacer::new();
     pacer.on_sent(Time(10 * MS), Span::ZERO, 1);
     let now = Time(10 * MS);
@@ -42,7 +42,7 @@ fn a_burst_leaves_at_once() {
 }
 
 #[test]
-fn without_bursts_and_credit_each_gap_is_whole() {
+fn without_bursts_and_credit_no_gap_is_shortened() {
     let mut pacer = Pacer::new();
     for ms in [5, 9, 30] {
         pacer.on_sent_singly(Time(ms * MS), Span(MS));
