@@ -311,7 +311,8 @@ impl Sender {
             true => self.choose_probe(timed),
             false => self.choose_in_window(timed)?,
         };
-        if !may_leave(self) {
+        // A probe is not paced, as in Linux: it leaves when its timer expires.
+        if !timed.probes && !may_leave(self) {
             return None;
         }
         if !timed.probes {
