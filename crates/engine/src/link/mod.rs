@@ -36,6 +36,7 @@ use crate::kernel::streams::Streams;
 use crate::kernel::time::{Span, Time};
 use crate::packet::Packet;
 use crate::queue::{Admission, Egress, HeadQueue, Managed, Scheduler};
+use crate::scenario::{Scenario, flow_classes};
 
 /// One direction of a wired link.
 #[derive(Clone, Debug)]
@@ -121,6 +122,13 @@ impl Link {
         let losses = losses(settings, streams);
         let served = Served::new(settings, rate_bps, scheduler, losses, measured, bin);
         Link::Served(Box::new(served))
+    }
+
+    /// Sets the hosts and DSCPs of the flows of `scenario`, which only CAKE uses.
+    pub fn set_flows(&mut self, scenario: &Scenario) {
+        if let Some(scheduler) = self.scheduler_mut() {
+            scheduler.set_flows(&flow_classes(&scenario.flows, scenario.stations.len()));
+        }
     }
 
     /// Returns the scheduler of the link's queue, if the discipline decides at departures.
