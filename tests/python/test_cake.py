@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 import lasthop as lh
+from lasthop.emulation.limits import check
 from lasthop.warnings.cake import cake_warnings
 
 EXAMPLE = Path("examples/cake.toml")
@@ -136,3 +137,17 @@ def test_predictions_refuse_cake_in_one_line() -> None:
         lh.predict(ROUTER)
     assert "link bottleneck has cake; the model supports red" in str(refused.value)
     assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"link.line.back_queue": {"cake": {"ack_filter": "aggressive"}}},
+        {"link.line.queue": {"cake": {"ack_filter": "conservative"}}},
+    ],
+)
+def test_emulations_refuse_the_ack_filter_in_one_line(settings: dict[str, Any]) -> None:
+    scenario = lh.Scenario(tomllib.loads(LINE), settings)
+    with pytest.raises(lh.UserError, match='`cake.ack_filter`.* expected "off"'):
+        check(scenario)
+    check(lh.Scenario(tomllib.loads(LINE), {"link.line.queue": {"cake": {}}}))
