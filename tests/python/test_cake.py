@@ -148,6 +148,6 @@ def test_predictions_refuse_cake_in_one_line() -> None:
 )
 def test_emulations_refuse_the_ack_filter_in_one_line(settings: dict[str, Any]) -> None:
     scenario = lh.Scenario(tomllib.loads(LINE), settings)
-    with pytest.raises(lh.UserError, match='`cake.ack_filter`.* expected "off"'):
+    with pytest.raises(lh.UserError, match=r'`cake.ack_filter`.* expected "off"'):
         check(scenario)
     check(lh.Scenario(tomllib.loads(LINE), {"link.line.queue": {"cake": {}}}))
