@@ -43,7 +43,7 @@ fn link(scenario: &Scenario) -> Result<Link, Box<dyn Error>> {
     let streams = Streams::new(scenario.seed, 0);
     let measured = Time::ZERO..Time::ZERO + scenario.duration;
     let mut link = Link::new(settings, &streams, measured, None);
-    link.set_flows(scenario);
+    link.set_flows(&scenario.flows, scenario.stations.len());
     Ok(link)
 }
 

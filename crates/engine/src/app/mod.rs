@@ -3,6 +3,7 @@
 
 pub mod call;
 mod flow;
+mod flow_classes;
 mod flow_hosts;
 pub mod ping;
 pub mod player;
@@ -16,6 +17,7 @@ mod write_settings;
 pub mod writes;
 
 pub use flow::{Ends, Flow};
+pub(crate) use flow_classes::flow_classes;
 pub use flow_hosts::FlowHosts;
 pub use settings::{
     Arrivals, Carrier, Datagrams, Gaps, ReportSettings, SensorSettings, SourceRate, Transport,

@@ -1,12 +1,12 @@
 //! Settings of a cell.
 
 use crate::app::Flow;
+use crate::app::flow_classes;
 use crate::kernel::streams::{Stream, Streams};
 use crate::kernel::time::Span;
 use crate::mac::dcf::Dcf;
 use crate::mac::{Bss, Category, Node, NodeId, Station};
 use crate::queue::{Discipline, Egress, HeadQueue, SharedBuffer};
-use crate::scenario::flow_classes;
 
 /// Settings of an access point, its stations, and the flows that cross the cell.
 #[derive(Clone, Copy, Debug)]

@@ -32,11 +32,11 @@ pub use self::served::{FREE, Served};
 pub use self::settings::{LinkSettings, Wire};
 pub use self::trace::Trace;
 pub use self::traced::Traced;
+use crate::app::{Flow, flow_classes};
 use crate::kernel::streams::Streams;
 use crate::kernel::time::{Span, Time};
 use crate::packet::Packet;
 use crate::queue::{Admission, Egress, HeadQueue, Managed, Scheduler};
-use crate::scenario::{Scenario, flow_classes};
 
 /// One direction of a wired link.
 #[derive(Clone, Debug)]
@@ -124,10 +124,11 @@ impl Link {
         Link::Served(Box::new(served))
     }
 
-    /// Sets the hosts and DSCPs of the flows of `scenario`, which only CAKE uses.
-    pub fn set_flows(&mut self, scenario: &Scenario) {
+    /// Sets the hosts and DSCPs of `flows`, which only CAKE uses. `stations` is the number of
+    /// stations.
+    pub fn set_flows(&mut self, flows: &[Flow], stations: usize) {
         if let Some(scheduler) = self.scheduler_mut() {
-            scheduler.set_flows(&flow_classes(&scenario.flows, scenario.stations.len()));
+            scheduler.set_flows(&flow_classes(flows, stations));
         }
     }
 

@@ -23,6 +23,7 @@ mod sharing;
 mod snapshot;
 pub(crate) mod streams;
 pub(crate) mod tails;
+mod tin_marks;
 mod tins;
 mod waits;
 mod web;

@@ -1,7 +1,7 @@
 //! All counters of a simulation at one time.
 
 use super::marks::{Marks, QueueMark};
-use super::tins::LinkTins;
+use super::tin_marks::LinkTins;
 use crate::conflict::Drive;
 use crate::kernel::time::Span;
 use crate::link::Link;

@@ -15,7 +15,7 @@ pub(crate) enum Application {
     /// An application that writes to a TCP connection.
     Writes(Writes),
     /// The player of an adaptive video, and the TCP settings of the connection with its requests.
-    Player(Player, TcpSettings),
+    Player(Box<Player>, Box<TcpSettings>),
 }
 
 impl Application {
@@ -31,7 +31,8 @@ impl Application {
         };
         let player = || match (&flow.stream, &flow.transport) {
             (Some(stream), Transport::Tcp(tcp)) => {
-                Some(Application::Player(Player::new(stream), tcp.clone()))
+                let player = Box::new(Player::new(stream));
+                Some(Application::Player(player, Box::new(tcp.clone())))
             }
             _ => None,
         };

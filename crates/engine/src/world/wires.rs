@@ -11,6 +11,7 @@ use super::lookahead::Eligibility;
 use super::numbers;
 use super::routes::{Routes, Stop, WIRED};
 use super::wired::{Label, WiredLink};
+use crate::app::flow_classes;
 use crate::bottleneck::{self, Passed};
 use crate::cell::Cell;
 use crate::kernel::arrivals::ArrivalQueue;
@@ -19,7 +20,7 @@ use crate::kernel::time::{Span, Time};
 use crate::link::{self, Link};
 use crate::packet::Packet;
 use crate::queue::{Discipline, FlowClass};
-use crate::scenario::{LinkSettings, QueueSetting, Scenario, flow_classes};
+use crate::scenario::{LinkSettings, QueueSetting, Scenario};
 
 /// Length of a full packet. [bytes]
 const FULL_BYTES: u64 = 1500;

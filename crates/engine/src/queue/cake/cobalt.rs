@@ -175,7 +175,7 @@ impl Cobalt {
 
     #[cfg(test)]
     pub(super) fn drop_probability(&self) -> f64 {
-        f64::from(self.p_drop) / 2f64.powi(32)
+        f64::from(self.p_drop) / 4_294_967_296.0
     }
 
     #[cfg(test)]

@@ -1,8 +1,19 @@
 //! Counters of a tin.
 
-use super::tin::Set;
 use crate::kernel::time::Time;
 use crate::queue::QueueCounters;
+
+/// The state of a flow queue in the round robin.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Set {
+    #[default]
+    None,
+    Sparse,
+    /// In the bulk rotation because of a negative deficit, but counted as sparse.
+    SparseWait,
+    Bulk,
+    Decaying,
+}
 
 /// Counters of a tin since the start of the run.
 #[derive(Clone, Copy, Debug, Default)]

@@ -1,6 +1,5 @@
 //! DSCPs, and the tins to which CAKE assigns them (tc-cake(8), section "Priority queue parameters").
 
-use crate::mac::Category;
 use crate::words;
 
 words! {
@@ -98,16 +97,6 @@ impl Dscp {
             Dscp::Ef => 46,
             Dscp::Cs6 => 48,
             Dscp::Cs7 => 56,
-        }
-    }
-
-    /// Returns the DSCP of the packets of a flow with an access category (RFC 8325, section 4).
-    pub fn of(category: Category) -> Dscp {
-        match category {
-            Category::Background => Dscp::Cs1,
-            Category::BestEffort => Dscp::Cs0,
-            Category::Video => Dscp::Af41,
-            Category::Voice => Dscp::Ef,
         }
     }
 }

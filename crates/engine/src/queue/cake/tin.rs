@@ -12,7 +12,7 @@ use std::collections::VecDeque;
 use super::ack_filter::{AckFilter, superfluous};
 use super::chain::{Chain, List};
 use super::cobalt::{Cobalt, Parameters};
-use super::counters::TinCounters;
+use super::counters::{Set, TinCounters};
 use super::isolation::{Found, HostTable, Isolation, QUEUES, find};
 use super::line::Line;
 use super::shaper::{Shaper, TinClock};
@@ -22,18 +22,6 @@ use crate::packet::Packet;
 
 /// Largest and smallest quantum of a flow. [bytes]
 const QUANTUM: [u64; 2] = [300, 1514];
-
-/// The state of a flow queue in the round robin.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Set {
-    #[default]
-    None,
-    Sparse,
-    /// In the bulk rotation because of a negative deficit, but counted as sparse.
-    SparseWait,
-    Bulk,
-    Decaying,
-}
 
 /// A flow queue.
 #[derive(Clone, Debug, Default)]

@@ -2,6 +2,7 @@
 
 use super::super::*;
 use super::{SMALL, complaints, toml};
+use crate::app::flow_classes;
 use crate::notation::setting::FileTable;
 use crate::queue::{CakeSetting, Dscp, FlowClass, OWN};
 

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::app::{Ends, Flow, FlowHosts};
+use super::flow::{Ends, Flow};
+use super::flow_hosts::FlowHosts;
+use crate::mac::Category;
 use crate::packet::Direction;
 use crate::queue::{Dscp, FlowClass, OWN};
 
@@ -49,7 +51,7 @@ impl<'a> Numbers<'a> {
             return FlowClass {
                 hosts,
                 public: hosts,
-                dscp: Dscp::of(flow.category),
+                dscp: dscp_of(flow.category),
             };
         }
         let member = flow.name.split('/').next().unwrap_or_default();
@@ -73,5 +75,15 @@ impl<'a> Numbers<'a> {
             public: [public_from, public_to],
             dscp: named.dscp,
         }
+    }
+}
+
+/// Returns the DSCP of the packets of a flow with an access category (RFC 8325, section 4).
+fn dscp_of(category: Category) -> Dscp {
+    match category {
+        Category::Background => Dscp::Cs1,
+        Category::BestEffort => Dscp::Cs0,
+        Category::Video => Dscp::Af41,
+        Category::Voice => Dscp::Ef,
     }
 }
