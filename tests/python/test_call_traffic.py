@@ -84,8 +84,13 @@ def test_a_call_at_a_station_keeps_its_other_flows_and_settings() -> None:
     ]
 
 
-@pytest.mark.parametrize("call", [0, -1, 1.5, "video", 10000, True])
-@pytest.mark.parametrize("place", [0, 1], ids=["station", "wired"])
+@pytest.mark.parametrize(
+    ("place", "call"),
+    [
+        (1, 0),  # at a station, 0 means no call
+        *((place, call) for place in (0, 1) for call in (-1, 1.5, "video", 10000, True)),
+    ],
+)
 def test_an_invalid_number_of_calls_is_refused_in_one_line(place: int, call: object) -> None:
     with pytest.raises(lh.ScenarioError) as caught:
         lh.Scenario(calling(call)[place])

@@ -140,7 +140,6 @@ def test_networks_and_shared_buffers_are_emulated(scenario, message):
         ("ecn = true, initial_window = 3", ["initial_window", "ecn"]),
         ('congestion = "compound"', []),
         ('congestion = "compound", compound.gamma = 20', ["compound"]),
-        ("compound.gamma = 20", []),
     ],
 )
 def test_settings_that_the_kernel_ignores_are_named(tmp_path, tcp, named):

@@ -427,7 +427,7 @@ OTHERS: Mapping[str, str] = {
         coding durations eifs edca rts_longer_than beacon_interval power_save_queue queue node
         ap""",
     "flow": """from to count route weight marginal_utility access_spread rtt_spread start_spread
-        start stop rate size every on off arrivals""",
+        start stop rate size every on off arrivals from_host to_host from_nat to_nat dscp""",
     "dumbbell": "flows access_spread rtt_spread start_spread",
     "parking_lot": "hops flows cross rate_spread access_spread rtt_spread start_spread",
     "csma.link": "disturbs r from to",

@@ -122,7 +122,8 @@ def test_tables_show_pages_and_video_first() -> None:
     heads = [head.replace("\n", " ") for head in tables["adaptive video"].heads]
     assert heads[:4] == ["flow", "mean bitrate [Mb/s]", "time stalled [%]", "stalls [-]"]
     heads = [head.replace("\n", " ") for head in tables["pages and transfers"].heads]
-    assert heads[:3] == ["flow", "median [s]", "mean completion [s]"]
+    assert heads[:2] == ["flow", "median [s]"]
+    assert "mean completion [s]" in heads
 
 
 def test_the_buffer_is_a_time_series() -> None:
@@ -149,7 +150,7 @@ def test_explain_aims_at_page_loads_and_chunks() -> None:
 def test_predictions_and_emulations_refuse_in_one_line() -> None:
     for table in ("web = 1", "stream = 1"):
         text = f"{RUN}\n[station.a]\n{table}\n[station.b]\ndownload = 1\n"
-        with pytest.raises(ModelError, match=r"paced by its application"):
+        with pytest.raises(ModelError, match=r"limited by its application"):
             lh.predict(text)
         with pytest.raises(UserError, match=r"expected a program"):
             check(lh.Scenario(text))
