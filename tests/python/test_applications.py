@@ -81,7 +81,10 @@ def test_a_rate_must_not_exceed_that_of_its_direction(direction: str, key: str) 
         )
 
     assert with_rate("1.5 Mbps")
-    with pytest.raises(UserError, match=r"more than the `wire` carries \(2 Mbps\); expected at most 1946 kbps of payload"):
+    with pytest.raises(
+        UserError,
+        match=r"more than the `wire` carries \(2 Mbps\); expected at most 1946 kbps of payload",
+    ):
         with_rate("3 Mbps")
 
 

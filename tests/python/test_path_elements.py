@@ -325,6 +325,7 @@ DISCIPLINES = {
     "pi": {"target": 3, "a": 0.01, "b": 0.009},
     "pie": {},
     "fq_codel": {},
+    "cake": {},
     "dualpi2": {},
 }
 
