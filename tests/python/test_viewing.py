@@ -149,7 +149,7 @@ def test_explain_aims_at_page_loads_and_chunks() -> None:
 def test_predictions_and_emulations_refuse_in_one_line() -> None:
     for table in ("web = 1", "stream = 1"):
         text = f"{RUN}\n[station.a]\n{table}\n[station.b]\ndownload = 1\n"
-        with pytest.raises(ModelError, match=r"paced by its application"):
+        with pytest.raises(ModelError, match=r"limited by its application"):
             lh.predict(text)
         with pytest.raises(UserError, match=r"expected a program"):
             check(lh.Scenario(text))
