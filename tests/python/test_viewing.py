@@ -159,11 +159,11 @@ def test_predictions_and_emulations_refuse_in_one_line() -> None:
 @pytest.mark.parametrize(
     ("table", "message"),
     [
-        ("stream = { buffer = '2 s' }", "has no room for a chunk; expected at least 4 s"),
-        ("stream = { startup = '40 s' }", "more than the `buffer` holds; expected at most 30 s"),
+        ("stream = { buffer = '2 s' }", "is shorter than `chunk`; expected at least 4 s"),
+        ("stream = { startup = '40 s' }", "is longer than `buffer`; expected at most 30 s"),
         ("stream = { bitrates = ['2 Mbps', '1 Mbps'] }", "not in ascending order"),
         ("stream = { bitrates = [] }", "is empty"),
-        ("web = { response = '1 MB' }", "missing; expected a number of pages a second"),
+        ("web = { response = '1 MB' }", "missing; expected the number of pages per second"),
         ("web = { connections = 1, start_spread = '30 s' }", "expected at most 20 s"),
         ("stream = { one = {}, chunk = '2 s' }", "conflicts with the groups"),
     ],

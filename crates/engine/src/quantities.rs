@@ -120,7 +120,7 @@ registry! {
     SWITCHES: "switches", "switches", ["flows"],
         "number of chunks of a stream whose bitrate differs from that of the chunk before";
     STALLS: "stalls", "stalls", ["flows"],
-        "number of times at which a stream stopped to play because its buffer was empty. The time before the video starts is not a stall";
+        "number of times at which a stream stopped playing because its buffer was empty. The time before the video starts is not a stall";
     STALLED: "stalled_fraction", fraction, ["flows"],
         "fraction of time for which a stream stalled, since its video started to play";
     STARTUP: "startup_s", "s", ["flows"],

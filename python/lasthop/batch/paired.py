@@ -82,6 +82,8 @@ LOWER_IS_BETTER = frozenset(
         "settling_s",
         "sojourn_p99_s",
         "sojourn_s",
+        "stalled_fraction",
+        "stalls",
         "starved_flows",
         "unfinished",
         "wait_s",
@@ -100,6 +102,7 @@ HIGHER_IS_BETTER = frozenset(
         "transfer_rate_bps",
         "utilisation",
         "utilisation_min",
+        "video_bitrate_bps",
     }
 )
 """Quantities for which a higher value is better."""

@@ -216,7 +216,7 @@ def shown_columns(items: Iterable[Mapping[str, Any]], list_name: str) -> list[Co
     ]
 
 
-OF_FLOWS = ("reports", "chunks")
+OF_FLOWS = ("reports", "chunks", "streams")
 """Keys of `COLUMNS` with quantities of flows."""
 
 UNIT_SUFFIX = re.compile("_(s|bps|packets)$")
@@ -225,9 +225,9 @@ UNIT_SUFFIX = re.compile("_(s|bps|packets)$")
 
 def column_of(list_name: str, quantity: str) -> Column:
     """Return the table column of a quantity; by default the title is the name of the quantity,
-    without its unit. Reports and chunks are quantities of flows that have columns of their own.
+    without its unit. Reports, chunks and streams are quantities of flows with columns of their own.
     """
-    lists = (list_name, *OF_FLOWS) if list_name in ("flows", "classes") else (list_name,)
+    lists = (list_name, *OF_FLOWS, "classes") if list_name in ("flows", "classes") else (list_name,)
     columns = (each for name in lists for each in COLUMNS.get(name, ()))
     shown = (each for each in columns if each.quantity == quantity)
     unit = registry()[quantity].unit.removeprefix("-")

@@ -185,7 +185,7 @@ table! {
     pub struct WebSettings in "web" {
         /// TCP settings of every connection, in both directions; `segments` is `None`.
         hidden tcp: TcpSettings = TcpSettings::usual()?;
-        /// Mean number of new connections per second. At most 10000 connections are open simultaneously.
+        /// Mean number of new connections per second. At less than about 5 per second, the gaps of arrivals = "packmime" are so uneven that a run has more connections than this mean, and runs differ much. Set arrivals = "poisson" for the pages of one device. At most 10000 connections are open simultaneously.
         connections_per_s as "connections": f64 = number(0.1..=10_000.0).checked();
         /// Gaps between the starts of connections: Weibull with long memory ("packmime"), exponential ("poisson") or equal ("constant").
         arrivals: WebArrivals = word().default(WebArrivals::Packmime);

@@ -71,7 +71,7 @@ table! {
 }
 
 table! {
-    /// Web pages that a station loads. A bare number is the number of pages per second. Each page is a TCP connection of its own with one request and one response. For several kinds of pages, the table contains groups in place of keys: tables with names of your choice, each with these keys.
+    /// Web pages that a station loads. A bare number is the number of pages per second. With a bare number, responses have 8 kB on average; set response for whole pages. Each page is a TCP connection of its own with one request and one response. For several kinds of pages, the table contains groups in place of keys: tables with names of your choice, each with these keys.
     pub struct StationWeb in "station_web" {
         all_of WebSettings;
         all_of StationFlow;

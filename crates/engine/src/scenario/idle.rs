@@ -104,7 +104,8 @@ fn check_starts(root: &Section, scenario: &Scenario, problems: &mut Problems) {
             && spread.value > room
         {
             let room = units::show(room.0, TIME);
-            let fault = format!("lets flows start after the end; expected at most {room}");
+            let fault =
+                format!("lets flows start after the end of the run; expected at most {room}");
             spread.refuse_value(fault, problems);
         }
     }

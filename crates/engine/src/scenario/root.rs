@@ -172,10 +172,10 @@ table! {
         key call: StationCall = shorthand(CallKeys::calls).or_zero().depends("none");
         /// Pings from the station to its server and back, which measure the round-trip time under load. A bare time is the time between two requests, and 0 means no pings. A virtual shared bottleneck (vsb) has separate pings; the keys ping_delay, ping_loss and pings set how the station replies to them.
         key ping: StationPing = shorthand(PingKeys::every).or_zero().depends("none");
-        /// Web pages that the station loads from its server. A bare number is the number of pages per second. In place of the keys, the table may have groups of pages by name.
-        key web: StationWeb = shorthand(WebSettings::connections_per_s).groups::<StationWeb>().depends("none");
-        /// Adaptive video that the station plays from its server. A bare number is the number of streams. In place of the keys, the table may have groups of streams by name. The key streams is a number of spatial streams, and the key video is an access category.
-        key stream: StationStream = shorthand(VideoKeys::streams).groups::<StationStream>().depends("none");
+        /// Web pages that the station loads from its server. A bare number is the number of pages per second, and 0 means no pages. With a bare number, responses have 8 kB on average; set response for whole pages. In place of the keys, the table may have groups of pages by name.
+        key web: StationWeb = shorthand(WebSettings::connections_per_s).groups::<StationWeb>().or_zero().depends("none");
+        /// Adaptive video that the station plays from its server. A bare number is the number of streams, and 0 means no video. In place of the keys, the table may have groups of streams by name. The key streams of a station is the number of spatial streams of its radio, and the key video is an access category.
+        key stream: StationStream = shorthand(VideoKeys::streams).groups::<StationStream>().or_zero().depends("none");
         all_of NodeAccess, inherits "[cell]";
     }
 }

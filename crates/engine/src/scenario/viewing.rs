@@ -30,8 +30,8 @@ fn check_station(root: &Section, cell: &Section, station: &Section, problems: &m
             pages.located(StationWeb::start_spread),
             problems,
         );
-        let needed = "a number of pages a second, such as connections = 0.2";
-        missing(pages, WebSettings::connections_per_s, needed, problems);
+        let expected = "the number of pages per second, such as connections = 0.2";
+        missing(pages, WebSettings::connections_per_s, expected, problems);
     }
     for (video, _) in made(station, VIDEOS) {
         check_lifetime(video, problems);
@@ -56,12 +56,12 @@ fn check_buffer(video: &Section, problems: &mut Problems) {
         && chunk.value > buffer.value
     {
         let chunk = units::show(chunk.value.0, TIME);
-        let fault = format!("has no room for a chunk; expected at least {chunk}");
+        let fault = format!("is shorter than `chunk`; expected at least {chunk}");
         buffer.refuse_value(fault, problems);
     } else if let Some(startup) = video.located(VideoKeys::startup)
         && startup.value.is_some_and(|startup| startup > buffer.value)
     {
-        let fault = format!("is more than the `buffer` holds; expected at most {shown}");
+        let fault = format!("is longer than `buffer`; expected at most {shown}");
         startup.refuse_value(fault, problems);
     }
 }
@@ -79,7 +79,8 @@ fn check_spread(
         let room = Span(duration.0.saturating_sub(start.0));
         if spread.value > room {
             let room = units::show(room.0, TIME);
-            let fault = format!("lets flows start after the end; expected at most {room}");
+            let fault =
+                format!("lets flows start after the end of the run; expected at most {room}");
             spread.refuse_value(fault, problems);
         }
     }

@@ -23,7 +23,7 @@ struct Conflict<'r> {
     with: &'r [&'static str],
     /// Reason, as a phrase after the value of the flag.
     reason: String,
-    /// What is accepted.
+    /// Accepted values.
     expected: &'r str,
     /// Whether the message names the table of the flow if only the outer table has these settings.
     names_flow: bool,
@@ -103,7 +103,7 @@ impl TcpSettings {
             congestion.is_some_and(|control| Abe::of(control).is_none()),
             &[control],
             "requires a congestion control for which RFC 8511 has a factor",
-            "false, or \"reno\", \"newreno\", \"cubic\" or \"cubic_linux\"",
+            "false, or congestion = \"reno\", \"newreno\", \"cubic\" or \"cubic_linux\"",
         );
         for key in [TcpSettings::rack, TcpSettings::prr] {
             let reason = "requires selective acknowledgements";
@@ -113,7 +113,7 @@ impl TcpSettings {
             TcpSettings::undo,
             !is_bbr && !on(TcpSettings::rack),
             &[TcpSettings::rack.name(), control],
-            "requires that losses are detected by time",
+            "requires RACK",
             "false, or rack = true",
         );
     }
@@ -148,8 +148,8 @@ fn check_required(layers: Layers, control: CongestionAlgorithm, problems: &mut P
 }
 
 /// Reasons for conflicts of flags that only some flows of a file may have.
-const UNPACED: &str = "requires that segments are paced";
-const UNMARKED: &str = "requires marks";
+const UNPACED: &str = "requires pacing";
+const UNMARKED: &str = "requires ECN marks";
 
 /// Settings that BBR requires.
 const BBR: &str = "requires SACK, RACK-TLP and pacing";
@@ -176,7 +176,8 @@ impl Conflict<'_> {
         let (value, reason, expected) = (flag.value, self.reason, self.expected);
         if let Some((table, other)) = others.next() {
             let message = format!(
-                "{} conflicts with `{}`: {value} {reason}; expected {} = {} in `{table}`",
+                "{} conflicts with `{} = {value}`, which {reason}; expected {} = {} in `{table}`, or \
+                 another value here",
                 other.shown,
                 flag.path,
                 self.key.name(),
@@ -185,7 +186,7 @@ impl Conflict<'_> {
             return refuse(other, message, problems);
         }
         let place = match inner.first().filter(|_| self.names_flow) {
-            Some(table) => format!(" in `{}`", table.path),
+            Some(table) => format!(", which connections of `{}` do not have", table.path),
             None => String::new(),
         };
         refuse(

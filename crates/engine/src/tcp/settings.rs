@@ -86,7 +86,7 @@ table! {
         /// If true, a timeout in fast recovery halves ssthresh once more, as in ns-2. Otherwise one loss causes one decrease.
         rto_halves_again: bool = flag().default(false);
         /// Congestion window of a sender that was idle or does not use its window. With "keep", the window is kept, and grows with every ACK. With "rfc5681", a connection restarts with the initial window after idle time of more than an RTO (RFC 5681, section 4.1). With "rfc7661", a window that is not used does not grow, and is reduced after five minutes. With "linux", the window is halved once per RTO of idle time beyond the first, but not below the initial window, and does not grow unless it is used. The setting has no effect with congestion = "bbr", which has its own rule.
-        after_idle: AfterIdle = word().depends("\"rfc5681\" for connections with rate, every or on; \"keep\" for others"), by after_idle;
+        after_idle: AfterIdle = word().depends("\"rfc5681\" for connections with rate, every or on and for adaptive video (stream); \"keep\" for others"), by after_idle;
         /// Number of segments to send; `None` means no limit.
         keyless segments: Option<u64> = None;
     }

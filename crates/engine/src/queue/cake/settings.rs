@@ -15,21 +15,32 @@ use crate::table;
 /// Smallest default memory limit with a shaper. [bytes]
 const MIN_MEMORY: u64 = 4 << 20;
 
+/// Hint for the splitting of large segments.
+const SPLIT_GSO: &str = "leave it out: each packet is a single segment, which cannot be split";
+
 /// Keys of tc that CAKE does not have here, each with a hint.
 const NO_KEY: &[(&str, &str)] = &[
-    ("target", "the target is a twentieth of `rtt`"),
-    ("interval", "`rtt` is the interval"),
-    ("ecn", "CAKE always marks ECN-capable packets"),
-    ("quantum", "the quantum follows from `bandwidth`"),
-    ("queues", "CAKE has 1024 queues in each tin"),
+    ("target", "set `rtt`: the target is a twentieth of it"),
+    ("interval", "set `rtt`, which is the interval"),
+    ("ecn", "leave it out: CAKE always marks ECN-capable packets"),
+    ("quantum", "set `bandwidth`, from which the quantum follows"),
+    ("queues", "leave it out: CAKE has 1024 queues in each tin"),
+    ("split_gso", SPLIT_GSO),
+    ("split-gso", SPLIT_GSO),
+    ("no-split-gso", SPLIT_GSO),
     (
-        "split_gso",
-        "each packet is a single segment, so that there is nothing to split",
+        "wash",
+        "leave it out: CAKE does not change DSCPs here, and later queues see them",
     ),
-    ("wash", "DSCPs have no effect after this queue"),
-    ("fwmark", "the DSCP of a flow determines its tin"),
+    (
+        "fwmark",
+        "set `dscp` of the flows: it determines their tins",
+    ),
+    ("memlimit", "set `memory_limit`"),
+    ("nonat", "set `nat = false`"),
+    ("besteffort", "set `diffserv = \"besteffort\"`"),
     ("autorate_ingress", "set `bandwidth`"),
-    ("rate", "the rate of the shaper is `bandwidth`"),
+    ("rate", "set `bandwidth`, which is the rate of the shaper"),
     ("atm", "set `link_layer = \"atm\"`"),
     ("ptm", "set `link_layer = \"ptm\"`"),
     ("flows", "set `isolation = \"flows\"`"),
@@ -38,7 +49,7 @@ const NO_KEY: &[(&str, &str)] = &[
 table! {
     /// CAKE: a shaper, tins for classes of traffic, fair queueing among hosts and flows, and COBALT in each queue.
     pub struct CakeSetting: Copy in "cake" without NO_KEY {
-        /// Rate of the shaper, which counts lengths on the line (overhead, mpu, link_layer). The queue is in front of a link with a constant rate. With "unlimited", only the rate of the link limits.
+        /// Rate of the shaper. It counts lengths on the line (overhead, mpu, link_layer). The key requires a link with a constant rate. With "unlimited", there is no shaper, and the link sets the rate.
         bandwidth_bps as "bandwidth": Option<u64> = rate().or("unlimited").default("unlimited");
         /// Round-trip time of the flows. It is the interval of CoDel. The target is a twentieth of it, but at least 1.5 times the sending time of a full frame at the threshold of the tin.
         rtt: Span = duration(20 * US..=100 * S).default("100 ms");
@@ -46,7 +57,7 @@ table! {
         isolation: Isolation = word().default(Isolation::TripleIsolate);
         /// If true, the hosts of a router with NAT (from_nat, to_nat of a flow) are separate hosts. If false, they are one host with the address of the router.
         nat: bool = flag().default(false);
-        /// Tins to which packets are assigned by their DSCP. Each tin has priority up to its threshold, a part of bandwidth.
+        /// Tins to which packets are assigned by their DSCP. With bandwidth, each tin has priority up to its threshold, which is a part of bandwidth. Without bandwidth, tins are served in turns, by weights.
         diffserv: Diffserv = word().default(Diffserv::Diffserv3);
         /// Whether a TCP ACK that arrives replaces earlier ACKs of its connection in the queue.
         ack_filter: AckFilter = word().default(AckFilter::Off);
@@ -56,7 +67,7 @@ table! {
         mpu_bytes as "mpu": u32 = size(0..=256).default("0 B");
         /// Encoding on the line: cells of ATM (48 of 53 bytes are data), or PTM (one byte more for each 64 bytes).
         link_layer: LinkLayer = word().default(LinkLayer::None);
-        /// Largest total length of the waiting IP packets. A packet above it causes a drop from the longest queue.
+        /// Largest total length of the waiting IP packets. A packet that exceeds it causes drops from the longest queue.
         memory_limit_bytes as "memory_limit": Option<u32> = size(1..=4_000_000_000).depends("with bandwidth, four times bandwidth times rtt, but at least 4 MiB; without bandwidth, no limit in bytes");
         /// If true, the shaper also charges packets that are dropped. It is meant for a queue after the slowest link of the path.
         ingress: bool = flag().default(false);
@@ -106,15 +117,16 @@ impl OfDiscipline for CakeSetting {
         let bandwidth = own.located(Self::bandwidth_bps).and_then(Located::present);
         if bandwidth.is_none() && !own.lacks(Self::bandwidth_bps) {
             let keys = keys!(Self: overhead_bytes, mpu_bytes, link_layer, ingress);
-            refuse_idle(own, &keys, Self::bandwidth_bps, "a rate", problems);
+            let expected = "\"18 Mbps\" or another rate";
+            refuse_idle(own, &keys, Self::bandwidth_bps, expected, problems);
         }
         if own.value(Self::nat) == Some(true)
             && own
                 .value(Self::isolation)
                 .is_some_and(|kind| !kind.sees_hosts())
         {
-            let needed = "an isolation of hosts, such as \"triple-isolate\"";
-            refuse_idle(own, &keys!(Self: nat), Self::isolation, needed, problems);
+            let expected = "\"triple-isolate\" or another isolation of hosts";
+            refuse_idle(own, &keys!(Self: nat), Self::isolation, expected, problems);
         }
     }
 }

@@ -12,61 +12,71 @@ fn conflicts_of_two_tables_name_the_inner_one() {
         (
             "sack = false",
             r#"congestion = "bbr""#,
-            "`flow.one.congestion`: \"bbr\" conflicts with `tcp.sack`: false contradicts the congestion \
-             control \"bbr\", which requires SACK, RACK-TLP and pacing; expected sack = true in `flow.one`",
+            "`flow.one.congestion`: \"bbr\" conflicts with `tcp.sack = false`, which contradicts the congestion \
+             control \"bbr\", which requires SACK, RACK-TLP and pacing; expected sack = true in `flow.one`, \
+             or another value here",
         ),
         (
             "pacing = false",
             r#"congestion = "bbr""#,
-            "`flow.one.congestion`: \"bbr\" conflicts with `tcp.pacing`: false contradicts the congestion \
-             control \"bbr\", which requires SACK, RACK-TLP and pacing; expected pacing = true in `flow.one`",
+            "`flow.one.congestion`: \"bbr\" conflicts with `tcp.pacing = false`, which contradicts the congestion \
+             control \"bbr\", which requires SACK, RACK-TLP and pacing; expected pacing = true in `flow.one`, or another \
+             value here",
         ),
         (
             "ecn = true\nabe = true",
             r#"congestion = "bbr""#,
-            "`flow.one.congestion`: \"bbr\" conflicts with `tcp.abe`: true requires a congestion control for \
-             which RFC 8511 has a factor; expected abe = false in `flow.one`",
+            "`flow.one.congestion`: \"bbr\" conflicts with `tcp.abe = true`, which requires a congestion control for \
+             which RFC 8511 has a factor; expected abe = false in `flow.one`, or another \
+             value here",
         ),
         (
             "ecn = true\nabe = true",
             "ecn = false",
-            "`flow.one.ecn`: false conflicts with `tcp.abe`: true requires marks; expected abe = false in \
-             `flow.one`",
+            "`flow.one.ecn`: false conflicts with `tcp.abe = true`, which requires ECN marks; expected abe = false in \
+             `flow.one`, or another \
+             value here",
         ),
         (
             "pacing = true\ntso = true",
             "pacing = false",
-            "`flow.one.pacing`: false conflicts with `tcp.tso`: true requires that segments are paced; expected \
-             tso = false in `flow.one`",
+            "`flow.one.pacing`: false conflicts with `tcp.tso = true`, which requires pacing; expected \
+             tso = false in `flow.one`, or another \
+             value here",
         ),
         (
             "tso = true",
             r#"congestion = "bbr""#,
-            "`tcp.tso`: true requires that segments are paced in `flow.others`; expected false, or pacing = true",
+            "`tcp.tso`: true requires pacing, which connections of `flow.others` do not \
+             have; expected false, or pacing = true",
         ),
         (
             "hystart = true",
             r#"congestion = "bbr""#,
-            "`flow.one.congestion`: \"bbr\" conflicts with `tcp.hystart`: true adds HyStart++ to the \
-             congestion control \"bbr\", which has no slow start; expected hystart = false in `flow.one`",
+            "`flow.one.congestion`: \"bbr\" conflicts with `tcp.hystart = true`, which adds HyStart++ to the \
+             congestion control \"bbr\", which has no slow start; expected hystart = false in `flow.one`, or another \
+             value here",
         ),
         (
             "sack = true",
             r#"congestion = "tahoe""#,
-            "`flow.one.congestion`: \"tahoe\" conflicts with `tcp.sack`: true contradicts the congestion \
-             control \"tahoe\", which sends everything again after a loss; expected sack = false in `flow.one`",
+            "`flow.one.congestion`: \"tahoe\" conflicts with `tcp.sack = true`, which contradicts the congestion \
+             control \"tahoe\", which sends everything again after a loss; expected sack = false in `flow.one`, or another \
+             value here",
         ),
         (
             "sack = true\nprr = true",
             "sack = false",
-            "`flow.one.sack`: false conflicts with `tcp.prr`: true requires selective acknowledgements; \
-             expected prr = false in `flow.one`",
+            "`flow.one.sack`: false conflicts with `tcp.prr = true`, which requires selective acknowledgements; \
+             expected prr = false in `flow.one`, or another \
+             value here",
         ),
         (
             "ecn = false",
             r#"congestion = "dctcp""#,
-            "`flow.one.congestion`: \"dctcp\" conflicts with `tcp.ecn`: false contradicts the congestion \
-             control \"dctcp\", which reacts to marks; expected ecn = true in `flow.one`",
+            "`flow.one.congestion`: \"dctcp\" conflicts with `tcp.ecn = false`, which contradicts the congestion \
+             control \"dctcp\", which reacts to marks; expected ecn = true in `flow.one`, or another \
+             value here",
         ),
         (
             r#"congestion = "bbr""#,

@@ -376,15 +376,15 @@ fn what_would_do_nothing_is_refused() {
     );
     assert_eq!(
         refused(&format!("{dumbbell}, start_spread = \"11 s\" }}")),
-        "x.toml:2: `dumbbell.start_spread`: \"11 s\" lets flows start after the end; expected at \
-         most 10 s"
+        "x.toml:2: `dumbbell.start_spread`: \"11 s\" lets flows start after the end of the run; expected \
+         at most 10 s"
     );
     assert_eq!(
         refused(&format!(
             "{dumbbell} }}\n[flow.a]\nstart = \"4 s\"\nstart_spread = \"7 s\""
         )),
-        "x.toml:5: `flow.a.start_spread`: \"7 s\" lets flows start after the end; expected at \
-         most 6 s"
+        "x.toml:5: `flow.a.start_spread`: \"7 s\" lets flows start after the end of the run; expected \
+         at most 6 s"
     );
     let link = "link.a = { from = \"x\", to = \"y\", delay = \"1 ms\"";
     let flow = "flow.f = { from = \"x\", to = \"y\" }";

@@ -237,17 +237,18 @@ fn words_and_flags_are_listed() {
         ),
         (
             "tcp.tso = true",
-            "tcp.tso`: true requires that segments are paced in `station.a.upload`; expected false, or \
-             pacing = true",
+            "tcp.tso`: true requires pacing, which connections of `station.a.upload` do not have; \
+             expected false, or pacing = true",
         ),
         (
             "tcp.abe = true",
-            "tcp.abe`: true requires marks in `station.a.upload`; expected false, or ecn = true",
+            "tcp.abe`: true requires ECN marks, which connections of `station.a.upload` do not have; \
+             expected false, or ecn = true",
         ),
         (
             r#"tcp = { congestion = "westwood", ecn = true, abe = true }"#,
             "tcp.abe`: true requires a congestion control for which RFC 8511 has a factor; expected \
-             false, or \"reno\", \"newreno\", \"cubic\" or \"cubic_linux\"",
+             false, or congestion = \"reno\", \"newreno\", \"cubic\" or \"cubic_linux\"",
         ),
         (
             "tcp.bbr.hz = 250",
@@ -392,8 +393,7 @@ fn recovery_options_go_with_what_they_need() {
         ),
         (
             "tcp = { sack = true, undo = true }",
-            "tcp.undo`: true requires that losses are detected by time; expected false, or rack = \
-             true",
+            "tcp.undo`: true requires RACK; expected false, or rack = true",
         ),
         (
             "tcp = { hystart = true, congestion = \"cubic_linux\" }",
