@@ -125,6 +125,21 @@ def test_settings_without_effect_have_a_warning(queue: dict[str, Any], warning: 
     assert not found or found[0].startswith(warning)
 
 
+def test_the_shaper_of_a_wire_delays_packets_below_the_rate_of_the_faster_direction() -> None:
+    def warnings(bandwidth: str) -> list[str]:
+        tree = {
+            "duration": "4 s",
+            "cell": {"phy": "802.11g"},
+            "wire": {"rate": "25 Mbps", "back_rate": "5 Mbps", "queue": {"cake": bandwidth}},
+            "station": {"a": {"download": 1}},
+        }
+        return list(cake_warnings(lh.Scenario(tree).typed))
+
+    assert warnings("12 Mbps") == []
+    [line] = warnings("25 Mbps")
+    assert "never delays a packet" in line
+
+
 def test_an_ack_filter_at_the_uplink_of_a_download_has_an_effect() -> None:
     case = lh.Scenario(
         tomllib.loads(LINE), {"link.line.back_queue": {"cake": {"ack_filter": "aggressive"}}}

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from lasthop.scenario.queues import Cake
-from lasthop.scenario.typed import CellScenario, Link, Scenario
+from lasthop.scenario.typed import CellScenario, Link, Scenario, Wire
 
 __all__ = ["cake_warnings"]
 
@@ -45,7 +45,15 @@ def _queues(scenario: Scenario) -> Iterator[tuple[str, Cake, float | None, bool]
             yield _place(link), link.queue, link.rate_bps, acks
     if isinstance(scenario, CellScenario) and isinstance(scenario.wire.queue, Cake):
         acks = any(flow.station for flow in scenario.tcp_flows)
-        yield "`wire.queue`", scenario.wire.queue, scenario.wire.slower_bps, acks
+        yield "`wire.queue`", scenario.wire.queue, _faster_bps(scenario.wire), acks
+
+
+def _faster_bps(wire: Wire) -> float | None:
+    """Return the rate of the faster direction of the wire; None if a direction is unlimited. The
+    shaper of `wire.queue` has one bandwidth for both directions. [bit/s]
+    """
+    rates = (wire.rate_bps, wire.back_rate_bps or wire.rate_bps)
+    return None if None in rates else max(filter(None, rates))
 
 
 def _place(link: Link) -> str:
