@@ -199,18 +199,18 @@ def main() -> None:
     for name, case in CASES.items():
         if not re.search(asked.only, name):
             continue
-        found: dict[Agreement, int] = defaultdict(int)
+        counts_of: dict[Agreement, int] = defaultdict(int)
         lines = []
         for quantity, theirs, ours, difference in compared(case, kernel, engine):
-            found[difference.agreement] += 1
+            counts_of[difference.agreement] += 1
             if asked.all or difference.agreement is not Agreement.EQUAL:
                 lines.append(
                     f"  {quantity.name}: kernel {Estimate.of(theirs).text()}, engine "
                     f"{Estimate.of(ours).text()}: {difference.words}, {difference.agreement.value}"
                 )
-        for agreement, number in found.items():
+        for agreement, number in counts_of.items():
             totals[agreement] += number
-        counts = ", ".join(f"{number} {each.value}" for each, number in found.items())
+        counts = ", ".join(f"{number} {each.value}" for each, number in counts_of.items())
         print(f"{name}: {counts or 'no runs on both sides'}", *lines, sep="\n")
     print({each.value: number for each, number in totals.items()})
 

@@ -150,8 +150,8 @@ def test_a_second_series_counts_only_if_it_is_complete(missing: int, runs: int) 
     assert seeds == range(101, 121)
 
     def tree(run: str, some: Iterable[int]) -> dict[str, Any]:
-        found = {str(seed): {"figures": figures(1e7 + seed)} for seed in some}
-        return {"engine": {}, "kernels": {"6.12": {"points": {run: found}}}}
+        by_seed = {str(seed): {"figures": figures(1e7 + seed)} for seed in some}
+        return {"engine": {}, "kernels": {"6.12": {"points": {run: by_seed}}}}
 
     series = Results(tree(f"{name}, large-buffer", seeds[: len(seeds) - missing]))
     results = Results(tree(name, range(1, 6)), series)

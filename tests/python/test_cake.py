@@ -120,9 +120,9 @@ def test_the_ack_filter_lets_a_download_pass_a_slow_uplink() -> None:
 )
 def test_settings_without_effect_have_a_warning(queue: dict[str, Any], warning: str) -> None:
     case = lh.Scenario(tomllib.loads(LINE), {"link.line.queue": {"cake": queue}})
-    found = list(cake_warnings(case.typed))
-    assert len(found) == bool(warning)
-    assert not found or found[0].startswith(warning)
+    warnings = list(cake_warnings(case.typed))
+    assert len(warnings) == bool(warning)
+    assert not warnings or warnings[0].startswith(warning)
 
 
 def test_the_shaper_of_a_wire_delays_packets_below_the_rate_of_the_faster_direction() -> None:

@@ -29,7 +29,7 @@ pub(super) fn superfluous(packets: &mut VecDeque<Packet>, filter: AckFilter) -> 
         return None;
     }
     let mut eligible: Option<usize> = None;
-    let mut found = 0;
+    let mut superfluous_count = 0;
     let earlier = packets.iter().enumerate().take(packets.len() - 1);
     let same = earlier.filter(|(_, ack)| ack.flow == last.flow && !ack.is_data());
     for (index, ack) in same {
@@ -38,14 +38,14 @@ pub(super) fn superfluous(packets: &mut VecDeque<Packet>, filter: AckFilter) -> 
         {
             // the flags have changed since the eligible ACK, which must stay
             eligible = None;
-            found -= 1;
+            superfluous_count -= 1;
         }
         if ack.kind != PacketKind::Ack || has_reserved_flag(ack.echo) || !is_covered(ack, &last) {
             continue;
         }
         let first = *eligible.get_or_insert(index);
-        found += 1;
-        if found > 1 {
+        superfluous_count += 1;
+        if superfluous_count > 1 {
             return packets.remove(first);
         }
     }

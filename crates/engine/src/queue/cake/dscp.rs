@@ -152,25 +152,25 @@ impl Diffserv {
 
     /// Returns the number of bytes that each tin may send per turn without a shaper. [bytes]
     pub fn quanta(self) -> Vec<i64> {
-        let whole = match self {
+        let total = match self {
             Diffserv::Besteffort => 65_535,
             Diffserv::Diffserv3 | Diffserv::Diffserv4 => 1_024,
             Diffserv::Precedence | Diffserv::Diffserv8 => 256,
         };
-        let quanta = self.divided(whole).into_iter();
+        let quanta = self.divided(total).into_iter();
         quanta.map(|quantum| quantum.max(1).cast_signed()).collect()
     }
 
-    /// Returns the part of `whole` of each tin.
-    fn divided(self, whole: u64) -> Vec<u64> {
+    /// Returns the part of `total` of each tin.
+    fn divided(self, total: u64) -> Vec<u64> {
         match self {
-            Diffserv::Besteffort => vec![whole],
-            Diffserv::Diffserv3 => vec![whole, whole >> 4, whole >> 2],
-            Diffserv::Diffserv4 => vec![whole, whole >> 4, whole >> 1, whole >> 2],
+            Diffserv::Besteffort => vec![total],
+            Diffserv::Diffserv3 => vec![total, total >> 4, total >> 2],
+            Diffserv::Diffserv4 => vec![total, total >> 4, total >> 1, total >> 2],
             // each tin has 7/8 of the previous tin
             Diffserv::Precedence | Diffserv::Diffserv8 => {
                 let next = |last: &u64| Some((last * 7) >> 3);
-                std::iter::successors(Some(whole), next).take(8).collect()
+                std::iter::successors(Some(total), next).take(8).collect()
             }
         }
     }

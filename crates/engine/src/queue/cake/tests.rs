@@ -296,8 +296,8 @@ fn a_tin_has_priority_up_to_its_threshold() {
     // bulk and voice get their thresholds of 1/16 and 1/4, and best effort gets the rest
     let parts = [11.0, 1.0, 4.0].map(|part| part / 16.0);
     for (packets, part) in sent.iter().zip(parts) {
-        let found = f64::from(*packets) / 16_000.0;
-        assert!((found - part).abs() < 0.02, "{sent:?}");
+        let share = f64::from(*packets) / 16_000.0;
+        assert!((share - part).abs() < 0.02, "{sent:?}");
     }
     // without a shaper, tins share by the weights 1, 1/16 and 1/4
     let mut other = super::tests::cake(setting(None, Isolation::Flows), &classes);

@@ -166,9 +166,9 @@ impl Tin {
         if self.tags[first] == tag && is_used(first) {
             return first as u16;
         }
-        let found = find(&self.tags, tag, is_used);
-        let (Found::Same(place) | Found::Free(place) | Found::Shared(place)) = found;
-        if let Found::Same(_) = found
+        let place_found = find(&self.tags, tag, is_used);
+        let (Found::Same(place) | Found::Free(place) | Found::Shared(place)) = place_found;
+        if let Found::Same(_) = place_found
             && is_used(usize::from(place))
         {
             return place;
@@ -232,9 +232,9 @@ impl Tin {
                 continue;
             }
             match self.take(place, service) {
-                Taken::Packet(packet) => return Some(packet),
-                Taken::Charged => {}
-                Taken::Empty => {
+                QueueService::Packet(packet) => return Some(packet),
+                QueueService::Charged => {}
+                QueueService::Empty => {
                     self.retire(place, service);
                     return None;
                 }
@@ -276,12 +276,12 @@ impl Tin {
     }
 
     /// Takes the next packet of a queue that COBALT does not drop.
-    fn take(&mut self, place: u16, service: &mut Service) -> Taken {
+    fn take(&mut self, place: u16, service: &mut Service) -> QueueService {
         let queue = &mut self.queues[usize::from(place)];
         let now = service.now;
         loop {
             let Some(mut packet) = queue.packets.pop_front() else {
-                return Taken::Empty;
+                return QueueService::Empty;
             };
             queue.bytes -= u64::from(packet.bytes);
             self.packets -= 1;
@@ -313,8 +313,8 @@ impl Tin {
             self.clock.charge(now, u64::from(length));
             service.shaper.charge(u64::from(length), drops);
             return match drops {
-                true => Taken::Charged,
-                false => Taken::Packet(packet),
+                true => QueueService::Charged,
+                false => QueueService::Packet(packet),
             };
         }
     }
@@ -366,7 +366,7 @@ impl Tin {
 }
 
 /// Result of the service of a queue.
-enum Taken {
+enum QueueService {
     /// The packet that leaves.
     Packet(Packet),
     /// A packet was dropped, and charged to its queue and to the shaper.

@@ -49,14 +49,17 @@ fn chunks_and_reports_of_short_steps_add_up_to_those_of_one_run() {
         }
         sums
     };
-    let whole = measured(10_000);
-    assert!(whole.iter().all(|&count| count >= 2.0), "{whole:?}");
+    let of_one_run = measured(10_000);
+    assert!(
+        of_one_run.iter().all(|&count| count >= 2.0),
+        "{of_one_run:?}"
+    );
     for step_ms in [7, 130, 999, 1_000, 3_300] {
         let sums = measured(step_ms);
-        for (sum, count) in sums.iter().zip(whole) {
+        for (sum, count) in sums.iter().zip(of_one_run) {
             assert!(
                 (sum - count).abs() < 1e-9,
-                "{step_ms} ms: {sums:?} {whole:?}"
+                "{step_ms} ms: {sums:?} {of_one_run:?}"
             );
         }
     }
