@@ -67,7 +67,9 @@ def test_the_page_stays_below_its_size_limits(built_page: Path) -> None:
     # grows with the square of the number of flows.
     # BBR, applications that write at their own times, groups of connections, and pings take 27 kB.
     # The limit was raised from 676 kB after their size was known.
-    assert engine <= 704_000
+    # CAKE, page loads and adaptive video of stations take 34 kB. The limit was raised by 40 kB, the
+    # allowance for CAKE that was fixed before.
+    assert engine <= 744_000
     assert page <= 300_000
 
 
