@@ -28,7 +28,7 @@ LONG: dict[str, tuple[str, ...]] = {
         "stability chart",
         "lasthop compare",
     ),
-    "ping.md": ("lasthop what-if",),
+    "ping.md": ("lasthop what-if", "lasthop explain"),
     "queues.md": (">>> s = lh.sweep",),
     "reproduce.md": ("lasthop reproduce",),
     "teach.md": (">>> for ",),

@@ -141,6 +141,21 @@ def test_pings_are_the_objective_unless_other_traffic_needs_short_delays(tmp_pat
     assert default_objective(Scenario(path, [("station.laptop.call", "1")])) == "calls"
 
 
+def test_a_line_with_spare_capacity_on_average_can_be_too_slow_for_pages(tmp_path: Path) -> None:
+    """A page of 1 MB takes 2 s at 4 Mb/s, and half of it at 8 Mb/s: no other edit gains as much."""
+    path = tmp_path / "pages.toml"
+    path.write_text(
+        'duration = "40 s"\nwarmup = "2 s"\nreplications = 3\ncell.phy = "802.11ac"\n'
+        'wire = { rate = "4 Mbps", delay = "5 ms" }\n[station.a.download]\n'
+        'size = "1 MB"\nevery = "10 s"\n'
+    )
+    explanation = lh.explain(path, replications=3, jobs=1, remedies=False)
+    first = explanation.causes[0]
+    assert first.candidate.id == "slow-line"
+    assert first.difference.mean is not None
+    assert first.difference.mean < -0.8
+
+
 def test_connections_of_the_only_station_can_be_unequal() -> None:
     def of(**flows: Any) -> Scenario:
         tree = {"duration": "3 s", "warmup": "1 s", "cell": {"phy": "802.11g", "ap_queue": 100}}

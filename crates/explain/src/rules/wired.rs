@@ -14,14 +14,24 @@ use crate::scenario::FlowTable;
 /// Utilisation above which a line may be a bottleneck. [-]
 const USED: f64 = 0.3;
 
+/// Utilisation above which a line may be a bottleneck of pages, chunks, and flows with an end, which
+/// use the whole line while they run. [-]
+const USED_AT_TIMES: f64 = 0.02;
+
+/// Smallest weight of a line that carries such flows. [-]
+const WEIGHT_AT_TIMES: f64 = 0.3;
+
 /// One-way propagation time above which a path may be too long. [s]
 const LONG_S: f64 = 0.005;
 
 pub fn slow_lines(facts: &Facts<'_>) -> Vec<Cause> {
     let mut causes: Groups<Vec<Setting>, Cause> = Groups::new();
+    let bursts = links_of_bursts(facts);
     for item in &facts.answer.links {
         let link = &*item.name;
-        let used = item.mean("utilisation").filter(|used| *used >= USED);
+        let is_in_bursts = bursts.contains(link);
+        let least = if is_in_bursts { USED_AT_TIMES } else { USED };
+        let used = item.mean("utilisation").filter(|used| *used >= least);
         let (Some(used), Some(edits), Some(rate_bps)) =
             (used, faster(facts, link, 2.0), link_rate_bps(facts, link))
         else {
@@ -32,11 +42,29 @@ pub fn slow_lines(facts: &Facts<'_>) -> Vec<Cause> {
             let sentence = format!("{link} ({line}) is {part} used. No setting adds capacity.");
             let label = format!("{link} with {}", rate(2.0 * rate_bps));
             let faster = Remedy::not_a_setting(label, edits.clone());
-            let weight = (used - 0.1).clamp(0.0, 1.0);
+            let least_weight = if is_in_bursts { WEIGHT_AT_TIMES } else { 0.0 };
+            let weight = (used - 0.1).clamp(least_weight, 1.0);
             Cause::new(link, sentence, weight, edits).with([faster])
         });
     }
     causes.into_values()
+}
+
+/// Returns the names of the links that carry the data of pages, chunks, and flows with an end.
+fn links_of_bursts<'a>(facts: &'a Facts<'_>) -> BTreeSet<&'a str> {
+    let flows = facts.scenario.flows.iter();
+    let bursts = flows.filter(|flow| is_in_bursts(flow));
+    bursts
+        .flat_map(|flow| flow.forward.iter().map(|link| &**link))
+        .collect()
+}
+
+/// Returns whether a flow sends at the rate of the line for a while, and then pauses or ends.
+fn is_in_bursts(flow: &FlowTable<'_>) -> bool {
+    let has_end = flow.tcp.as_ref().is_some_and(|tcp| !tcp.segments.is_null());
+    let application = flow.application.as_ref();
+    let has_chunks = application.is_some_and(|application| !application.every_s.is_null());
+    flow.web.is_some() || flow.stream.is_some() || has_end || has_chunks
 }
 
 pub fn long_paths(facts: &Facts<'_>) -> Vec<Cause> {
