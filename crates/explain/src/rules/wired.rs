@@ -54,8 +54,13 @@ pub fn slow_lines(facts: &Facts<'_>) -> Vec<Cause> {
 fn links_of_bursts<'a>(facts: &'a Facts<'_>) -> BTreeSet<&'a str> {
     let flows = facts.scenario.flows.iter();
     let bursts = flows.filter(|flow| is_in_bursts(flow));
+    let wire = |flow: &FlowTable<'_>| match (&flow.station, &*flow.direction) {
+        (None, _) => None,
+        (Some(_), "up") => Some("wire/up"),
+        (Some(_), _) => Some("wire/down"),
+    };
     bursts
-        .flat_map(|flow| flow.forward.iter().map(|link| &**link))
+        .flat_map(|flow| flow.forward.iter().map(|link| &**link).chain(wire(flow)))
         .collect()
 }
 

@@ -160,7 +160,11 @@ fn keys_without_effect_are_refused() {
 fn words_of_tc_have_hints() {
     let at = |key: &str, value: &str| message(&format!("link.line.queue.cake.{key}"), value);
     for (key, value, hint) in [
-        ("target", "5 ms", "set `rtt`: the target is a twentieth of it"),
+        (
+            "target",
+            "5 ms",
+            "set `rtt`: the target is a twentieth of it",
+        ),
         ("split_gso", "true", "cannot be split"),
         ("atm", "true", "link_layer = \"atm\""),
         ("ecn", "true", "always marks"),
