@@ -149,7 +149,7 @@ def test_a_line_with_spare_capacity_on_average_can_be_too_slow_for_pages(tmp_pat
         'wire = { rate = "4 Mbps", delay = "5 ms" }\n[station.a.download]\n'
         'size = "1 MB"\nevery = "10 s"\n'
     )
-    explanation = lh.explain(path, replications=3, jobs=1)
+    explanation = lh.explain(path, replications=6, jobs=1)
     first = explanation.causes[0]
     assert first.candidate.id == "slow-line"
     assert first.difference.mean is not None
