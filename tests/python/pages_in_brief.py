@@ -16,6 +16,7 @@ import transcripts  # noqa: E402
 LONG: dict[str, tuple[str, ...]] = {
     "applications.md": ("lasthop sweep", "lasthop what-if"),
     "bbr.md": ("lasthop what-if",),
+    "cake.md": ("lasthop simulate",),
     "call.md": (">>> slow_line = table", ">>> slow_air = table"),
     "explain.md": ("lasthop explain", ">>> explanation ="),
     "l4s.md": (">>> for rate",),

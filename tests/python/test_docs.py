@@ -99,7 +99,7 @@ def test_commands_of_a_page_print_the_shown_output(path: Path) -> None:
     assert transcripts.refreshed(page) == page, REMEDY
 
 
-ONLY_LONG_COMMANDS = {"bbr.md", "old-laptop.md", "reproduce.md"}
+ONLY_LONG_COMMANDS = {"bbr.md", "cake.md", "old-laptop.md", "reproduce.md"}
 LONG_PAGES = [
     path
     for path in refresh.guides()
