@@ -1,0 +1,117 @@
+"""Set up CAKE as `lasthop queue` does, in a kernel with `sch_cake`, and print for each case what
+`tc -j -s` reports, the lengths on the line, and the faults.
+"""
+
+import json
+import socket
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from cake_cases import CASES, LENGTHS, Case
+from lab import leftovers, log_in
+from lasthop.enforce.queue import config
+from lasthop.enforce.queue.shaped import Shaped, plan
+from lasthop.errors import UserError
+from lasthop.linux.disciplines import OPTION
+from shown import batch, in_batches
+
+MODPROBE = Path("/proc/sys/kernel/modprobe")
+HEADERS = 28
+"""Length of the headers of IPv4 and UDP. [bytes]"""
+
+
+def main() -> dict[str, Any]:
+    """Return the answers for all cases, and what is left at the end."""
+    in_batches(
+        [
+            "ip link add wan type veth peer name wan1",
+            "ip link set wan up",
+            "ip link set wan1 up",
+            "ip address add 192.0.2.1/24 dev wan",
+            "ip neigh add 192.0.2.2 lladdr 02:00:00:00:00:02 dev wan",
+        ]
+    )
+    before = leftovers_of_cake()
+    directory = Path(tempfile.mkdtemp())
+    refused = without_modules(directory)
+    answers = {name: answer(case, directory) for name, case in CASES.items()}
+    after = leftovers_of_cake()
+    return {
+        "refused": refused,
+        "option": OPTION["cake"],
+        "cases": answers,
+        "before": before,
+        "after": after,
+        "leftovers": leftovers(),
+    }
+
+
+def without_modules(directory: Path) -> str | None:
+    """Return the refusal of a kernel that cannot load `sch_cake`; None if CAKE is built in."""
+    before = MODPROBE.read_text() if MODPROBE.exists() else None
+    if before is not None:
+        MODPROBE.write_text("/bin/false")
+    wanted = config.read('[interface]\nname = "wan"\nqueue.cake = "18 Mbps"\n')
+    try:
+        with Shaped(wanted, log_in(directory)) as shaped:
+            shaped.up()
+            shaped.down()
+    except UserError as error:
+        return str(error)
+    finally:
+        if before is not None:
+            MODPROBE.write_text(before)
+    return None
+
+
+def answer(case: Case, directory: Path) -> dict[str, Any]:
+    """Set up one case, send packets through it, change it, and remove it."""
+    wanted = config.read(f'[interface]\nname = "wan"\n{case.text}\n')
+    changed = config.read('[interface]\nname = "wan"\nqueue.cake = "9 Mbps"\n')
+    with Shaped(wanted, log_in(directory)) as shaped:
+        shaped.up()
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sender:
+            for length in LENGTHS:
+                sender.sendto(bytes(length - HEADERS), ("192.0.2.2", 9))
+        by_us, words = shown(), words_of_tc()
+        tins = [tin._asdict() for tin in shaped.tins()]
+        faults = [each.message for each in shaped.differences(set(shaped.parts))]
+        shaped.apply(changed)
+        after_change = shown()
+        faults += [each.message for each in shaped.differences(set(shaped.parts))]
+        in_batches(["tc qdisc change dev wan root handle 6c68: cake bandwidth 1mbit"])
+        noticed = [each.message for each in shaped.differences(set(shaped.parts))]
+        faults += shaped.down()
+    in_batches(plan(wanted))
+    by_tc = shown()
+    batch("tc", ["qdisc del dev wan root"])
+    return {
+        "by_us": by_us,
+        "by_tc": by_tc,
+        "words": words,
+        "tins": tins,
+        "after_change": after_change,
+        "faults": faults,
+        "noticed": noticed,
+    }
+
+
+def shown() -> dict[str, Any]:
+    """Return what `tc -j -s` reports about the queue at the root."""
+    [qdisc] = json.loads(batch("tc -j -s", ["qdisc show dev wan"]))
+    return dict(qdisc)
+
+
+def words_of_tc() -> str:
+    """Return the line of `tc qdisc show` about the queue at the root."""
+    return batch("tc", ["qdisc show dev wan"]).strip()
+
+
+def leftovers_of_cake() -> str:
+    """Return the queue and the segment limit of the interface."""
+    return batch("tc", ["qdisc show dev wan"]) + batch("ip -d -o", ["link show wan"])
+
+
+if __name__ == "__main__":
+    print(json.dumps(main()))
