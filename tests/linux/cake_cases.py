@@ -34,7 +34,9 @@ DEFAULTS = {
 """Options of `queue.cake = {}` in the output of `tc -j`. Rates are in bytes per second."""
 
 
-def case(text: str, on_line: Callable[[int], int] = lambda length: length + 14, **more: Any) -> Case:
+def case(
+    text: str, on_line: Callable[[int], int] = lambda length: length + 14, **more: Any
+) -> Case:
     return Case(text, DEFAULTS | more, on_line)
 
 

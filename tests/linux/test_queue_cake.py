@@ -97,7 +97,8 @@ def test_nothing_is_left_after_down_and_after_a_refusal(seen: dict[str, Any]) ->
 
 
 def test_a_kernel_without_cake_is_refused_with_its_option(seen: dict[str, Any]) -> None:
-    assert seen["refused"] == (
-        f"interface.queue: this kernel has no cake ({seen['option']})"
-    ) or seen["refused"] is None
+    assert (
+        seen["refused"] == (f"interface.queue: this kernel has no cake ({seen['option']})")
+        or seen["refused"] is None
+    )
     assert seen["option"] == "CONFIG_NET_SCH_CAKE"

@@ -1,8 +1,7 @@
 """CAKE as a queueing discipline of the kernel: netlink options and statistics (linux/pkt_sched.h).
 
 The words of the `tc` command are those of tc-cake(8). Every option is always sent, since CAKE keeps
-the value of an option that a later request leaves out. Only `overhead` may be left out, for a CAKE
-whose options never change.
+the value of an option that a later request leaves out.
 """
 
 import struct
@@ -15,7 +14,8 @@ from lasthop.linux.disciplines import Discipline, microseconds
 from lasthop.linux.netlink import Socket, attribute, attributes, number_in, u32_attribute
 
 BASE_RATE64, DIFFSERV, ATM, FLOW_MODE, OVERHEAD, RTT, TARGET = 2, 3, 4, 5, 6, 7, 8
-MEMORY, NAT, WASH, MPU, INGRESS, ACK_FILTER, SPLIT_GSO, FWMARK = 10, 11, 13, 14, 15, 16, 17, 18
+MEMORY, NAT, RAW, WASH, MPU, INGRESS = 10, 11, 12, 13, 14, 15
+ACK_FILTER, SPLIT_GSO, FWMARK = 16, 17, 18
 COMPARED = (
     *(BASE_RATE64, DIFFSERV, ATM, FLOW_MODE, OVERHEAD, RTT, TARGET),
     *(MEMORY, NAT, WASH, MPU, INGRESS, ACK_FILTER, SPLIT_GSO, FWMARK),
@@ -76,6 +76,7 @@ class Options(NamedTuple):
             DIFFSERV: DIFFSERVS.index(self.diffserv),
             ATM: list(LINK_LAYERS).index(self.link_layer),
             FLOW_MODE: ISOLATIONS.index(self.isolation),
+            OVERHEAD: self.overhead_bytes or 0,
             RTT: rtt_us,
             TARGET: max(rtt_us // TARGETS_PER_RTT, 1),
             MEMORY: self.memory_limit_bytes or 0,
@@ -87,8 +88,8 @@ class Options(NamedTuple):
             SPLIT_GSO: 1,
             FWMARK: 0,
         }
-        if self.overhead_bytes is not None:
-            numbers[OVERHEAD] = self.overhead_bytes
+        if self.overhead_bytes is None:
+            numbers[RAW] = 0
         options = attribute(BASE_RATE64, struct.pack("=Q", (self.rate_bps or 0) // 8))
         options += b"".join(u32_attribute(kind, value) for kind, value in numbers.items())
         return Discipline("cake", options, " ".join(self.words()))
@@ -104,8 +105,7 @@ class Options(NamedTuple):
         yield "split-gso"
         yield f"rtt {microseconds(self.rtt_s)}us"
         yield LINK_LAYERS[self.link_layer]
-        if self.overhead_bytes is not None:
-            yield f"overhead {self.overhead_bytes}"
+        yield "raw" if self.overhead_bytes is None else f"overhead {self.overhead_bytes}"
         if self.mpu_bytes:
             yield f"mpu {self.mpu_bytes}"
         if self.memory_limit_bytes is not None:

@@ -296,7 +296,11 @@ class Shaped(KernelState):
         if Part.PROGRAM in parts:
             wanted += layout.filters()
             has += filters(self.kernel, [device.header(parent=ROOT)])
-        return results + inside(device, wanted, has, {})
+        found = inside(device, wanted, has, {})
+        if layout.is_only_root:  # The queue is present, so that only its options can differ.
+            text = f"the queue of {device.name} is changed"
+            found = [each._replace(message=text) for each in found]
+        return results + found
 
 
 def is_in_hierarchy(body: bytes) -> bool:
