@@ -2,7 +2,9 @@
 `tc -j -s` reports, the lengths on the line, and the faults.
 """
 
+import ctypes
 import json
+import os
 import socket
 import tempfile
 from pathlib import Path
@@ -13,10 +15,11 @@ from lab import leftovers, log_in
 from lasthop.enforce.queue import config
 from lasthop.enforce.queue.shaped import Shaped, plan
 from lasthop.errors import UserError
-from lasthop.linux.disciplines import OPTION
 from shown import batch, in_batches
 
 MODPROBE = Path("/proc/sys/kernel/modprobe")
+DELETE_MODULE = 176
+"""Number of the system call on x86-64."""
 HEADERS = 28
 """Length of the headers of IPv4 and UDP. [bytes]"""
 
@@ -34,12 +37,11 @@ def main() -> dict[str, Any]:
     )
     before = leftovers_of_cake()
     directory = Path(tempfile.mkdtemp())
-    refused = without_modules(directory)
     answers = {name: answer(case, directory) for name, case in CASES.items()}
+    refused = without_module(directory)
     after = leftovers_of_cake()
     return {
         "refused": refused,
-        "option": OPTION["cake"],
         "cases": answers,
         "before": before,
         "after": after,
@@ -47,11 +49,11 @@ def main() -> dict[str, Any]:
     }
 
 
-def without_modules(directory: Path) -> str | None:
-    """Return the refusal of a kernel that cannot load `sch_cake`; None if CAKE is built in."""
-    before = MODPROBE.read_text() if MODPROBE.exists() else None
-    if before is not None:
+def without_module(directory: Path) -> str | None:
+    """Remove the module `sch_cake`. Return the refusal, or None if CAKE is built in."""
+    if MODPROBE.exists():
         MODPROBE.write_text("/bin/false")
+    ctypes.CDLL(None).syscall(DELETE_MODULE, b"sch_cake", os.O_NONBLOCK)
     wanted = config.read('[interface]\nname = "wan"\nqueue.cake = "18 Mbps"\n')
     try:
         with Shaped(wanted, log_in(directory)) as shaped:
@@ -59,9 +61,6 @@ def without_modules(directory: Path) -> str | None:
             shaped.down()
     except UserError as error:
         return str(error)
-    finally:
-        if before is not None:
-            MODPROBE.write_text(before)
     return None
 
 
