@@ -38,11 +38,13 @@ def main() -> dict[str, Any]:
     before = leftovers_of_cake()
     directory = Path(tempfile.mkdtemp())
     answers = {name: answer(case, directory) for name, case in CASES.items()}
+    changes = change(CASES["adsl"], directory)
     refused = without_module(directory)
     after = leftovers_of_cake()
     return {
         "refused": refused,
         "cases": answers,
+        "changes": changes,
         "before": before,
         "after": after,
         "leftovers": leftovers(),
@@ -67,7 +69,6 @@ def without_module(directory: Path) -> str | None:
 def answer(case: Case, directory: Path) -> dict[str, Any]:
     """Set up one case, send packets through it, change it, and remove it."""
     wanted = config.read(f'[interface]\nname = "wan"\n{case.text}\n')
-    changed = config.read('[interface]\nname = "wan"\nqueue.cake = "9 Mbps"\n')
     with Shaped(wanted, log_in(directory)) as shaped:
         shaped.up()
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sender:
@@ -76,11 +77,6 @@ def answer(case: Case, directory: Path) -> dict[str, Any]:
         by_us, words = shown(), words_of_tc()
         tins = [tin._asdict() for tin in shaped.tins()]
         faults = [each.message for each in shaped.differences(set(shaped.parts))]
-        shaped.apply(changed)
-        after_change = shown()
-        faults += [each.message for each in shaped.differences(set(shaped.parts))]
-        in_batches(["tc qdisc change dev wan root handle 6c68: cake bandwidth 1mbit"])
-        noticed = [each.message for each in shaped.differences(set(shaped.parts))]
         faults += shaped.down()
     in_batches(plan(wanted))
     by_tc = shown()
@@ -90,9 +86,30 @@ def answer(case: Case, directory: Path) -> dict[str, Any]:
         "by_tc": by_tc,
         "words": words,
         "tins": tins,
-        "after_change": after_change,
         "faults": faults,
-        "noticed": noticed,
+    }
+
+
+def change(case: Case, directory: Path) -> dict[str, Any]:
+    """Apply other settings to a CAKE that is up. Then change CAKE as another program would, and
+    repair it.
+    """
+    wanted = config.read(f'[interface]\nname = "wan"\n{case.text}\n')
+    with Shaped(wanted, log_in(directory)) as shaped:
+        shaped.up()
+        shaped.apply(config.read('[interface]\nname = "wan"\nqueue.cake = "9 Mbps"\n'))
+        applied = shown()
+        faults = [each.message for each in shaped.differences(set(shaped.parts))]
+        in_batches(["tc qdisc change dev wan root handle 6c68: cake bandwidth 1mbit nat wash"])
+        differences = shaped.differences(set(shaped.parts))
+        shaped.repair(differences)
+        repaired = shown()
+        faults += shaped.down()
+    return {
+        "applied": applied,
+        "noticed": [each.message for each in differences],
+        "repaired": repaired,
+        "faults": faults,
     }
 
 
