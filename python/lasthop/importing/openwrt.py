@@ -130,6 +130,7 @@ def network(
         cell=cell | dict(_cell(chosen, preset)),
         access=dict(_access(options, bursts, wmm=wmm)),
         wire=line.wire,
+        line=line.link,
         notes=[*notes, *_of_type(chosen), *line.notes],
         facts=_facts(chosen, preset, options, bursts),
     )

@@ -63,10 +63,15 @@ NO_LINE = Note(
 
 
 class Line(NamedTuple):
-    """Shaped line: keys of the table ``wire`` with values and comments, and notes."""
+    """Shaped line: keys of the table ``wire`` with values and comments, and notes.
+
+    If the two directions have different queues, the keys are those of a wired link from the router
+    instead, in `link`.
+    """
 
     wire: Mapping[str, tuple[str, str]]
     notes: Sequence[Note]
+    link: Mapping[str, tuple[str, str]] = {}
 
 
 class Shaper(NamedTuple):
@@ -138,22 +143,21 @@ def line(path: Path, autorate_file: Path | None = None) -> Line:
         chosen, more = _autorated(chosen, read_autorate(autorate_file))
         notes += more
     own = list(_remarks(chosen))
-    if _is_shaped_by_cake(chosen) and (chosen.down_kbps or chosen.up_kbps):
-        found = sqm_cake.directions(chosen, inside=INSIDE.match(chosen.interface) is not None)
-        wire = dict(sqm_cake.wire(found, chosen.section.word("script")))
+    queue = _queue(chosen.section)
+    if queue == "cake" and (chosen.down_kbps or chosen.up_kbps):
+        inside, by_htb = INSIDE.match(chosen.interface) is not None, not _is_shaped_by_cake(chosen)
+        found = sqm_cake.directions(chosen, inside=inside, by_htb=by_htb)
+        rates = (chosen.down_kbps, chosen.up_kbps)
+        script = chosen.section.word("script") or "a script of SQM"
+        link = dict(sqm_cake.link(found, *(rates[::-1] if inside else rates), script))
         own += found.notes
-        return Line(wire, [*notes, *own])
+        return Line({}, [*notes, *own], link)
     wire = dict(_rates(chosen))
     if not wire:
         notes.append(Note(f"SQM shapes neither direction of {chosen.interface}", True))
         return Line({}, [*notes, NO_LINE])
-    queue = _queue(chosen.section)
     if queue in QDISCS:
         wire["queue"] = (f"{{ {QDISCS[queue]} = {{}} }}", f"SQM qdisc {queue}")
-    elif queue == "cake":
-        leaf = sqm_cake.leaf(chosen.section)
-        wire["queue"] = (f"{{ cake = {leaf.table()} }}", f"SQM qdisc {queue}, shaped by HTB")
-        own += leaf.notes
     return Line(wire, [*notes, *own])
 
 
@@ -270,7 +274,7 @@ def _remarks(shaper: Shaper) -> Iterator[Note]:
     if section.word("script") == "simple.qos" and (queue in QDISCS or queue == "cake"):
         yield Note("simple.qos has three classes by DSCP: here all packets are in one")
     yield from _overhead(shaper)
-    for name in ("iqdisc_opts",) if queue == "cake" else ("iqdisc_opts", "eqdisc_opts"):
+    for name in () if queue == "cake" else ("iqdisc_opts", "eqdisc_opts"):
         if words := section.text(name).strip():
             shown = words if len(words) <= MAX_WORDS else f"{words[:MAX_WORDS]}..."
             yield Note(f'{name} "{shown}" is left out', True)

@@ -16,9 +16,8 @@ from lasthop.importing.observed import Note
 
 if TYPE_CHECKING:
     from lasthop.importing.sqm import Shaper
-    from lasthop.importing.uci import Section
 
-__all__ = ["Directions", "directions", "leaf", "wire"]
+__all__ = ["Directions", "directions", "link"]
 
 DEFAULT_WORDS = "diffserv3 nat"
 """Words with which the scripts begin (``INGRESS_CAKE_OPTS`` and ``EGRESS_CAKE_OPTS``)."""
@@ -56,7 +55,7 @@ class Directions(NamedTuple):
     notes: list[Note]
 
 
-def directions(shaper: "Shaper", *, inside: bool) -> Directions:
+def directions(shaper: "Shaper", *, inside: bool, by_htb: bool) -> Directions:
     """Return the queues that sqm-scripts set up.
 
     Parameters
@@ -65,10 +64,13 @@ def directions(shaper: "Shaper", *, inside: bool) -> Directions:
         The queue in ``/etc/config/sqm``.
     inside : bool
         Whether the interface leads to the stations. Its egress then leads to them.
+    by_htb : bool
+        Whether HTB shapes, with CAKE in its classes.
     """
     notes: list[Note] = []
-    ingress = _of_direction(shaper, shaper.down_kbps, True, notes) if shaper.down_kbps else None
-    egress = _of_direction(shaper, shaper.up_kbps, False, notes) if shaper.up_kbps else None
+    of = _in_htb if by_htb else _of_direction
+    ingress = of(shaper, True, notes) if shaper.down_kbps else None
+    egress = of(shaper, False, notes) if shaper.up_kbps else None
     if inside:
         return Directions(egress, ingress, notes)
     for cake, to_stations in ((ingress, True), (egress, False)):
@@ -77,31 +79,46 @@ def directions(shaper: "Shaper", *, inside: bool) -> Directions:
     return Directions(ingress, egress, notes)
 
 
-def leaf(section: "Section") -> Cake:
-    """Return the CAKE of a script that shapes by HTB, with CAKE in the classes of HTB."""
-    return read_words(section.text("eqdisc_opts"), "eqdisc_opts")
-
-
-def wire(found: Directions, script: str) -> Iterator[tuple[str, tuple[str, str]]]:
-    """Yield the keys of the wire: rates of the line, and the queue of each direction."""
-    sides = (("rate", found.to_stations), ("back_rate", found.from_stations))
-    for key, cake in sides:
-        if cake is None or cake.bandwidth_bps is None:
-            yield key, ('"unlimited"', "not shaped: the line's own rate is not known")
+def link(
+    found: Directions, down_kbps: int, up_kbps: int, script: str
+) -> Iterator[tuple[str, tuple[str, str]]]:
+    """Yield the keys of the link from the router: rates of the line, and the queue of each
+    direction. The rates are those of SQM towards the stations and from the stations.
+    """
+    sides = (
+        ("", found.from_stations, up_kbps, "upload"),
+        ("back_", found.to_stations, down_kbps, "download"),
+    )
+    for prefix, cake, kbps, what in sides:
+        if cake is None or not kbps:
+            yield f"{prefix}rate", ('"unlimited"', f"SQM does not shape the stations' {what}")
+        elif cake.bandwidth_bps is None:
+            yield f"{prefix}rate", (f'"{spelled_rate(1e3 * kbps)}"', "SQM, the rate of HTB")
         else:
             rate = spelled_rate(float(f"{cake.bandwidth_bps / PART_OF_LINE:.4g}"))
-            percent = f"{PART_OF_LINE:.0%}".replace("%", " %")
-            yield key, (f'"{rate}"', f"assumed: CAKE has {percent} of the line")
-    for key, (_, cake), what in zip(
-        ("queue", "back_queue"), sides, ("download", "upload"), strict=True
-    ):
-        table = "1000" if cake is None else f"{{ cake = {cake.table()} }}"
-        yield key, (table, f"SQM {what}, {script}")
+            percent = f"{100 * PART_OF_LINE:.0f} %"
+            yield f"{prefix}rate", (f'"{rate}"', f"assumed: CAKE has {percent} of the line")
+    for prefix, cake, _, what in sides:
+        if cake is not None:
+            table = f"{{ cake = {cake.table()} }}"
+            yield f"{prefix}queue", (table, f"SQM {what}, {script}")
 
 
-def _of_direction(shaper: "Shaper", kbps: int, is_ingress: bool, notes: list[Note]) -> Cake:
+def _in_htb(shaper: "Shaper", is_ingress: bool, notes: list[Note]) -> Cake:
+    """Return the CAKE in the classes of HTB for one direction of the interface."""
+    name = "iqdisc_opts" if is_ingress else "eqdisc_opts"
+    cake = read_words(shaper.section.text(name), name)
+    if cake.bandwidth_bps is not None:
+        cake.notes.append(Note(f"{name}: bandwidth is left out, because HTB shapes", True))
+        cake.bandwidth_bps = None
+    notes += cake.notes
+    return cake
+
+
+def _of_direction(shaper: "Shaper", is_ingress: bool, notes: list[Note]) -> Cake:
     """Return the CAKE of one direction of the interface."""
     section = shaper.section
+    kbps = shaper.down_kbps if is_ingress else shaper.up_kbps
     cake = read_words(f"bandwidth {kbps}kbit {DEFAULT_WORDS} {_link_layer(shaper)}")
     squash = section.text("squash_ingress") or "1"
     if section.word("script") != "layer_cake.qos" or (is_ingress and squash == "1"):
@@ -114,7 +131,7 @@ def _of_direction(shaper: "Shaper", kbps: int, is_ingress: bool, notes: list[Not
         cake.overhead_bytes = 0
     notes += cake.notes
     if cake.bandwidth_bps is None:
-        notes.append(Note(f"{name}: unlimited: CAKE does not shape this direction", True))
+        notes.append(Note(f"{name}: unlimited: CAKE has no shaper; the line has SQM's rate", True))
     return cake
 
 

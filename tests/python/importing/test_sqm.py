@@ -100,8 +100,6 @@ def test_a_rate_of_0_is_not_shaped_and_a_missing_one_is_the_default(tmp_path: Pa
         ("fq_codel", "simple.qos", "fq_codel", ""),
         ("", "simplest.qos", "fq_codel", ""),
         ("codel", "simplest.qos", "codel", ""),
-        ("cake", "simple.qos", "cake", ""),
-        ("CAKE", "simplest.qos", "cake", ""),
         ("cake", "simplest_tbf.qos", "fq_codel", ""),
         ("sfq", "simple.qos", None, "no qdisc sfq"),
         ("pfifo", "simplest.qos", None, ""),

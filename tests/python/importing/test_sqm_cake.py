@@ -33,31 +33,31 @@ def written(tmp_path: Path, **options: str) -> Path:
     return path
 
 
-def wire_of(
+def line_of(
     tmp_path: Path, autorate: Path | None = None, **options: str
 ) -> tuple[dict[str, Any], str]:
-    """Return the imported keys of the wire, and all warnings. The scenario must pass `check`."""
+    """Return the imported keys of the line, and all warnings. The scenario must pass `check`."""
     path = written(tmp_path, **options)
     seen = sqm.line(path, autorate)
     (tmp_path / "wireless").write_text(WIRELESS)
     wireless = tmp_path / "wireless"
     lh.check(as_toml(openwrt.network(wireless, 2, sqm_file=path, autorate_file=autorate)))
-    lines = "\n".join(f"{key} = {value}" for key, (value, _) in seen.wire.items())
+    lines = "\n".join(f"{key} = {value}" for key, (value, _) in (seen.link or seen.wire).items())
     return tomllib.loads(lines), "\n".join(note.text for note in seen.notes if note.warns)
 
 
 def cakes(wire: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return the settings of CAKE towards the stations and from the stations."""
-    return [wire[key]["cake"] for key in ("queue", "back_queue")]
+    return [wire[key]["cake"] for key in ("back_queue", "queue")]
 
 
 def test_piece_of_cake_has_one_tin_in_each_direction(tmp_path: Path) -> None:
-    wire, warnings = wire_of(tmp_path)
+    wire, warnings = line_of(tmp_path)
     assert cakes(wire) == [
         {"bandwidth": "85 Mbps", "diffserv": "besteffort"},
         {"bandwidth": "20 Mbps", "diffserv": "besteffort"},
     ]
-    assert (wire["rate"], wire["back_rate"]) == ("94.44 Mbps", "22.22 Mbps")
+    assert (wire["rate"], wire["back_rate"]) == ("22.22 Mbps", "94.44 Mbps")
     assert warnings == ""
 
 
@@ -74,7 +74,7 @@ def test_piece_of_cake_has_one_tin_in_each_direction(tmp_path: Path) -> None:
 def test_layer_cake_has_three_tins_unless_ingress_is_squashed(
     options: Options, tins: list[str | None], tmp_path: Path
 ) -> None:
-    wire, _ = wire_of(tmp_path, script=LAYER, **options)
+    wire, _ = line_of(tmp_path, script=LAYER, **options)
     assert [cake.get("diffserv") for cake in cakes(wire)] == tins
 
 
@@ -105,13 +105,13 @@ def test_layer_cake_has_three_tins_unless_ingress_is_squashed(
 def test_overhead_and_link_layer_are_those_of_both_directions(
     options: Options, line: dict[str, str], tmp_path: Path
 ) -> None:
-    wire, _ = wire_of(tmp_path, **options)
+    wire, _ = line_of(tmp_path, **options)
     for cake in cakes(wire):
         assert {key: cake[key] for key in cake if key not in ("bandwidth", "diffserv")} == line
 
 
 def test_the_words_of_each_direction_are_its_own(tmp_path: Path) -> None:
-    wire, warnings = wire_of(
+    wire, warnings = line_of(
         tmp_path,
         iqdisc_opts="nat dual-dsthost ingress",
         eqdisc_opts="nat dual-srchost ack-filter rtt 50ms memlimit 4mb fwmark 0xff frob",
@@ -138,13 +138,13 @@ def test_the_words_of_each_direction_are_its_own(tmp_path: Path) -> None:
     ],
 )
 def test_without_nat_all_stations_are_one_host(words: str, seen: list[str], tmp_path: Path) -> None:
-    wire, warnings = wire_of(tmp_path, iqdisc_opts=words, eqdisc_opts=words)
+    wire, warnings = line_of(tmp_path, iqdisc_opts=words, eqdisc_opts=words)
     assert [cake["isolation"] for cake in cakes(wire)] == seen
     assert warnings.count("without the word nat") == sum(each != words.split()[-1] for each in seen)
 
 
 def test_an_interface_of_the_stations_has_no_address_translation(tmp_path: Path) -> None:
-    wire, _ = wire_of(
+    wire, _ = line_of(
         tmp_path, interface="br-lan", iqdisc_opts="nonat dual-srchost", eqdisc_opts="dual-dsthost"
     )
     down, up = cakes(wire)
@@ -153,20 +153,27 @@ def test_an_interface_of_the_stations_has_no_address_translation(tmp_path: Path)
 
 
 def test_a_direction_that_is_not_shaped_has_no_cake(tmp_path: Path) -> None:
-    wire, warnings = wire_of(tmp_path, download="0")
-    assert (wire["rate"], "queue" in wire) == ("unlimited", False)
-    assert wire["back_queue"]["cake"]["bandwidth"] == "20 Mbps"
+    wire, warnings = line_of(tmp_path, download="0")
+    assert (wire["back_rate"], wire["rate"]) == ("unlimited", "22.22 Mbps")
+    assert wire["queue"]["cake"]["bandwidth"] == "20 Mbps"
+    assert "back_queue" not in wire
     assert "does not shape download" in warnings
-    wire, _ = wire_of(tmp_path, upload="0")
-    assert (wire["back_rate"], wire["rate"]) == ("unlimited", "94.44 Mbps")
-    assert "cake" not in str(wire.get("back_queue", ""))
-    assert wire_of(tmp_path, upload="0", download="0")[0] == {}
+    wire, _ = line_of(tmp_path, upload="0")
+    assert (wire["rate"], wire["back_rate"]) == ("unlimited", "94.44 Mbps")
+    assert (wire["back_queue"]["cake"]["bandwidth"], "queue" in wire) == ("85 Mbps", False)
+    assert line_of(tmp_path, upload="0", download="0")[0] == {}
 
 
 def test_cake_in_classes_of_htb_has_no_shaper(tmp_path: Path) -> None:
-    wire, _ = wire_of(tmp_path, script="simplest.qos", eqdisc_opts="dual-srchost nat")
+    wire, _ = line_of(
+        tmp_path, script="simplest.qos", eqdisc_opts="dual-srchost nat", iqdisc_opts="nat rtt 50ms"
+    )
+    assert (wire["rate"], wire["back_rate"]) == ("20 Mbps", "85 Mbps")
+    assert cakes(wire) == [{"rtt": "50 ms"}, {"isolation": "dual-srchost"}]
+    wire, warnings = line_of(tmp_path, script="simple.qos", interface="br-lan")
     assert (wire["rate"], wire["back_rate"]) == ("85 Mbps", "20 Mbps")
-    assert wire["queue"]["cake"] == {"isolation": "dual-srchost"}
+    assert cakes(wire) == [{}, {}]
+    assert "without the word nat" not in warnings
 
 
 # -- cake-autorate --------------------------------------------------------------------------------
@@ -192,7 +199,7 @@ def autorate(tmp_path: Path, text: str) -> Path:
 
 
 def test_cake_autorate_has_its_base_rates(tmp_path: Path) -> None:
-    wire, warnings = wire_of(tmp_path, autorate(tmp_path, AUTORATE), interface="wan")
+    wire, warnings = line_of(tmp_path, autorate(tmp_path, AUTORATE), interface="wan")
     assert [cake["bandwidth"] for cake in cakes(wire)] == ["30 Mbps", "12 Mbps"]
     assert (
         "cake-autorate moves the download between 5 and 80 Mbps, by the delay of pings; here it is "
@@ -203,7 +210,7 @@ def test_cake_autorate_has_its_base_rates(tmp_path: Path) -> None:
 
 def test_a_direction_that_cake_autorate_does_not_adjust_keeps_its_rate(tmp_path: Path) -> None:
     text = AUTORATE.replace("adjust_ul_shaper_rate=1", "adjust_ul_shaper_rate=0")
-    wire, warnings = wire_of(tmp_path, autorate(tmp_path, text))
+    wire, warnings = line_of(tmp_path, autorate(tmp_path, text))
     assert [cake["bandwidth"] for cake in cakes(wire)] == ["30 Mbps", "20 Mbps"]
     assert "upload" not in warnings
 
@@ -220,7 +227,7 @@ def test_wrong_configurations_of_cake_autorate_are_refused(
     text: str, words: str, tmp_path: Path
 ) -> None:
     with pytest.raises(UserError, match=words.replace("(", r"\(")):
-        wire_of(tmp_path, autorate(tmp_path, text))
+        line_of(tmp_path, autorate(tmp_path, text))
 
 
 def test_cake_autorate_needs_sqm_and_names_another_line(tmp_path: Path) -> None:
@@ -228,7 +235,7 @@ def test_cake_autorate_needs_sqm_and_names_another_line(tmp_path: Path) -> None:
     file = autorate(tmp_path, AUTORATE)
     with pytest.raises(UserError, match="expected --sqm as well"):
         openwrt.network(tmp_path / "wireless", 2, autorate_file=file)
-    _, warnings = wire_of(tmp_path, file, interface="pppoe-wan")
+    _, warnings = line_of(tmp_path, file, interface="pppoe-wan")
     assert "cake-autorate shapes wan, and SQM pppoe-wan" in warnings
 
 
@@ -252,7 +259,7 @@ def test_a_run_has_the_rates_of_the_settings_to_the_byte(
     path = written(tmp_path, download="3000", upload="1000", **options)
     (tmp_path / "wireless").write_text(WIRELESS)
     text = as_toml(openwrt.network(tmp_path / "wireless", 1, sqm_file=path))
-    flow = {"rate": "4 Mbps", "packet": "172 B"}
+    flow = {"rate": "4 Mbps", "packet": "172 B", "server": "internet"}
     station = {
         "station.sta-1.download": 0,
         "station.sta-1.udp_up": flow,
