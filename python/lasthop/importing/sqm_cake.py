@@ -162,10 +162,9 @@ def _behind_nat(cake: Cake, to_stations: bool) -> Iterator[Note]:
     if seen is not None:
         direction = "download" if to_stations else "upload"
         yield Note(
-            f"{direction}: without the word nat, CAKE at the line sees all stations as one host "
-            f"(IPv4), so that {cake.isolation} acts as {seen}, which is written here; add nat "
-            "to your settings, or set the isolation again if your router does not translate "
-            "addresses",
+            f"{direction}: without the word nat, CAKE sees all stations as one host, so that "
+            f"{cake.isolation} acts as {seen}; if your router does not translate addresses, set "
+            f'isolation = "{cake.isolation}"',
             True,
         )
         cake.isolation = seen
