@@ -16,6 +16,7 @@ from lasthop.errors import UserError
 from lasthop.importing import sqm_cake
 from lasthop.importing.autorate import Autorate, read_autorate
 from lasthop.importing.observed import Note
+from lasthop.importing.sqm_shaper import Shaper, spelled
 from lasthop.importing.uci import Section, read
 
 __all__ = ["Line", "line"]
@@ -72,30 +73,6 @@ class Line(NamedTuple):
     wire: Mapping[str, tuple[str, str]]
     notes: Sequence[Note]
     link: Mapping[str, tuple[str, str]] = {}
-
-
-class Shaper(NamedTuple):
-    """A queue in the configuration of sqm-scripts.
-
-    Attributes
-    ----------
-    section : Section
-        Section of the file that describes the queue.
-    interface : str
-        Interface that the queue shapes.
-    down_kbps, up_kbps : int
-        Rates of ingress and egress at the interface; 0 if a direction is not shaped. [kbit/s]
-    """
-
-    section: Section
-    interface: str
-    down_kbps: int
-    up_kbps: int
-
-    @property
-    def words(self) -> str:
-        """Return the interface and its rates as text for remarks."""
-        return f"{self.interface} ({_rate(self.down_kbps)} down, {_rate(self.up_kbps)} up)"
 
 
 def line(path: Path, autorate_file: Path | None = None) -> Line:
@@ -228,15 +205,9 @@ def _rates(shaper: Shaper) -> Iterator[tuple[str, tuple[str, str]]]:
         given = shaper.section.text(name)
         text = f"SQM {name}" + ("" if given else ", sqm-scripts' default")
         if kbps:
-            yield key, (f'"{_rate(kbps)}"', text)
+            yield key, (f'"{spelled(kbps)}"', text)
         else:
             yield key, ('"unlimited"', f"SQM {name} is 0: not shaped")
-
-
-def _rate(kbps: int) -> str:
-    if kbps >= 1000:
-        return f"{kbps / 1e3:.9g} Mbps"
-    return f"{kbps} kbps" if kbps else "not shaped"
 
 
 def _queue(section: Section) -> str:

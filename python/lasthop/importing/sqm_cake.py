@@ -9,13 +9,11 @@ and ``eqdisc_opts`` follow. In ``functions.sh``, ``get_cake_lla_string`` sets th
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from lasthop.importing.cake_words import Cake, read_words, spelled_rate
 from lasthop.importing.observed import Note
-
-if TYPE_CHECKING:
-    from lasthop.importing.sqm import Shaper
+from lasthop.importing.sqm_shaper import Shaper
 
 __all__ = ["Directions", "directions", "link"]
 
@@ -55,7 +53,7 @@ class Directions(NamedTuple):
     notes: list[Note]
 
 
-def directions(shaper: "Shaper", *, inside: bool, by_htb: bool) -> Directions:
+def directions(shaper: Shaper, *, inside: bool, by_htb: bool) -> Directions:
     """Return the queues that sqm-scripts set up.
 
     Parameters
@@ -104,7 +102,7 @@ def link(
             yield f"{prefix}queue", (table, f"SQM {what}, {script}")
 
 
-def _in_htb(shaper: "Shaper", is_ingress: bool, notes: list[Note]) -> Cake:
+def _in_htb(shaper: Shaper, is_ingress: bool, notes: list[Note]) -> Cake:
     """Return the CAKE in the classes of HTB for one direction of the interface."""
     name = "iqdisc_opts" if is_ingress else "eqdisc_opts"
     cake = read_words(shaper.section.text(name), name)
@@ -115,7 +113,7 @@ def _in_htb(shaper: "Shaper", is_ingress: bool, notes: list[Note]) -> Cake:
     return cake
 
 
-def _of_direction(shaper: "Shaper", is_ingress: bool, notes: list[Note]) -> Cake:
+def _of_direction(shaper: Shaper, is_ingress: bool, notes: list[Note]) -> Cake:
     """Return the CAKE of one direction of the interface."""
     section = shaper.section
     kbps = shaper.down_kbps if is_ingress else shaper.up_kbps
@@ -135,7 +133,7 @@ def _of_direction(shaper: "Shaper", is_ingress: bool, notes: list[Note]) -> Cake
     return cake
 
 
-def _link_layer(shaper: "Shaper") -> str:
+def _link_layer(shaper: Shaper) -> str:
     """Return the words for the overhead of the line."""
     section = shaper.section
     overhead = section.number("overhead", -MAX_OVERHEAD, MAX_OVERHEAD) or 0
