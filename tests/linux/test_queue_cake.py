@@ -1,5 +1,6 @@
 """`lasthop queue` with CAKE in user-mode Linux: `tc -j -s` reports the settings of the scenario."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -99,3 +100,20 @@ def test_a_kernel_without_cake_is_refused_with_its_option(seen: dict[str, Any]) 
     is_module = find_kernel().options["NET_SCH_CAKE"] == "m"
     message = "interface.queue: this kernel has no cake (CONFIG_NET_SCH_CAKE)"
     assert seen["refused"] == (message if is_module else None)
+
+
+def test_the_commands_set_cake_up_report_its_tins_and_remove_it() -> None:
+    seen = uml.answer(INSIDE / "cake_commands.py")
+    results = seen["results"]
+    assert [code for code, _ in results.values()] == [0] * 5, results
+    text = "wan, cake bandwidth 18000000bit diffserv4 triple-isolate nonat"
+    assert text in results["check"][1]
+    assert text in results["up"][1]
+    assert "mean delay [ms]" in results["status"][1]
+    status = json.loads(results["status --json"][1])
+    assert (status["shaping"], status["rate_bps"], status["faults"]) == (True, 18_000_000, [])
+    names = ["bulk", "best-effort", "video", "voice"]
+    assert [tin["name"] for tin in status["tins"]] == names
+    assert status["tins"][1]["threshold_bps"] == 18_000_000
+    assert results["down"][1] == "down\n"
+    assert seen["restored"]
