@@ -31,12 +31,18 @@ impl Period<'_> {
             watched,
         } = player.tally(from, to);
         let count = times.len() as u64;
+        // a video that never plays stalls the whole time
+        let waits = from < to && player.waits_at(to);
+        let (bitrate_bps, stalled) = match waits {
+            true => (Some(ratio(bitrates_bps, count).unwrap_or(0.0)), Some(1.0)),
+            false => (ratio(bitrates_bps, count), ratio(stalled.0, watched.0)),
+        };
         let sum_ns = times.iter().map(|time| time.0).sum();
         vec![
-            VIDEO_BITRATE.of(ratio(bitrates_bps, count)),
+            VIDEO_BITRATE.of(bitrate_bps),
             SWITCHES.of(switches as f64),
             STALLS.of(stalls as f64),
-            STALLED.of(ratio(stalled.0, watched.0)),
+            STALLED.of(stalled),
             STARTUP.of(player.startup().map(Span::seconds)),
             CHUNK_COMPLETION.of(mean_s(sum_ns, count)),
             CHUNK_COMPLETION_P95.of(quantile(&times, 0.95).map(Span::seconds)),

@@ -1,6 +1,6 @@
 //! Causes in the traffic of stations and flows.
 
-use super::queues::{gateway, mac80211};
+use super::queues::{fair_queues, gateway, mac80211};
 use super::{Cause, Remedy, remedy};
 use crate::edits::{Setting, category_settings, rate, set};
 use crate::facts::{Facts, Flow, Kind, percent};
@@ -66,7 +66,10 @@ pub fn many_connections(facts: &Facts<'_>) -> Vec<Cause> {
             let sentence = format!("{group} has {count} connections in one direction.");
             let weight = 0.3 + 0.5 * (1.0 - 1.0 / count as f64);
             let cause = Cause::new(group, sentence, weight, Vec::new());
-            cause.with(gateway(facts)).with([queue])
+            cause
+                .with(gateway(facts))
+                .with([queue])
+                .with(fair_queues(facts))
         });
         let setting = set(format!("station.{group}.{key}.connections"), 1);
         if !cause.edits.contains(&setting) {
