@@ -12,7 +12,8 @@ import lasthop as lh
 from lasthop.errors import UserError
 from lasthop.explanation.candidates import causes_of
 from lasthop.explanation.facts import Cause, rules
-from lasthop.explanation.objectives import default_objective, jain_index, objective_for, shares
+from lasthop.explanation.objectives import default_objective, objective_for
+from lasthop.explanation.shares import jain_index, shares
 from lasthop.explanation.text import side_effects
 from lasthop.scenario.scenario import Scenario
 

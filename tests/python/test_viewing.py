@@ -9,7 +9,9 @@ import lasthop as lh
 from lasthop.display.delays import Delays
 from lasthop.emulation.limits import check
 from lasthop.errors import ModelError, UserError
-from lasthop.explanation.objectives import always_demands, completion, default_objective
+from lasthop.explanation.delays import completion
+from lasthop.explanation.objectives import default_objective
+from lasthop.explanation.traffic import always_demands
 from lasthop.scenario.typed import TcpFlow
 
 RUN = """

@@ -2,6 +2,7 @@
 
 import time
 from collections import deque
+from itertools import pairwise
 from typing import NamedTuple
 
 __all__ = ["JUDGED_S", "Pace", "RemainingTime"]
@@ -18,13 +19,27 @@ PLACES = 64
 """Approximate number of stored measurements of progress over time. [-]"""
 
 
+MIN_STEPS = 4
+"""Smallest number of increases of the finished work in the later half of the time with which the
+speed in this half is used. [-]
+"""
+
+LARGEST_STEP = 0.5
+"""Largest part of one increase in the progress of the later half with which the speed in this half
+is used. [-]
+"""
+
+SLOWEST = 1.0 / 3.0
+"""Smallest speed that is used, as a fraction of the average speed since the start. [-]"""
+
+
 class RemainingTime(NamedTuple):
     """Estimated remaining time of a run."""
 
     passed_s: float
     """Time since the start. [s]"""
     left_s: float
-    """Remaining time at the speed in the later half of the time since the start. [s]"""
+    """Remaining time at the speed of the run. [s]"""
     slows: bool
     """Whether the speed decreases, so that the remaining time may be longer."""
 
@@ -39,6 +54,11 @@ class Pace:
 
     At the start, TCP windows grow and links are not full, so a simulated second has fewer packets
     than later. The average speed since the start would therefore be too high.
+
+    Some computations report their progress in few or unequal steps, such as one step per finished
+    run. The later half may then have no large step by chance. The average speed is used if the
+    later half has fewer than `MIN_STEPS` increases, or if one of them is most of its progress. The
+    speed is never less than `SLOWEST` times the average.
     """
 
     def __init__(self) -> None:
@@ -59,9 +79,16 @@ class Pace:
             self._heard.append((now_s, done))
         if passed_s < JUDGED_S or not 0.0 < done < total:
             return None
-        # Without progress in the later half, use the average speed since the start.
-        if done <= before:
-            from_s, before = self._begun_s, 0.0
+        average = done / passed_s
         late = (done - before) / (now_s - from_s)
+        if not self._is_even(done):
+            return RemainingTime(passed_s, (total - done) / average, False)
         early = before / (from_s - self._begun_s) if from_s > self._begun_s else late
-        return RemainingTime(passed_s, (total - done) / late, late < SLOWER * early)
+        speed = max(late, SLOWEST * average)
+        return RemainingTime(passed_s, (total - done) / speed, late < SLOWER * early)
+
+    def _is_even(self, done: float) -> bool:
+        """Return whether the progress in the later half has several steps of similar size."""
+        heard = [*(each for _, each in self._heard), done]
+        steps = [later - sooner for sooner, later in pairwise(heard) if later > sooner]
+        return len(steps) >= MIN_STEPS and max(steps) <= LARGEST_STEP * sum(steps)
