@@ -26,8 +26,9 @@ objective      number per replication                                           
                than the mean of the others
 =============  ======================================================================  ======
 
-If a target is given, calls, delay, video and throughput are those of the target's flows. Fairness is then
-the target's goodput divided by the mean goodput of all stations or flows that always demand more.
+If a target is given, calls, delay, video and throughput are those of the target's flows. Fairness
+is then the target's goodput divided by the mean goodput of all stations or flows that always demand
+more.
 """
 
 from collections.abc import Callable, Mapping

@@ -132,9 +132,7 @@ class Explanation:
             progress=watched,
         )
         causes, helping = search.search(self.candidates, self._remedies)
-        self.causes = [
-            gain for gain in causes if gain.is_sure and is_noticed(self.objective, gain)
-        ]
+        self.causes = [gain for gain in causes if gain.is_sure and is_noticed(self.objective, gain)]
         self.suggestions = helping
         self.replications = search.runs
 

@@ -66,7 +66,7 @@ def flows_of(scenario: Scenario, target: str | None) -> Sequence[Flow]:
 
 
 def other_than_pings(scenario: Scenario, target: str | None) -> Sequence[Flow]:
-    """Return the flows of the target like `flows_of`; an empty list if the target has only pings."""
+    """Return the flows of the target like `flows_of`, or an empty list if it has only pings."""
     if target is not None and pings_of(scenario, target):
         flows = without_pings(scenario.typed.flows)
         return [flow for flow in flows if is_of_target(flow, target)]

@@ -64,6 +64,8 @@ class Pace:
     def __init__(self) -> None:
         self._begun_s = time.monotonic()
         self._heard = deque([(self._begun_s, 0.0)])
+        self._grown_s, self._done = self._begun_s, 0.0
+        """Time of the last increase of the finished work, and this work."""
 
     def judge(self, done: float, total: float) -> RemainingTime | None:
         """Return the estimated remaining time, from the finished and the total amount of work.
@@ -71,6 +73,8 @@ class Pace:
         The result is None if it is too early for an estimate, or if the run has finished."""
         now_s = time.monotonic()
         passed_s = now_s - self._begun_s
+        if done > self._done:
+            self._grown_s, self._done = now_s, done
         middle_s = self._begun_s + 0.5 * passed_s
         while len(self._heard) > 1 and self._heard[1][0] <= middle_s:
             self._heard.popleft()
@@ -79,7 +83,8 @@ class Pace:
             self._heard.append((now_s, done))
         if passed_s < JUDGED_S or not 0.0 < done < total:
             return None
-        average = done / passed_s
+        # If the work grows in steps, half of the time since the last step counts.
+        average = done / (0.5 * (self._grown_s + now_s) - self._begun_s)
         late = (done - before) / (now_s - from_s)
         if not self._is_even(done):
             return RemainingTime(passed_s, (total - done) / average, False)

@@ -102,7 +102,9 @@ class Differences:
         """Columns that are printed, but not judged: the completion times of the chunks of adaptive
         video, if there are columns of its stalls. Viewers notice stalls and the bitrate.
         """
-        watched = {name for each in self.measures if each.quantity == STALLED for name in each.items}
+        watched = {
+            name for each in self.measures if each.quantity == STALLED for name in each.items
+        }
         return tuple(
             each
             for each in self.measures

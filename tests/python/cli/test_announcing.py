@@ -322,10 +322,10 @@ def test_a_search_names_the_stage_that_exceeds_its_estimate(
     clock.now_s += 0.6
     tell(1)  # At this speed all 66 settings take 40 s, which needs no correction.
     clock.now_s += 1.4
-    tell(1)  # At 2 s each, the 66 settings take 2.2 min, which is a new estimate.
+    tell(1)  # Half of the time since the last setting counts: 1.3 s each are a new estimate.
     assert capsys.readouterr().err.splitlines() == [
         "note: searching up to 175 settings, so far 4.4 Mb/s: about 33 s",
-        "note: predicting 66 settings takes longer than estimated: about 2.2 min",
+        "note: predicting 66 settings takes longer than estimated: about 84 s",
     ]
 
 

@@ -22,6 +22,9 @@ impl Period<'_> {
         let (from, to) = (self.start.marks.at, self.end.marks.at);
         let stop = self.world.scenario().flows[flow].stop;
         let to = stop.map_or(to, |stop| to.min(Time::ZERO + stop));
+        if to <= from {
+            return Vec::new(); // the stream stopped in the warm-up
+        }
         let StreamTally {
             bitrates_bps,
             switches,
@@ -32,7 +35,7 @@ impl Period<'_> {
         } = player.tally(from, to);
         let count = times.len() as u64;
         // a video that never plays stalls the whole time
-        let waits = from < to && player.waits_at(to);
+        let waits = player.waits_at(to);
         let (bitrate_bps, stalled) = match waits {
             true => (Some(ratio(bitrates_bps, count).unwrap_or(0.0)), Some(1.0)),
             false => (ratio(bitrates_bps, count), ratio(stalled.0, watched.0)),
