@@ -136,9 +136,9 @@ def test_the_buffer_is_a_time_series() -> None:
     assert buffers["value"].max() > 5.0
 
 
-def test_explain_aims_at_page_loads_and_chunks() -> None:
+def test_pages_and_video_have_objectives() -> None:
     scenario = lh.Scenario(VIEWERS)
-    assert default_objective(scenario) == "delay"
+    assert default_objective(scenario) == "video"
     flows = scenario.typed.flows
     assert not any(map(always_demands, flows))
     result = lh.simulate(VIEWERS)

@@ -57,8 +57,9 @@ def _queues(scenario: Scenario) -> Iterator[tuple[str, Cake, float | None, bool]
 
 
 def _faster_bps(wire: Wire) -> float | None:
-    """Return the rate of the faster direction of the wire; None if a direction is unlimited. Without
-    `wire.back_queue`, the shaper of `wire.queue` has one bandwidth for both directions. [bit/s]
+    """Return the rate of the faster direction of the wire; None if a direction is unlimited. [bit/s]
+
+    Without `wire.back_queue`, the shaper of `wire.queue` has one bandwidth for both directions.
     """
     rates = (wire.rate_bps, wire.back_rate_bps or wire.rate_bps)
     return None if None in rates else max(filter(None, rates))

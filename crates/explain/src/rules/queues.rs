@@ -92,11 +92,11 @@ fn has_flow_queues(discipline: &str) -> bool {
 }
 
 /// Returns the remedies that give the connections of a queue equal shares: FQ-CoDel in each queue
-/// in which several packets wait, and which has no queue per flow.
+/// in which packets wait or are dropped, and which has no queue per flow.
 pub fn fair_queues(facts: &Facts<'_>) -> Vec<Remedy> {
     let queues = configurable_queues(facts).into_iter();
     let shared = queues.filter(|queue| {
-        let is_used = queue.max_packets >= 2.0 || queue.drops > 0.0;
+        let is_used = queue.packets >= 0.1 || queue.drops > 0.0;
         is_used && !has_flow_queues(queue.discipline)
     });
     shared
