@@ -41,7 +41,7 @@ struct Rule {
 }
 
 /// A change of the network that a user can make because of a cause.
-#[derive(Serialize)]
+#[derive(Clone, Serialize)]
 pub struct Remedy {
     /// Name of the change.
     pub label: String,

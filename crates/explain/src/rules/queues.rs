@@ -91,20 +91,18 @@ fn has_flow_queues(discipline: &str) -> bool {
     matches!(discipline, "fq_codel" | "cake" | "mac80211")
 }
 
-/// Returns the remedies that give the connections of a queue equal shares: FQ-CoDel in each queue
-/// in which packets wait or are dropped, and which has no queue per flow.
-pub fn fair_queues(facts: &Facts<'_>) -> Vec<Remedy> {
+/// Returns the remedy that gives the connections of a shared queue equal shares: FQ-CoDel in the
+/// queue without queues per flow in which packets wait longest. `None` if packets wait in no such
+/// queue.
+pub fn fair_shared_queue(facts: &Facts<'_>) -> Option<Remedy> {
     let queues = configurable_queues(facts).into_iter();
     let shared = queues.filter(|queue| {
         let is_used = queue.packets >= 0.1 || queue.drops > 0.0;
         is_used && !has_flow_queues(queue.discipline)
     });
-    shared
-        .map(|queue| {
-            let place = queue_place(facts, &queue.key, queue.name);
-            remedy(fair_queue(&queue.key), &queue.key, "{ fq_codel = {} }").at(&place)
-        })
-        .collect()
+    let queue = shared.max_by(|a, b| a.sojourn_s.total_cmp(&b.sojourn_s))?;
+    let place = queue_place(facts, &queue.key, queue.name);
+    Some(remedy(fair_queue(&queue.key), &queue.key, "{ fq_codel = {} }").at(&place))
 }
 
 pub fn standing_aqm_queues(facts: &Facts<'_>) -> Vec<Cause> {

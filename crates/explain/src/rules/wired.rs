@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::queues::{fair_queues, milliseconds};
+use super::queues::{fair_shared_queue, milliseconds};
 use super::{Cause, Remedy};
 use crate::edits::{
     Setting, Topology, faster, is_implicit, link_key, link_rate_bps, rate, set, time,
@@ -151,11 +151,12 @@ pub fn unequal_rtts(facts: &Facts<'_>) -> Vec<Cause> {
     classes.retain(|(class, time_s)| {
         *time_s > 0.001 && *time_s >= 1.5 * nearest_s && !is_implicit(facts, class)
     });
+    let fair = fair_shared_queue(facts);
     let causes = classes.into_iter().map(|(class, time_s)| {
         let [own, least] = [time_s, nearest_s].map(|one_way_s| milliseconds(2.0 * one_way_s));
         let sentence = format!("The round trip of {class} takes {own}, the shortest {least}.");
         let edits = vec![set(format!("flow.{class}.rtt"), time(2.0 * nearest_s))];
-        Cause::new(class, sentence, 0.5, edits).with(fair_queues(facts))
+        Cause::new(class, sentence, 0.5, edits).with(fair.clone())
     });
     causes.collect()
 }
