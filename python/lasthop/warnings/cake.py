@@ -57,7 +57,8 @@ def _queues(scenario: Scenario) -> Iterator[tuple[str, Cake, float | None, bool]
 
 
 def _faster_bps(wire: Wire) -> float | None:
-    """Return the rate of the faster direction of the wire; None if a direction is unlimited. [bit/s]
+    """Return the rate of the faster direction of the wire, or None if a direction is unlimited.
+    [bit/s]
 
     Without `wire.back_queue`, the shaper of `wire.queue` has one bandwidth for both directions.
     """
