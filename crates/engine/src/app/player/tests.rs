@@ -121,8 +121,9 @@ fn a_short_buffer_reaches_the_highest_bitrate() {
         assert_eq!(levels(buffer_s)[19], 4, "{buffer_s} s");
     }
     // 40 s: the reservoir ends at 15 s and the cushion at 36 s, as in the paper. The buffer at the
-    // requests is 0, 4, 7.6, 11.2, 14.8, 18.4 s and so on up to 36 s. The map is 2 Mb/s at 22 s
-    assert_eq!(levels(40)[..11], [1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 4]);
+    // requests is 0, 4, 7.6, 11.2, 14.8, 18.4 s and so on up to 36 s. The map is 2 Mb/s at 22 s,
+    // where the highest bitrate below it is still 1 Mb/s
+    assert_eq!(levels(40)[..11], [1, 1, 1, 1, 1, 1, 1, 2, 2, 2, 4]);
 }
 
 #[test]
