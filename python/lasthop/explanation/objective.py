@@ -1,5 +1,5 @@
-"""What an objective of `explain` is: a number per replication to improve, and the quantities that
-are printed with it.
+"""Objective of `explain`: a number per replication to improve, and the quantities that are printed
+with it.
 """
 
 from collections.abc import Callable, Sequence
