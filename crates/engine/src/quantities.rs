@@ -116,13 +116,13 @@ registry! {
     CHUNK_COMPLETION_P95: "chunk_completion_p95_s", "s", ["flows", "classes"],
         "95th percentile of the time from the beginning of a chunk to the arrival of its last byte, over the chunks that arrived before the end of the run";
     VIDEO_BITRATE: "video_bitrate_bps", "bit/s", ["flows"],
-        "mean bitrate of the chunks of a stream that arrived after the warm-up";
+        "mean bitrate of the chunks of a stream that arrived after the warm-up. The value is 0 if no chunk arrived and the video never starts";
     SWITCHES: "switches", "switches", ["flows"],
         "number of chunks of a stream whose bitrate differs from that of the chunk before";
     STALLS: "stalls", "stalls", ["flows"],
         "number of times at which a stream stopped playing because its buffer was empty. The time before the video starts is not a stall";
     STALLED: "stalled_fraction", fraction, ["flows"],
-        "fraction of time for which a stream stalled, since its video started to play";
+        "fraction of time for which a stream stalled, since its video started to play. The value is 1 if the video never starts";
     STARTUP: "startup_s", "s", ["flows"],
         "time from the start of a stream until its video starts to play. The time is given even if it is before the end of the warm-up";
     BUFFER: "buffer_s", "s", ["flows"],

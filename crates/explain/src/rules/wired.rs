@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::queues::milliseconds;
+use super::queues::{fair_shared_queue, milliseconds};
 use super::{Cause, Remedy};
 use crate::edits::{
     Setting, Topology, faster, is_implicit, link_key, link_rate_bps, rate, set, time,
@@ -26,7 +26,8 @@ const LONG_S: f64 = 0.005;
 
 pub fn slow_lines(facts: &Facts<'_>) -> Vec<Cause> {
     let mut causes: Groups<Vec<Setting>, Cause> = Groups::new();
-    let bursts = links_of_bursts(facts);
+    let bursts = facts.flows().filter(|flow| flow.kind.is_in_bursts());
+    let bursts: BTreeSet<&str> = bursts.flat_map(|flow| flow.path.iter().copied()).collect();
     for item in &facts.answer.links {
         let link = &*item.name;
         let is_in_bursts = bursts.contains(link);
@@ -48,28 +49,6 @@ pub fn slow_lines(facts: &Facts<'_>) -> Vec<Cause> {
         });
     }
     causes.into_values()
-}
-
-/// Returns the names of the links that carry the data of pages, chunks, and flows with an end.
-fn links_of_bursts<'a>(facts: &'a Facts<'_>) -> BTreeSet<&'a str> {
-    let flows = facts.scenario.flows.iter();
-    let bursts = flows.filter(|flow| is_in_bursts(flow));
-    let wire = |flow: &FlowTable<'_>| match (&flow.station, &*flow.direction) {
-        (None, _) => None,
-        (Some(_), "up") => Some("wire/up"),
-        (Some(_), _) => Some("wire/down"),
-    };
-    bursts
-        .flat_map(|flow| flow.forward.iter().map(|link| &**link).chain(wire(flow)))
-        .collect()
-}
-
-/// Returns whether a flow sends at the rate of the line for a while, and then pauses or ends.
-fn is_in_bursts(flow: &FlowTable<'_>) -> bool {
-    let has_end = flow.tcp.as_ref().is_some_and(|tcp| !tcp.segments.is_null());
-    let application = flow.application.as_ref();
-    let has_chunks = application.is_some_and(|application| !application.every_s.is_null());
-    flow.web.is_some() || flow.stream.is_some() || has_end || has_chunks
 }
 
 pub fn long_paths(facts: &Facts<'_>) -> Vec<Cause> {
@@ -172,11 +151,12 @@ pub fn unequal_rtts(facts: &Facts<'_>) -> Vec<Cause> {
     classes.retain(|(class, time_s)| {
         *time_s > 0.001 && *time_s >= 1.5 * nearest_s && !is_implicit(facts, class)
     });
+    let fair = fair_shared_queue(facts);
     let causes = classes.into_iter().map(|(class, time_s)| {
         let [own, least] = [time_s, nearest_s].map(|one_way_s| milliseconds(2.0 * one_way_s));
         let sentence = format!("The round trip of {class} takes {own}, the shortest {least}.");
         let edits = vec![set(format!("flow.{class}.rtt"), time(2.0 * nearest_s))];
-        Cause::new(class, sentence, 0.5, edits)
+        Cause::new(class, sentence, 0.5, edits).with(fair.clone())
     });
     causes.collect()
 }
