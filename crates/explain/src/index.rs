@@ -1,28 +1,59 @@
-//! Search by name and grouping by key, each in logarithmic time.
+//! Sorting, search by name and grouping by key. Search and grouping take logarithmic time.
 
-use std::collections::BTreeMap;
+use std::cmp::Ordering;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::text::Text;
 
-/// Items of a list, sorted by name.
+/// Returns the positions 0 to `count` - 1 in the order of `compare`, which compares two positions.
+/// Equal positions stay in ascending order.
+///
+/// All lists are sorted by this function, so that the sort is compiled only once.
+fn positions(count: usize, compare: &dyn Fn(usize, usize) -> Ordering) -> Vec<usize> {
+    let mut positions: Vec<usize> = (0..count).collect();
+    positions.sort_by(|a, b| compare(*a, *b));
+    positions
+}
+
+/// Sorts items. Equal items stay in their order.
+pub fn sort<T>(items: Vec<T>, compare: impl Fn(&T, &T) -> Ordering) -> Vec<T> {
+    let sorted = positions(items.len(), &|a, b| compare(&items[a], &items[b]));
+    let mut items: Vec<Option<T>> = items.into_iter().map(Some).collect();
+    let sorted = sorted.into_iter();
+    sorted.filter_map(|at| items[at].take()).collect()
+}
+
+/// Returns the set of these items.
+pub fn set_of<T: Ord>(items: impl Iterator<Item = T>) -> BTreeSet<T> {
+    // `collect` would sort the items before
+    let mut set = BTreeSet::new();
+    set.extend(items);
+    set
+}
+
+/// Items of a list, with an index by name.
 pub struct Index<'a, T> {
-    sorted: Vec<(&'a Text<'a>, &'a T)>,
+    items: &'a [T],
+    /// Name of each item in alphabetical order, with the position of the item.
+    sorted: Vec<(&'a Text<'a>, usize)>,
 }
 
 impl<'a, T> Index<'a, T> {
     /// Returns the index of a list whose items have the names `name`.
     pub fn new(items: &'a [T], name: impl Fn(&'a T) -> &'a Text<'a>) -> Index<'a, T> {
-        let mut sorted: Vec<(&Text<'_>, &T)> =
-            items.iter().map(|item| (name(item), item)).collect();
-        sorted.sort_by_key(|&(name, _)| &**name);
-        Index { sorted }
+        let names: Vec<&Text<'_>> = items.iter().map(name).collect();
+        let sorted = positions(names.len(), &|a, b| (**names[a]).cmp(names[b]));
+        Index {
+            items,
+            sorted: sorted.into_iter().map(|at| (names[at], at)).collect(),
+        }
     }
 
     /// Returns the first item of the list with this name.
     pub fn named(&self, name: &str) -> Option<&'a T> {
-        let at = self.sorted.partition_point(|(other, _)| &***other < name);
-        let (key, item) = self.sorted.get(at)?;
-        (&***key == name).then_some(*item)
+        let first = (self.sorted).partition_point(|(other, _)| &***other < name);
+        let (key, at) = self.sorted.get(first)?;
+        (&***key == name).then_some(&self.items[*at])
     }
 }
 

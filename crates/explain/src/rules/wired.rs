@@ -8,7 +8,7 @@ use crate::edits::{
     Setting, Topology, faster, is_implicit, link_key, link_rate_bps, rate, set, time,
 };
 use crate::facts::{Facts, percent, rounded};
-use crate::index::Groups;
+use crate::index::{Groups, set_of};
 use crate::scenario::FlowTable;
 
 /// Utilisation above which a line may be a bottleneck. [-]
@@ -59,9 +59,7 @@ fn links_of_bursts<'a>(facts: &'a Facts<'_>) -> BTreeSet<&'a str> {
         (Some(_), "up") => Some("wire/up"),
         (Some(_), _) => Some("wire/down"),
     };
-    bursts
-        .flat_map(|flow| flow.forward.iter().map(|link| &**link).chain(wire(flow)))
-        .collect()
+    set_of(bursts.flat_map(|flow| flow.forward.iter().map(|link| &**link).chain(wire(flow))))
 }
 
 /// Returns whether a flow sends at the rate of the line for a while, and then pauses or ends.
@@ -116,7 +114,7 @@ fn classes_with_host_delay<'a>(facts: &Facts<'a>) -> BTreeSet<&'a str> {
         links.any(|link| link.of_host == true && link.delay_s.as_f64() > Some(0.0))
     };
     let flows = facts.scenario.flows.iter().filter(has_host_delay);
-    flows.map(|flow| &*flow.class).collect()
+    set_of(flows.map(|flow| &*flow.class))
 }
 
 /// Returns the classes of TCP flows between wired nodes, each with its mean one-way propagation
@@ -164,7 +162,7 @@ pub fn link_losses(facts: &Facts<'_>) -> Vec<Cause> {
 
 pub fn unequal_rtts(facts: &Facts<'_>) -> Vec<Cause> {
     let tcp_flows = facts.flows().filter(|flow| flow.is_tcp());
-    let with_tcp: BTreeSet<&str> = tcp_flows.map(|flow| flow.class).collect();
+    let with_tcp = set_of(tcp_flows.map(|flow| flow.class));
     let mut classes = classes(facts);
     classes.retain(|(class, _)| with_tcp.contains(class));
     let times_s = classes.iter().map(|(_, time_s)| *time_s);
