@@ -2,6 +2,7 @@
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
+use std::marker::PhantomData;
 
 use crate::text::Text;
 
@@ -57,24 +58,60 @@ impl<'a, T> Index<'a, T> {
     }
 }
 
+/// A key of groups. All keys are looked up as texts, so that the map is compiled only once.
+pub trait GroupKey {
+    /// Appends the texts of the key, each with a terminator.
+    fn write(&self, text: &mut String);
+}
+
+impl GroupKey for &str {
+    fn write(&self, text: &mut String) {
+        text.push_str(self);
+        text.push('\0');
+    }
+}
+
+impl GroupKey for String {
+    fn write(&self, text: &mut String) {
+        self.as_str().write(text);
+    }
+}
+
+impl<A: GroupKey, B: GroupKey> GroupKey for (A, B) {
+    fn write(&self, text: &mut String) {
+        self.0.write(text);
+        self.1.write(text);
+    }
+}
+
+impl<T: GroupKey> GroupKey for Vec<T> {
+    fn write(&self, text: &mut String) {
+        self.iter().for_each(|item| item.write(text));
+    }
+}
+
 /// Values grouped by key, in the order of the first occurrence of each key.
 pub struct Groups<K, V> {
     values: Vec<V>,
-    positions: BTreeMap<K, usize>,
+    positions: BTreeMap<String, usize>,
+    keys: PhantomData<K>,
 }
 
-impl<K: Ord, V> Groups<K, V> {
+impl<K: GroupKey, V> Groups<K, V> {
     /// Returns no groups.
     pub fn new() -> Groups<K, V> {
         Groups {
             values: Vec::new(),
             positions: BTreeMap::new(),
+            keys: PhantomData,
         }
     }
 
     /// Returns the value of a group. If the group is new, its value is `new()`.
     pub fn group(&mut self, key: K, new: impl FnOnce() -> V) -> &mut V {
-        let at = *self.positions.entry(key).or_insert_with(|| {
+        let mut text = String::new();
+        key.write(&mut text);
+        let at = *self.positions.entry(text).or_insert_with(|| {
             self.values.push(new());
             self.values.len() - 1
         });
@@ -88,7 +125,7 @@ impl<K: Ord, V> Groups<K, V> {
 }
 
 /// Returns the distinct items, in the order of their first occurrence.
-pub fn distinct<T: Ord + Clone>(items: impl IntoIterator<Item = T>) -> Vec<T> {
+pub fn distinct<T: GroupKey + Clone>(items: impl IntoIterator<Item = T>) -> Vec<T> {
     let mut distinct = Groups::new();
     for item in items {
         distinct.group(item.clone(), || item);
