@@ -27,9 +27,10 @@ export function simulations(root) {
 export function schema() {
   return {
     name: "lasthop-schema",
-    resolveId: (id) => (id === NAME ? `\0${NAME}` : null),
+    // without the usual "\0" before the name: some servers do not serve a file whose name begins with "_"
+    resolveId: (id) => (id === NAME ? NAME : null),
     load(id) {
-      if (id !== `\0${NAME}`) return null;
+      if (id !== NAME) return null;
       const json = JSON.stringify(simulations(JSON.parse(readFileSync(WITH_EXTENSIONS, "utf8"))));
       return `export default JSON.parse(${JSON.stringify(json)});`;
     },
