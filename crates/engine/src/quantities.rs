@@ -5,6 +5,8 @@ use std::sync::LazyLock;
 
 use serde::Serialize;
 
+use crate::notation::table::documented;
+
 /// A measured quantity.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Quantity {
@@ -17,7 +19,8 @@ pub struct Quantity {
     pub(crate) is_fraction: bool,
     /// Names of the result lists whose items may have this quantity.
     pub lists: &'static [&'static str],
-    /// Definition of the quantity. Averages and counts cover the time after the warm-up.
+    /// Definition of the quantity. Averages and counts cover the time after the warm-up. Empty in an
+    /// engine without the feature `docs`.
     pub definition: &'static str,
 }
 
@@ -39,7 +42,7 @@ macro_rules! registry {
                 unit: unit!($unit).0,
                 is_fraction: unit!($unit).1,
                 lists: &$lists,
-                definition: $definition,
+                definition: documented($definition),
             };
         )*
 

@@ -20,6 +20,7 @@ use serde_json::{Value, json};
 
 use crate::edits::Setting;
 use crate::facts::Facts;
+use crate::index::sort;
 
 /// Objectives of a scenario, as `lasthop explain --for` names them.
 const CALLS: &str = "calls";
@@ -235,8 +236,10 @@ pub fn causes<E>(
             ranked.push((rank, item));
         }
     }
-    // the sort is stable: causes of equal rank stay in the order of the rules
-    ranked.sort_by(|(a, _), (b, _)| b.partial_cmp(a).unwrap_or(Ordering::Equal));
+    // causes of equal rank stay in the order of the rules
+    let ranked = sort(ranked, |(a, _), (b, _)| {
+        b.partial_cmp(a).unwrap_or(Ordering::Equal)
+    });
     Ok(ranked.into_iter().map(|(_, item)| item).collect())
 }
 

@@ -8,7 +8,7 @@ use crate::edits::{
     Setting, Topology, faster, is_implicit, link_key, link_rate_bps, rate, set, time,
 };
 use crate::facts::{Facts, percent, rounded};
-use crate::index::Groups;
+use crate::index::{Groups, set_of};
 use crate::scenario::FlowTable;
 
 /// Utilisation above which a line may be a bottleneck. [-]
@@ -95,7 +95,7 @@ fn classes_with_host_delay<'a>(facts: &Facts<'a>) -> BTreeSet<&'a str> {
         links.any(|link| link.of_host == true && link.delay_s.as_f64() > Some(0.0))
     };
     let flows = facts.scenario.flows.iter().filter(has_host_delay);
-    flows.map(|flow| &*flow.class).collect()
+    set_of(flows.map(|flow| &*flow.class))
 }
 
 /// Returns the classes of TCP flows between wired nodes, each with its mean one-way propagation
@@ -143,7 +143,7 @@ pub fn link_losses(facts: &Facts<'_>) -> Vec<Cause> {
 
 pub fn unequal_rtts(facts: &Facts<'_>) -> Vec<Cause> {
     let tcp_flows = facts.flows().filter(|flow| flow.is_tcp());
-    let with_tcp: BTreeSet<&str> = tcp_flows.map(|flow| flow.class).collect();
+    let with_tcp = set_of(tcp_flows.map(|flow| flow.class));
     let mut classes = classes(facts);
     classes.retain(|(class, _)| with_tcp.contains(class));
     let times_s = classes.iter().map(|(_, time_s)| *time_s);
