@@ -157,12 +157,13 @@ impl<X: ?Sized> Cell<X> {
         self.stations[packet.flow as usize]
     }
 
-    /// Treats the packets of the new flow `flow` like those of flow `like`.
-    pub fn adopt(&mut self, flow: u32, like: u32) {
+    /// Treats the packets of the new flow `flow` like those of flow `like`. If `reversed` is true,
+    /// the data of the two flows have opposite directions.
+    pub fn adopt(&mut self, flow: u32, like: u32, reversed: bool) {
         let station = self.stations[like as usize];
         self.stations.resize(flow as usize + 1, station);
         for port in &mut self.ports {
-            port.queue.adopt(flow, like);
+            port.queue.adopt(flow, like, reversed);
         }
     }
 

@@ -25,7 +25,7 @@
 //! - Packets are single segments, so that there is nothing to split (`split-gso`).
 //! - `overhead` is not negative. Without it, 14 bytes are added, as Linux counts the header of an
 //!   Ethernet frame.
-//! - The memory limit counts lengths of IP packets, not `truesize`.
+//! - All buffers are slabs: see [`truesize`](super::truesize) for other allocators.
 //! - The key `limit` also limits the number of packets. Among queues of equal length, the drop is
 //!   in the highest tin and queue.
 //! - SACK blocks and counters of marks in ACKs: see [`ack_filter`].
@@ -55,6 +55,7 @@ use self::line::Line;
 use self::shaper::Shaper;
 use self::tin::{Service, Tin};
 use super::drr::{hash_key, mixed};
+use super::truesize::truesize;
 use crate::kernel::streams::Stream;
 use crate::kernel::time::Time;
 use crate::packet::Packet;
@@ -73,10 +74,10 @@ pub struct Cake {
     /// Number of the tin that was served last.
     current: usize,
     pub(super) packets: usize,
-    /// Total length of the packets. [bytes]
-    bytes: u64,
-    /// Largest total length of the packets. [bytes]
+    /// Memory of the packets, as Linux counts it. [bytes]
     memory: u64,
+    /// Largest memory of the packets. [bytes]
+    memory_limit: u64,
 }
 
 impl Cake {
@@ -92,8 +93,8 @@ impl Cake {
             stream,
             current: 0,
             packets: 0,
-            bytes: 0,
-            memory: setting.memory(),
+            memory: 0,
+            memory_limit: setting.memory_limit(),
             setting,
         }
     }
@@ -114,6 +115,14 @@ impl Cake {
         self.flows.push(Entry { hosts, ..entry });
     }
 
+    /// Adds flow `flow` like [`Cake::add_flow`]. Flows without an entry before it have hosts of their
+    /// own.
+    pub(super) fn adopt(&mut self, flow: u32, like: u32, reversed: bool) {
+        let own = self.entry(&FlowClass::OWN);
+        self.flows.resize(flow as usize, own);
+        self.add_flow(like as usize, reversed);
+    }
+
     fn entry(&self, class: &FlowClass) -> Entry {
         let hosts = if self.setting.nat {
             class.hosts
@@ -130,7 +139,7 @@ impl Cake {
     pub(super) fn change(&mut self, to: CakeSetting) {
         use super::discipline::OfDiscipline;
         self.setting = self.setting.moved_to(to);
-        self.memory = self.setting.memory();
+        self.memory_limit = self.setting.memory_limit();
         for (tin, new) in self.tins.iter_mut().zip(tins(&self.setting)) {
             tin.parameters = new.parameters;
         }
@@ -182,10 +191,10 @@ impl Cake {
             }
         }
         self.packets += 1;
-        self.bytes += u64::from(packet.bytes);
+        self.memory += u64::from(truesize(packet.bytes));
         if let Some(ack) = tin.enqueue(packet, tag, hosts, isolation, ack_filter) {
             self.packets -= 1;
-            self.bytes -= u64::from(ack.bytes);
+            self.memory -= u64::from(truesize(ack.bytes));
             if self.setting.ingress {
                 let length = u64::from(self.line.length(ack.bytes));
                 tin.clock.charge(now, length);
@@ -193,7 +202,7 @@ impl Cake {
             }
             dropped.push(ack);
         }
-        while (self.packets > room || self.bytes > self.memory) && self.packets > 0 {
+        while (self.packets > room || self.memory > self.memory_limit) && self.packets > 0 {
             dropped.extend(self.overflow(now));
         }
     }
@@ -207,7 +216,7 @@ impl Cake {
         let tin = &mut self.tins[number];
         let packet = tin.overflow(now, place)?;
         self.packets -= 1;
-        self.bytes -= u64::from(packet.bytes);
+        self.memory -= u64::from(truesize(packet.bytes));
         if self.setting.ingress {
             let length = u64::from(self.line.length(packet.bytes));
             tin.clock.charge(now, length);
@@ -241,7 +250,7 @@ impl Cake {
             let gone = dropped[before..].iter().chain(&packet);
             for packet in gone {
                 self.packets -= 1;
-                self.bytes -= u64::from(packet.bytes);
+                self.memory -= u64::from(truesize(packet.bytes));
             }
             if packet.is_some() {
                 return packet;

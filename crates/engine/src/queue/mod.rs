@@ -33,6 +33,7 @@ mod ring;
 mod scheduled;
 mod scheduler;
 mod settings;
+mod truesize;
 mod tx_queues;
 mod waits;
 

@@ -43,10 +43,13 @@ impl Scheduler {
         }
     }
 
-    /// Treats the packets of the new flow `flow` like those of flow `like`.
-    pub fn adopt(&mut self, flow: u32, like: u32) {
-        if let Kind::Fair(fair) = &mut self.kind {
-            fair.adopt(flow, like);
+    /// Treats the packets of the new flow `flow` like those of flow `like`. If `reversed` is true,
+    /// the data of the two flows have opposite directions.
+    pub fn adopt(&mut self, flow: u32, like: u32, reversed: bool) {
+        match &mut self.kind {
+            Kind::Fair(fair) => fair.adopt(flow, like),
+            Kind::Cake(cake) => cake.adopt(flow, like, reversed),
+            Kind::CoDel(_) | Kind::FqCoDel(_) | Kind::DualPi2(_) => {}
         }
     }
 
