@@ -52,7 +52,7 @@ use crate::kernel::time::Time;
 use crate::mac::bss::{NodeId, Roles};
 use crate::mac::dcf::{AggregateCounters, Dcf, DownCounters, NodeCounters};
 use crate::packet::Packet;
-use crate::queue::HeadQueue;
+use crate::queue::{HeadQueue, Scheduler};
 
 pub use crate::mac::dcf::SingleFrame;
 
@@ -165,6 +165,14 @@ impl<X: ?Sized> Cell<X> {
         for port in &mut self.ports {
             port.queue.adopt(flow, like, reversed);
         }
+    }
+
+    /// Calls `visit` with the queues whose discipline decides at departures.
+    pub(crate) fn each_scheduler(&mut self, visit: &mut dyn FnMut(&mut Scheduler)) {
+        let ports = self.ports.iter_mut();
+        ports
+            .filter_map(|port| port.queue.scheduler_mut())
+            .for_each(visit);
     }
 
     /// Returns the time integral of the number of stations that have a frame to send. [ns]

@@ -16,7 +16,7 @@
 //! | AQM | [`cobalt`] |
 //! | shaper, clocks of the tins | [`shaper`] |
 //! | lengths on the line | [`line`] |
-//! | ACK filter | [`ack_filter`] |
+//! | ACK filter | [`ack_filter`], [`tcp_header`] |
 //! | hosts and DSCPs of flows | [`flow_table`] |
 //!
 //! Differs from Linux 6.12 in:
@@ -28,7 +28,7 @@
 //! - All buffers are slabs: see [`truesize`](super::truesize) for other allocators.
 //! - The key `limit` also limits the number of packets. Among queues of equal length, the drop is
 //!   in the highest tin and queue.
-//! - SACK blocks and counters of marks in ACKs: see [`ack_filter`].
+//! - ACKs: see [`ack_filter`].
 //! - `wash`, `fwmark`, `autorate-ingress` and the overrides of tins and flows by filters are missing.
 //! - The average delays of a tin are averages over the measured time, not moving averages.
 
@@ -42,17 +42,21 @@ mod isolation;
 mod line;
 mod settings;
 mod shaper;
+mod tcp_header;
 mod tin;
 
 pub use self::counters::TinCounters;
 pub use self::dscp::{Diffserv, Dscp};
 pub(crate) use self::flow_table::{FlowClass, OWN};
 pub use self::settings::CakeSetting;
+pub use self::tcp_header::TcpHeader;
 
+use self::ack_filter::AckFilter;
 use self::flow_table::{Entry, flow_of, hosts_of};
 use self::isolation::Isolation;
 use self::line::Line;
 use self::shaper::Shaper;
+use self::tcp_header::TcpHeaders;
 use self::tin::{Service, Tin};
 use super::drr::{hash_key, mixed};
 use super::truesize::truesize;
@@ -68,6 +72,9 @@ pub struct Cake {
     tins: Vec<Tin>,
     /// Hosts and tin of each flow. Flows beyond the end have hosts of their own.
     flows: Vec<Entry>,
+    /// TCP headers of the packets of external hosts, if the ACK filter compares them; `None` in a
+    /// simulation.
+    headers: Option<Box<TcpHeaders>>,
     shaper: Shaper,
     key: u64,
     stream: Stream,
@@ -88,6 +95,7 @@ impl Cake {
             line: setting.line(),
             tins: tins(&setting),
             flows: Vec::new(),
+            headers: None,
             shaper: Shaper::new(setting.rate()),
             key: hash_key(&mut stream),
             stream,
@@ -132,6 +140,21 @@ impl Cake {
         Entry {
             hosts,
             tin: self.setting.diffserv.tin(class.dscp),
+        }
+    }
+
+    /// Makes the ACK filter compare TCP headers, which [`Cake::set_header`] sets. Returns false if
+    /// there is no filter.
+    pub(super) fn filter_headers(&mut self) -> bool {
+        let is_filtering = self.setting.ack_filter != AckFilter::Off;
+        self.headers = is_filtering.then(Box::default);
+        is_filtering
+    }
+
+    /// Sets the TCP header of the packet of an external host; `None` for a packet that is not TCP.
+    pub(super) fn set_header(&mut self, number: u32, header: Option<TcpHeader>) {
+        if let Some(headers) = &mut self.headers {
+            headers.set(number, header);
         }
     }
 
@@ -183,6 +206,7 @@ impl Cake {
             ack_filter,
             ..
         } = self.setting;
+        let headers = self.headers.as_deref();
         let tin = &mut self.tins[usize::from(entry.tin)];
         if tin.packets == 0 {
             tin.clock.wake(now);
@@ -192,7 +216,7 @@ impl Cake {
         }
         self.packets += 1;
         self.memory += u64::from(truesize(packet.bytes));
-        if let Some(ack) = tin.enqueue(packet, tag, hosts, isolation, ack_filter) {
+        if let Some(ack) = tin.enqueue(packet, tag, hosts, isolation, ack_filter, headers) {
             self.packets -= 1;
             self.memory -= u64::from(truesize(ack.bytes));
             if self.setting.ingress {
