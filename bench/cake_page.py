@@ -111,7 +111,8 @@ class Results:
             }
 
         variants = {variant: ours(stored("cake", variant).known()) for variant in VARIANTS}
-        return cls(newest, theirs, ours(engine), variants)
+        made = {variant: values for variant, values in variants.items() if values}
+        return cls(newest, theirs, ours(engine), made)
 
     @classmethod
     def read(cls, path: Path = KEPT) -> Self:
@@ -207,10 +208,11 @@ def write(results: Results) -> None:
 def answer(results: Results) -> str:
     """Return the first paragraph of the page."""
     counts = Counter(each.difference.agreement for each in results.every())
-    total = counts.total()
+    equal, different = counts[Agreement.EQUAL], counts[Agreement.APART]
+    undecided = counts[Agreement.UNDECIDED]
     return (
-        f"{ANSWER} Of {total} compared quantities, {counts[Agreement.EQUAL]} are equal,\n"
-        f"{counts[Agreement.APART]} are different, and {counts[Agreement.UNDECIDED]} are undecided."
+        f"{ANSWER} The engine is equal to Linux in {equal} of {counts.total()} quantities.\n"
+        f"It is different in {different}, and {undecided} are undecided."
     )
 
 

@@ -164,7 +164,8 @@ mod tests {
     /// ACK, and whether the later ACK covers the earlier one.
     #[test]
     fn a_sack_block_stays_until_a_later_ack_has_it() {
-        let cases: [(_, &[[u32; 2]], _, &[[u32; 2]], bool); 9] = [
+        type Case<'a> = (u32, &'a [[u32; 2]], u32, &'a [[u32; 2]], bool);
+        let cases: [Case; 9] = [
             // a later duplicate ACK has a longer block, or a new block
             (10, &[[20, 30]], 10, &[[20, 40]], true),
             (10, &[[20, 30]], 10, &[[50, 60], [20, 30]], true),
