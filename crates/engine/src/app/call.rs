@@ -4,13 +4,20 @@
 //! of 30 frames per second, with several datagrams per frame. Audio and video are sent in both
 //! directions, without pauses.
 //!
-//! Differs from the calls of current applications in three points. There is no silence suppression,
-//! all frames of the video have the same length, and the rate is not adapted to the network.
+//! With `control = "gcc"` the rate of the video adapts to the network ([`super::adaptive_call`]).
+//!
+//! Differs from the calls of current applications in two points. There is no silence suppression.
+//! Without control, all frames of the video have the same length, and the rate is not adapted to the
+//! network.
 
 use serde_json::json;
 
+use super::adaptive_call::PAYLOAD_BYTES;
+use super::gcc::{LOWEST_BPS, RateBounds};
 use super::{Arrivals, UdpSettings};
-use crate::notation::setting::{Json, Setting, count, flag};
+use crate::notation::decode::{Located, Section};
+use crate::notation::problem::Problems;
+use crate::notation::setting::{Json, Setting, count, flag, keys, rate, word};
 use crate::notation::value::Value;
 use crate::packet::Direction;
 use crate::{table, words};
@@ -50,6 +57,14 @@ table! {
         calls: CallCount = count(1..=MAX_CALLS).or("audio").hinting(with_video).default(1);
         /// Whether each call sends video in addition to audio.
         video: Option<bool> = flag().depends("true; false with calls = \"audio\"");
+        /// Whether the rate of the video adapts to the network. With "none" it is constant, with 30 frames per second of 5 packets. With "gcc" Google congestion control sets it, as in browsers (WebRTC).
+        control: CallControl = word().default(CallControl::None);
+        /// Lowest rate of a video with control = "gcc", UDP/IP headers included.
+        min_rate: Option<u64> = rate().depends("30 kbps with control = \"gcc\"");
+        /// Rate of a video with control = "gcc" before the first feedback.
+        start_rate: Option<u64> = rate().depends("300 kbps with control = \"gcc\", within min_rate and max_rate");
+        /// Highest rate of a video with control = "gcc". Probes may have twice this rate for a short time.
+        max_rate: Option<u64> = rate().depends("2500 kbps with control = \"gcc\"");
     }
 }
 
@@ -58,6 +73,16 @@ fn with_video(word: &str) -> Option<String> {
     word.trim().starts_with("video").then(|| {
         "a call has video unless it is \"audio\"; 1 is a call with audio and video".to_owned()
     })
+}
+
+words! {
+    /// Rule for the rate of a call's video.
+    pub enum CallControl {
+        /// The rate is constant.
+        None = "none",
+        /// Google congestion control.
+        Gcc = "gcc",
+    }
 }
 
 words! {
@@ -97,6 +122,8 @@ pub struct CallPart {
     pub medium: Medium,
     /// Direction of the flow: up is from the station or host of the call, down is to it.
     pub direction: Direction,
+    /// Bounds of the rate of a video that adapts to the network; `None` if the rate is constant.
+    pub control: Option<RateBounds>,
 }
 
 impl CallPart {
@@ -108,18 +135,124 @@ impl CallPart {
 
     /// Returns the role of the flow as JSON for the normalised scenario.
     pub fn json(self) -> Json {
-        json!({
+        let mut json = json!({
             "number": self.number,
             "medium": self.medium.name(),
             "direction": self.direction.name(),
-        })
+        });
+        if let Some(bounds) = self.control {
+            json["control"] = json!({
+                "name": CallControl::Gcc.name(),
+                "min_rate_bps": bounds.min_bps,
+                "start_rate_bps": bounds.start_bps,
+                "max_rate_bps": bounds.max_bps,
+            });
+        }
+        json
+    }
+
+    /// Returns the settings of the UDP source of the flow. `udp` contains settings that do not
+    /// depend on the call. The rate of a video that adapts is its highest rate.
+    pub fn source(self, udp: UdpSettings) -> UdpSettings {
+        let constant = self.medium.source(udp);
+        match self.control {
+            None => constant,
+            Some(bounds) => UdpSettings {
+                rate_bps: u64::from(bounds.max_bps),
+                payload_bytes: PAYLOAD_BYTES,
+                burst: 1,
+                ..constant
+            },
+        }
     }
 }
 
+/// Rates of an adaptive video by default, as in libwebrtc: `kMinVideoBitrate`,
+/// `kDefaultStartBitrate`, and the highest rate of a single stream. [bit/s]
+const DEFAULT_BOUNDS: RateBounds = RateBounds {
+    min_bps: 30_000,
+    start_bps: 300_000,
+    max_bps: 2_500_000,
+};
+
+/// Highest rate of an adaptive video. [bit/s]
+const LARGEST_BPS: u64 = 100_000_000;
+
 impl CallKeys {
-    /// Returns whether `calls` and `video` contradict each other.
-    pub fn contradicts(self) -> bool {
-        self.calls == CallCount::Audio && self.video == Some(true)
+    /// Returns the bounds of the rate of an adaptive video; `None` if the rate is constant.
+    fn bounds(self) -> Option<RateBounds> {
+        let given = |rate: Option<u64>, default: u32| {
+            rate.map_or(default, |bps| bps.clamp(LOWEST_BPS, LARGEST_BPS) as u32)
+        };
+        let min = given(self.min_rate, DEFAULT_BOUNDS.min_bps);
+        let max = given(self.max_rate, DEFAULT_BOUNDS.max_bps).max(min);
+        let start = given(self.start_rate, DEFAULT_BOUNDS.start_bps);
+        (self.control == CallControl::Gcc).then_some(RateBounds {
+            min_bps: min,
+            start_bps: start.clamp(min, max),
+            max_bps: max,
+        })
+    }
+
+    /// Checks the keys of an adaptive video in a table.
+    pub(crate) fn check_control(table: &Section, problems: &mut Problems) {
+        let control = table.located(CallKeys::control);
+        let is_adaptive = (control.as_ref()).is_some_and(|own| own.value == CallControl::Gcc);
+        let is_audio = table.value(CallKeys::calls) == Some(CallCount::Audio);
+        let without_video = is_audio || table.value(CallKeys::video) == Some(Some(false));
+        if let Some(control) = &control
+            && is_adaptive
+            && without_video
+        {
+            let fault = "needs video, because the rate of audio is constant; expected \"none\"";
+            control.refuse_value(fault, problems);
+        }
+        if !is_adaptive {
+            let keys = keys!(CallKeys: min_rate, start_rate, max_rate);
+            let overruled = control.is_some_and(|own| own.is_set());
+            return table.refuse_idle(&keys, "control = \"gcc\"", overruled, problems);
+        }
+        let rates = [CallKeys::min_rate, CallKeys::start_rate, CallKeys::max_rate];
+        let [min, start, max] = rates.map(|key| table.present(key));
+        for rate in [&min, &start, &max].into_iter().flatten() {
+            if !(LOWEST_BPS..=LARGEST_BPS).contains(&rate.value) {
+                rate.refuse_value("is out of range; expected 5 kbps to 100 Mbps", problems);
+                return;
+            }
+        }
+        let bps = |rate: &Option<Located<'_, u64>>, default: u32| {
+            rate.as_ref().map_or(u64::from(default), |rate| rate.value)
+        };
+        let (least, most) = (
+            bps(&min, DEFAULT_BOUNDS.min_bps),
+            bps(&max, DEFAULT_BOUNDS.max_bps),
+        );
+        if least > most
+            && let Some(rate) = max.as_ref().or(min.as_ref())
+        {
+            let fault = "contradicts the other bound; expected min_rate to be at most max_rate";
+            rate.refuse_value(fault, problems);
+        } else if let Some(start) = &start
+            && !(least..=most).contains(&start.value)
+        {
+            let fault = "is outside the bounds; expected a rate from min_rate to max_rate";
+            start.refuse_value(fault, problems);
+        }
+    }
+
+    /// Returns whether the values of `calls` and `video` contradict each other.
+    pub fn contradict(calls: CallCount, video: Option<bool>) -> bool {
+        calls == CallCount::Audio && video == Some(true)
+    }
+
+    /// Returns the number of flows of the calls.
+    pub fn flows(calls: CallCount, video: Option<bool>) -> usize {
+        let (number, usual) = match calls {
+            CallCount::Audio => (1, false),
+            CallCount::Calls(number) => (usize::from(number), true),
+        };
+        let media = if video.unwrap_or(usual) { 2 } else { 1 };
+        2 * media * number
     }
 
     /// Returns the flows of the calls. For each call, the order is audio up, audio down, video up,
@@ -133,12 +266,14 @@ impl CallKeys {
             true => &[Medium::Audio, Medium::Video],
             false => &[Medium::Audio],
         };
+        let bounds = self.bounds();
         (1..=calls).flat_map(move |number| {
             media.iter().flat_map(move |&medium| {
                 [Direction::Up, Direction::Down].map(|direction| CallPart {
                     number,
                     medium,
                     direction,
+                    control: bounds.filter(|_| medium == Medium::Video),
                 })
             })
         })
@@ -149,10 +284,67 @@ impl CallKeys {
 mod tests {
     use super::*;
 
+    const PLAIN: CallKeys = CallKeys {
+        calls: CallCount::Calls(1),
+        video: None,
+        control: CallControl::None,
+        min_rate: None,
+        start_rate: None,
+        max_rate: None,
+    };
+
+    #[test]
+    fn the_number_of_flows_is_that_of_the_parts() {
+        for (calls, video) in [
+            (CallCount::Audio, None),
+            (CallCount::Calls(3), None),
+            (CallCount::Calls(2), Some(false)),
+        ] {
+            let keys = CallKeys {
+                calls,
+                video,
+                ..PLAIN
+            };
+            assert_eq!(CallKeys::flows(calls, video), keys.parts().count());
+        }
+    }
+
+    #[test]
+    fn only_the_video_of_an_adaptive_call_has_bounds_and_the_start_is_within_them() {
+        let bounds = |min_rate, start_rate, max_rate| {
+            let keys = CallKeys {
+                control: CallControl::Gcc,
+                min_rate,
+                start_rate,
+                max_rate,
+                ..PLAIN
+            };
+            let parts: Vec<CallPart> = keys.parts().collect();
+            assert_eq!((parts[0].control, parts[1].control), (None, None));
+            assert_eq!(parts[2].control, parts[3].control);
+            let own = parts[3].control.unwrap();
+            [own.min_bps, own.start_bps, own.max_bps]
+        };
+        assert_eq!(bounds(None, None, None), [30_000, 300_000, 2_500_000]);
+        assert_eq!(
+            bounds(None, None, Some(200_000)),
+            [30_000, 200_000, 200_000]
+        );
+        assert_eq!(
+            bounds(Some(4_000_000), None, None),
+            [4_000_000, 4_000_000, 4_000_000]
+        );
+        assert_eq!(PLAIN.parts().last().unwrap().control, None);
+    }
+
     #[test]
     fn a_call_has_audio_and_video_both_ways_and_the_word_audio_no_video() {
         let names = |calls, video| {
-            let keys = CallKeys { calls, video };
+            let keys = CallKeys {
+                calls,
+                video,
+                ..PLAIN
+            };
             keys.parts().map(CallPart::name).collect::<Vec<_>>()
         };
         assert_eq!(

@@ -76,6 +76,11 @@ impl UdpSource {
             self.left = self.burst;
             self.wait();
         }
+        self.count()
+    }
+
+    /// Returns the number of the next datagram, whose time an application determines.
+    pub fn count(&mut self) -> u32 {
         let number = self.next;
         self.next = self.next.wrapping_add(1);
         number

@@ -103,7 +103,7 @@ pub(super) fn of_station(
     if let Some(table) = station.inside(StationTable::call) {
         let udp = udp_of(root, None)?;
         for part in CallKeys::read(&Layers(&[table]))?.parts() {
-            let transport = Transport::Udp(part.medium.source(udp));
+            let transport = Transport::Udp(part.source(udp));
             flows.push(Flow {
                 call: Some(part),
                 ..flow(part.name(), table, part.direction, transport)?

@@ -261,7 +261,7 @@ fn carried(root: &Section, own: Option<&Section>, duration: Span) -> Result<Vec<
     let udp = udp_of(root, None)?;
     let parts = CallKeys::read(&Layers(&[call]))?.parts();
     let carried = parts.map(|part| Carried {
-        transport: Transport::Udp(part.medium.source(udp)),
+        transport: Transport::Udp(part.source(udp)),
         part: Some(part),
     });
     Ok(carried.collect())
