@@ -73,6 +73,9 @@ def default_measures(result: Result, calls: Sequence[Call]) -> list[Measure]:
     results += each_or_worst("flows", "completion_p95_s", pages, "max")
     results += each_or_worst("flows", "stalled_fraction", streams, "max")
     results += each_or_worst("flows", "video_bitrate_bps", streams, "min")
+    videos = having(flows, "sent_rate_bps")
+    results += each_or_worst("flows", "frozen_fraction", videos, "max")
+    results += each_or_worst("flows", "sent_rate_bps", videos, "min")
     if ending := [name for name in finite if name not in pages]:
         results.append(Measure("flows", "completion_s", tuple(ending), "mean", "finite flows"))
     if (tcp := having(flows, "rtt_s", rest)) and not paced and not sensors:

@@ -122,8 +122,6 @@ pub struct CallPart {
     pub medium: Medium,
     /// Direction of the flow: up is from the station or host of the call, down is to it.
     pub direction: Direction,
-    /// Bounds of the rate of a video that adapts to the network; `None` if the rate is constant.
-    pub control: Option<RateBounds>,
 }
 
 impl CallPart {
@@ -135,36 +133,22 @@ impl CallPart {
 
     /// Returns the role of the flow as JSON for the normalised scenario.
     pub fn json(self) -> Json {
-        let mut json = json!({
+        json!({
             "number": self.number,
             "medium": self.medium.name(),
             "direction": self.direction.name(),
-        });
-        if let Some(bounds) = self.control {
-            json["control"] = json!({
-                "name": CallControl::Gcc.name(),
-                "min_rate_bps": bounds.min_bps,
-                "start_rate_bps": bounds.start_bps,
-                "max_rate_bps": bounds.max_bps,
-            });
-        }
-        json
+        })
     }
+}
 
-    /// Returns the settings of the UDP source of the flow. `udp` contains settings that do not
-    /// depend on the call. The rate of a video that adapts is its highest rate.
-    pub fn source(self, udp: UdpSettings) -> UdpSettings {
-        let constant = self.medium.source(udp);
-        match self.control {
-            None => constant,
-            Some(bounds) => UdpSettings {
-                rate_bps: u64::from(bounds.max_bps),
-                payload_bytes: PAYLOAD_BYTES,
-                burst: 1,
-                ..constant
-            },
-        }
-    }
+/// Returns the bounds of the rate of an adaptive video as JSON for the normalised scenario.
+pub(crate) fn control_json(bounds: &RateBounds) -> Json {
+    json!({
+        "name": CallControl::Gcc.name(),
+        "min_rate_bps": bounds.min_bps,
+        "start_rate_bps": bounds.start_bps,
+        "max_rate_bps": bounds.max_bps,
+    })
 }
 
 /// Rates of an adaptive video by default, as in libwebrtc: `kMinVideoBitrate`,
@@ -192,6 +176,22 @@ impl CallKeys {
             start_bps: start.clamp(min, max),
             max_bps: max,
         })
+    }
+
+    /// Returns the settings of the UDP source of a part of these calls. `udp` contains settings that
+    /// do not depend on the call. The rate of a video that adapts is its highest rate.
+    pub fn source(self, part: CallPart, udp: UdpSettings) -> UdpSettings {
+        let constant = part.medium.source(udp);
+        match self.bounds().filter(|_| part.medium == Medium::Video) {
+            None => constant,
+            Some(bounds) => UdpSettings {
+                rate_bps: u64::from(bounds.max_bps),
+                payload_bytes: PAYLOAD_BYTES,
+                burst: 1,
+                control: Some(bounds),
+                ..constant
+            },
+        }
     }
 
     /// Checks the keys of an adaptive video in a table.
@@ -266,14 +266,12 @@ impl CallKeys {
             true => &[Medium::Audio, Medium::Video],
             false => &[Medium::Audio],
         };
-        let bounds = self.bounds();
         (1..=calls).flat_map(move |number| {
             media.iter().flat_map(move |&medium| {
                 [Direction::Up, Direction::Down].map(|direction| CallPart {
                     number,
                     medium,
                     direction,
-                    control: bounds.filter(|_| medium == Medium::Video),
                 })
             })
         })
@@ -283,6 +281,15 @@ impl CallKeys {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const UDP: UdpSettings = UdpSettings {
+        arrivals: Arrivals::Constant,
+        rate_bps: 0,
+        payload_bytes: 1472,
+        header_bytes: 28,
+        burst: 1,
+        control: None,
+    };
 
     const PLAIN: CallKeys = CallKeys {
         calls: CallCount::Calls(1),
@@ -319,10 +326,11 @@ mod tests {
                 max_rate,
                 ..PLAIN
             };
-            let parts: Vec<CallPart> = keys.parts().collect();
+            let parts: Vec<_> = keys.parts().map(|part| keys.source(part, UDP)).collect();
             assert_eq!((parts[0].control, parts[1].control), (None, None));
-            assert_eq!(parts[2].control, parts[3].control);
+            assert_eq!(parts[2], parts[3]);
             let own = parts[3].control.unwrap();
+            assert_eq!(parts[3].rate_bps, u64::from(own.max_bps));
             [own.min_bps, own.start_bps, own.max_bps]
         };
         assert_eq!(bounds(None, None, None), [30_000, 300_000, 2_500_000]);
@@ -334,7 +342,8 @@ mod tests {
             bounds(Some(4_000_000), None, None),
             [4_000_000, 4_000_000, 4_000_000]
         );
-        assert_eq!(PLAIN.parts().last().unwrap().control, None);
+        let video = PLAIN.parts().last().unwrap();
+        assert_eq!(PLAIN.source(video, UDP).control, None);
     }
 
     #[test]

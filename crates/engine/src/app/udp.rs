@@ -119,6 +119,7 @@ mod tests {
             payload_bytes: 1000,
             header_bytes: 28,
             burst,
+            control: None,
         };
         UdpSource::new(&settings, Streams::new(1, 0).stream("udp"))
     }

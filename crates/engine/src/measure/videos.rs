@@ -3,9 +3,9 @@
 //! The score is that of draft-ietf-ippm-qoo-11 (Quality of Outcome), section "Calculating QoO":
 //!
 //! ```text
-//! latency    = clamp(0, 1 - (delay - optimal) / (worst - optimal), 1) * 100     99th percentile
-//! loss       = clamp(0, 1 - (loss - optimal) / (worst - optimal), 1) * 100
-//! throughput = 100 if the goodput is at least the requirement, otherwise 0
+//! latency    = clamp(0, 1 - (delay - optimal) / (worst - optimal), 1)     99th percentile
+//! loss       = clamp(0, 1 - (loss - optimal) / (worst - optimal), 1)
+//! throughput = 1 if the goodput is at least the requirement, otherwise 0
 //! QoO        = min(latency, loss, throughput)
 //! ```
 //!
@@ -13,7 +13,8 @@
 //! 150 and 400 ms (ITU-T G.114), losses of 0 and 5 %, and a goodput of 300 kb/s, from which
 //! libwebrtc sends video of 640 x 360 pixels.
 //!
-//! Differs from the draft: a single percentile of the delay is used, as the draft allows.
+//! Differs from the draft: scores are fractions, not percentages. A single percentile of the delay
+//! is used, which the draft allows.
 
 use super::distributions::delays_of;
 use super::item::{Value, ratio};
@@ -54,13 +55,13 @@ impl Period<'_> {
     }
 }
 
-/// Returns the Quality of Outcome of a call. [%]
+/// Returns the Quality of Outcome of a call. [-]
 fn outcome(delay_s: f64, loss: f64, goodput_bps: f64) -> f64 {
     let score = |value: f64, [optimal, worst]: [f64; 2]| {
-        (1.0 - (value - optimal) / (worst - optimal)).clamp(0.0, 1.0) * 100.0
+        (1.0 - (value - optimal) / (worst - optimal)).clamp(0.0, 1.0)
     };
     let throughput = match goodput_bps >= LEAST_BPS {
-        true => 100.0,
+        true => 1.0,
         false => 0.0,
     };
     score(delay_s, DELAYS_S)
@@ -74,9 +75,9 @@ mod tests {
 
     #[test]
     fn the_score_is_that_of_the_worst_dimension() {
-        assert_eq!(outcome(0.1, 0.0, 1e6), 100.0);
-        assert!((outcome(0.275, 0.01, 1e6) - 50.0).abs() < 1e-9); // halfway from 150 to 400 ms
-        assert!((outcome(0.16, 0.03, 1e6) - 40.0).abs() < 1e-9); // 3 of 5 % lost
+        assert_eq!(outcome(0.1, 0.0, 1e6), 1.0);
+        assert!((outcome(0.275, 0.01, 1e6) - 0.5).abs() < 1e-9); // halfway from 150 to 400 ms
+        assert!((outcome(0.16, 0.03, 1e6) - 0.4).abs() < 1e-9); // 3 of 5 % lost
         assert_eq!(outcome(0.5, 0.0, 1e6), 0.0);
         assert_eq!(outcome(0.1, 0.0, 2.9e5), 0.0);
     }

@@ -39,12 +39,12 @@ impl Application {
             }
             _ => None,
         };
-        let video = || match (flow.call?.control, &flow.transport) {
-            (Some(bounds), Transport::Udp(udp)) => {
-                let video = AdaptiveVideo::new(bounds, udp.header_bytes, stream("frames"));
+        let video = || match &flow.transport {
+            Transport::Udp(udp) => {
+                let video = AdaptiveVideo::new(udp.control?, udp.header_bytes, stream("frames"));
                 Some(Application::Video(Box::new(video)))
             }
-            _ => None,
+            Transport::Tcp(_) | Transport::Web(_) | Transport::Ping(_) => None,
         };
         let own = reports.or_else(writes).or_else(player).or_else(video);
         own.map(Box::new)

@@ -83,3 +83,6 @@ impl Network {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
