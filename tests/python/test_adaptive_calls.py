@@ -24,9 +24,11 @@ flow.x = { from = "a", to = "b", call = { control = "gcc", min_rate = "50 kbps" 
 def test_typed_flows_have_the_bounds_of_the_rate() -> None:
     flows = {flow.name: flow for flow in lh.Scenario(EXAMPLE).typed.flows}
     audio, video = flows["phone/audio-up/1"], flows["phone/video-up/1"]
-    assert isinstance(audio, UdpFlow) and isinstance(video, UdpFlow)
+    assert isinstance(audio, UdpFlow)
+    assert isinstance(video, UdpFlow)
     assert (audio.adapts, video.adapts) == (False, True)
-    assert video.call is not None and video.call.control is not None
+    assert video.call is not None
+    assert video.call.control is not None
     bounds = video.call.control
     rates = (bounds.min_rate_bps, bounds.start_rate_bps, bounds.max_rate_bps)
     assert (bounds.name, rates) == ("gcc", (30e3, 300e3, 2.5e6))
