@@ -66,7 +66,7 @@ def test_emulation_and_prediction_refuse_in_one_line(scenario: Path | str) -> No
     ("call", "message"),
     [
         ('{ calls = "audio", control = "gcc" }', "needs video, because the rate of audio"),
-        ('{ control = "bbr" }', 'expected "none" or "gcc"'),
+        ('{ control = "bbr" }', 'expected one of "none", "gcc"'),
         ('{ max_rate = "1 Mbps" }', 'has no effect; expected control = "gcc"'),
         ('{ control = "gcc", max_rate = "1 kbps" }', "expected 5 kbps to 100 Mbps"),
         ('{ control = "gcc", min_rate = "3 Mbps" }', "expected min_rate to be at most max_rate"),
