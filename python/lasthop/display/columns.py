@@ -131,7 +131,7 @@ COLUMNS: dict[str, tuple[Column, ...]] = {
         Column("sent_rate_bps", "rate sent", "Mb/s", 1e-6, zero_says=True),
         Column("frozen_fraction", "time frozen", "%", 100, zero_says=True),
         Column("freezes", "freezes", "-", zero_says=True),
-        Column("qoo_score", "quality (QoO)", "%", 100, zero_says=True),
+        Column("qoo_score", "quality", "%", 100, zero_says=True),
     ),
     "links": (
         Column("utilisation", "utilisation", "%", 100),

@@ -117,7 +117,8 @@ mod tests {
             throughput.on_arrival(Time(k * 10_000_000), 500);
         }
         let sample: f64 = 8.0 * 8000.0 / 150.0;
-        let variance = (10.0 * (800.0 - sample) / 800.0_f64).powi(2);
+        let uncertainty = 10.0 * (800.0 - sample) / 800.0;
+        let variance = uncertainty * uncertainty;
         let expected = (variance * 800.0 + 55.0 * sample) / (variance + 55.0);
         let estimate = throughput.bps().unwrap() / 1e3;
         assert!((estimate - expected).abs() < 1e-9, "{estimate} {expected}");
