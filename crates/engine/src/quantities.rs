@@ -128,6 +128,14 @@ registry! {
         "fraction of time for which a stream stalled, since its video started to play. The value is 1 if the video never starts";
     STARTUP: "startup_s", "s", ["flows"],
         "time from the start of a stream until its video starts to play. The time is given even if it is before the end of the warm-up";
+    SENT_RATE: "sent_rate_bps", "bit/s", ["flows"],
+        "mean rate of the packets that the sender of an adaptive video sent, with UDP/IP headers, probes and repeated packets. The value is counted from frame to frame";
+    FREEZES: "freezes", "freezes", ["flows"],
+        "number of freezes of an adaptive video: gaps between displayed frames of at least three times the mean gap, and at least 150 ms above it. The mean is over the last 30 gaps, the gap itself included. A freeze that lasts at the end counts";
+    FROZEN: "frozen_fraction", fraction, ["flows"],
+        "time in freezes of an adaptive video, divided by the time since its first frame was displayed";
+    QOO: "qoo_score", fraction, ["flows"],
+        "Quality of Outcome (draft-ietf-ippm-qoo-11) of an adaptive video: the smallest of three scores. For the 99th percentile of the one-way delay, the score is 1 up to 150 ms and 0 from 400 ms on (ITU-T G.114), and linear in between. For the losses, it is 1 without loss and 0 from 5 % on. For the goodput, it is 0 below 300 kb/s, and otherwise 1";
     BUFFER: "buffer_s", "s", ["flows"],
         "playing time of the video that has arrived at the player of a stream and is not played. The quantity is only in time series";
     CONNECTIONS: "connections", "connections", ["flows", "links"],

@@ -114,6 +114,12 @@ def _refused_of(flow: Flow) -> Iterator[str]:
                 f"flow {flow.name}: reports of {carrier.payload_bytes} B: expected at least "
                 f"{MIN_REPORT} B"
             )
+        if isinstance(flow, UdpFlow) and flow.adapts:
+            yield (
+                f"flow {flow.name}: emulations have no call whose rate adapts (`control`): "
+                'expected "none", or a program, such as a browser at the station (`programs`, '
+                "--with)"
+            )
     elif isinstance(carrier, Ping):
         return
     elif isinstance(flow, TcpFlow) and flow.stream is not None:

@@ -108,6 +108,10 @@ PACED = "limited by its application: supported are TCP senders that always have 
 """End of the message about a TCP connection that its application paces."""
 
 
+ADAPTS = 'adapts its rate: supported are calls with control = "none"'
+"""End of the message about a call whose rate adapts to the network."""
+
+
 class StationFlow(NamedTuple):
     """A flow of a station, with the key path of the flow's table in the scenario file."""
 
@@ -141,6 +145,11 @@ class StationFlow(NamedTuple):
         if self.flow.stream is not None:
             return "adaptive video, "
         return "web pages, " if self.flow.web is not None else ""
+
+    @property
+    def adapts(self) -> bool:
+        """Whether the flow is the video of a call, and adapts its rate to the network."""
+        return isinstance(self.flow, UdpFlow) and self.flow.adapts
 
     @property
     def tcp(self) -> Tcp | None:
@@ -186,6 +195,7 @@ SATURATED: tuple[Check[StationFlow], ...] = (
     ),
     Check("assumption 1", lambda flow: flow.tcp and not flow.is_paced, "`{0.key}` is TCP"),
     Check("assumption 1", lambda flow: flow.is_sensor, "`{0.key}` reports now and then"),
+    Check("assumption 1", lambda flow: flow.adapts, "`{0.key}` " + ADAPTS),
 )
 """Checks of the models of saturated senders for each flow."""
 

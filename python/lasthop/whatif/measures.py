@@ -78,6 +78,9 @@ def default_measures(result: Result, calls: Sequence[Call]) -> list[Measure]:
     results += each_or_worst("flows", STALLED, streams, "max")
     results += each_or_worst("flows", "video_bitrate_bps", streams, "min")
     results += each_or_worst("flows", CHUNKS, having(flows, CHUNKS, streams), "max")
+    videos = having(flows, "sent_rate_bps")
+    results += each_or_worst("flows", "frozen_fraction", videos, "max")
+    results += each_or_worst("flows", "sent_rate_bps", videos, "min")
     if ending := [name for name in finite if name not in pages]:
         results.append(Measure("flows", "completion_s", tuple(ending), "mean", "finite flows"))
     if (tcp := having(flows, "rtt_s", rest)) and not paced and not sensors:

@@ -1,10 +1,12 @@
-//! Traffic sources: UDP, calls, sensors, pings, web, adaptive video, and applications that write to a TCP connection
+//! Traffic sources: UDP, calls (with a constant rate, or with Google congestion control), sensors, pings, web, adaptive video, and applications that write to a TCP connection
 //! at their own times. Bulk TCP needs no source.
 
+pub mod adaptive_call;
 pub mod call;
 mod flow;
 mod flow_classes;
 mod flow_hosts;
+pub mod gcc;
 pub mod ping;
 pub mod player;
 pub mod sensor;

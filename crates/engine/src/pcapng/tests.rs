@@ -74,6 +74,7 @@ fn scenario() -> Scenario {
         payload_bytes: 1471,
         header_bytes: 28,
         burst: 1,
+        control: None,
     });
     let flow = |name: &str, direction, transport| {
         Flow::of_station(format!("a/{name}"), 0, direction, transport)

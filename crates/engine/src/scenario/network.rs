@@ -259,9 +259,9 @@ fn carried(root: &Section, own: Option<&Section>, duration: Span) -> Result<Vec<
         return Ok(vec![Carried { transport, part }]);
     };
     let udp = udp_of(root, None)?;
-    let parts = CallKeys::read(&Layers(&[call]))?.parts();
-    let carried = parts.map(|part| Carried {
-        transport: Transport::Udp(part.medium.source(udp)),
+    let calls = CallKeys::read(&Layers(&[call]))?;
+    let carried = calls.parts().map(|part| Carried {
+        transport: Transport::Udp(calls.source(part, udp)),
         part: Some(part),
     });
     Ok(carried.collect())

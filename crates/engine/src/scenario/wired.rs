@@ -46,7 +46,7 @@ table! {
 }
 
 table! {
-    /// Calls between two hosts. A bare number is the number of calls, and the word "audio" is one call without video. The packets of a call are those of a station's call.
+    /// Calls between two hosts. A bare number is the number of calls, and the word "audio" is one call without video. The packets of a call are those of a station's call, also with control = "gcc".
     pub struct WiredCall in "wired_call" {
         all_of CallKeys;
     }

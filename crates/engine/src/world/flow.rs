@@ -523,6 +523,18 @@ impl FlowState {
     /// Processes a datagram at the sink.
     #[inline(never)]
     pub(super) fn take_datagram(&mut self, now: Time, packet: &Packet) {
+        if self.take_video(now, packet) {
+            return;
+        }
+        self.count_datagram(now, packet);
+        if let Some(Application::Reports(reports)) = self.application.as_deref_mut() {
+            reports.arrive(now, packet.number);
+        }
+    }
+
+    /// Counts a datagram that has arrived.
+    #[inline(always)]
+    pub(super) fn count_datagram(&mut self, now: Time, packet: &Packet) {
         let delay = now.since(packet.stamp);
         self.counters.arrived += 1;
         self.counters.delivered += 1;
@@ -530,9 +542,6 @@ impl FlowState {
         self.counters.delay_samples += 1;
         if let Endpoints::Udp(udp) = &mut self.endpoints {
             udp.1.add(delay);
-        }
-        if let Some(Application::Reports(reports)) = self.application.as_deref_mut() {
-            reports.arrive(now, packet.number);
         }
     }
 

@@ -148,6 +148,7 @@ pub fn greedy() -> Transport {
         payload_bytes: 1472,
         header_bytes: 28,
         burst: 1,
+        control: None,
     })
 }
 

@@ -197,6 +197,7 @@ fn transport() -> impl Strategy<Value = Transport> {
             payload_bytes,
             header_bytes: 28,
             burst: 1,
+            control: None,
         })
     });
     let ping = (1..50_u64, 16..2000_u32).prop_map(|(ms, payload_bytes)| {

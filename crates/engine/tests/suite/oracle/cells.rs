@@ -119,6 +119,7 @@ pub fn use_categories(scenario: &mut Scenario, categories: &[Category]) {
         payload_bytes: 1,
         header_bytes: 28,
         burst: 1,
+        control: None,
     });
     for station in 0..scenario.stations.len() {
         scenario.flows.extend(categories.iter().map(|&category| {
