@@ -272,6 +272,7 @@ impl Sender {
                     };
                     self.begin_timed_recovery(now, no_ack, timed);
                 }
+                self.report_losses(now, timed);
             }
             Timer::Probe => {
                 timed.probes = true;
