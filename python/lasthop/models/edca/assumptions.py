@@ -138,7 +138,7 @@ def _ends_bursts(scenario: CellScenario) -> bool:
 DELAYED_ACK = "`{0.key}` delays its ACKs, `tcp.delayed_ack` = true"
 
 BBR = (
-    "`{0.key}` runs bbr, which does not fill its receive window; expected another congestion "
+    "`{0.key}` runs {0.tcp.congestion}, which does not fill its receive window; expected another congestion "
     "control"
 )
 

@@ -45,8 +45,8 @@
 //!   after them. Losses that an ACK declares are processed before its arrivals.
 //! - Before the first round-trip sample, the pacing rate assumes 1 ms, and is computed again with this
 //!   sample.
-//! - A mark (ECN) has the effect of a loss, at most once per window of data. In a probe of the
-//!   bandwidth, it has the effect of too many losses.
+//! - A mark (ECN), or a loss that a probe has repaired, has the effect of a loss, at most once per
+//!   window of data. In a probe of the bandwidth, it has the effect of too many losses.
 //!
 //! Differs from the draft in:
 //! - Segments leave one at a time, unless `tso` is set. The bound of three bursts remains.
@@ -405,8 +405,8 @@ impl Bbr3 {
         self.check_probe_rtt(window, now);
         self.advance_latest_delivery_signals();
         self.bw = self.max_bw.min(self.bw_shortterm);
-        if !self.has_seen_rtt && state.srtt.is_some() {
-            self.init_pacing_rate(state.srtt);
+        if !self.has_seen_rtt && state.rtt.is_some() {
+            self.init_pacing_rate(state.rtt);
         }
         self.set_pacing_rate(self.pacing_gain);
         self.set_send_quantum();
@@ -522,7 +522,8 @@ impl CongestionControl for Bbr3 {
         self.trace.undo();
     }
 
-    fn on_echo(&mut self, window: &mut Window) {
+    /// Processes a mark or a repaired loss as a loss, and in a probe of the bandwidth as too many.
+    fn on_sign(&mut self, window: &mut Window) {
         self.note_loss(window);
         if self.is_bw_probe_sample {
             self.sample.tx_in_flight = f64::from(self.in_flight);
@@ -530,10 +531,9 @@ impl CongestionControl for Bbr3 {
         }
     }
 
-    /// Processes the start of a recovery, an ECN echo, or a loss that a probe has repaired.
-    fn on_loss(&mut self, window: &mut Window, _: u32, _: CongestionSign) {
-        self.note_loss(window);
-    }
+    /// Losses are processed in [`on_lost`](CongestionControl::on_lost), and marks in
+    /// [`on_sign`](CongestionControl::on_sign).
+    fn on_loss(&mut self, _: &mut Window, _: u32, _: CongestionSign) {}
 
     /// The window changes in [`on_ack_processed`](CongestionControl::on_ack_processed).
     fn on_ack(&mut self, _: &mut Window, _: NewAck) {}

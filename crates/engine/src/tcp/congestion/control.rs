@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! sender --on_sent, on_delivered, on_lost, on_ack, on_loss, on_timeout, on_marks--> control
-//! sender --on_ack_processed, on_timeout_processed, on_app_limited, on_undo, on_echo-> control
+//! sender --on_ack_processed, on_timeout_processed, on_app_limited, on_undo, on_sign-> control
 //! sender --on_out_of_data, on_write-----------------------------------------------> control
 //! sender <------ window (cwnd, ssthresh), earliest departure, recovery mode ------- control
 //! ```
@@ -88,8 +88,9 @@ pub trait CongestionControl {
     /// Processes the undo of a recovery in which no segment was lost. The window has been restored.
     fn on_undo(&mut self, _window: &mut Window) {}
 
-    /// Processes the echo of an ECN mark by a receiver that reports marks by a flag.
-    fn on_echo(&mut self, _window: &mut Window) {}
+    /// Processes a sign of congestion that is not the loss of a known transmission: the echo of an
+    /// ECN mark by a flag, or a loss that a probe has repaired.
+    fn on_sign(&mut self, _window: &mut Window) {}
 
     /// Processes an ACK of new data outside fast recovery.
     fn on_ack(&mut self, window: &mut Window, ack: NewAck);

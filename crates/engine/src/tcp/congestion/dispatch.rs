@@ -116,8 +116,8 @@ macro_rules! controls {
                 /// Processes the undo of a recovery.
                 after_undo => on_undo(window: &mut Window);
 
-                /// Processes the echo of an ECN mark.
-                after_echo => on_echo(window: &mut Window);
+                /// Processes a sign of congestion that is not the loss of a known transmission.
+                after_sign => on_sign(window: &mut Window);
 
                 /// Processes losses: `numbers` were declared lost at `now`. The loss recovery is then
                 /// in the phase `phase`.

@@ -251,13 +251,20 @@ impl Congestion {
         self.control.on_loss(&mut self.window, flight, sign);
     }
 
+    /// Processes a loss that a probe has repaired, while `flight` segments are outstanding.
+    #[cold]
+    pub(in crate::tcp) fn on_repair_by_probe(&mut self, flight: u32) {
+        self.on_loss(flight, CongestionSign::Selective);
+        self.control.after_sign(&mut self.window);
+    }
+
     /// Processes the echo of an ECN mark while `flight` segments are outstanding. With ABE the
     /// window is reduced by less than after a loss.
     #[cold]
     pub(in crate::tcp) fn on_echo(&mut self, flight: u32) {
         let before = self.window;
         self.on_loss(flight, CongestionSign::Selective);
-        self.control.after_echo(&mut self.window);
+        self.control.after_sign(&mut self.window);
         if let Some(abe) = self.extras.as_ref().and_then(|extras| extras.abe()) {
             abe.soften(&mut self.window, &before, flight);
         }

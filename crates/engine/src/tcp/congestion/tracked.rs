@@ -206,9 +206,9 @@ impl<C: CongestionControl> Tracked<C> {
         self.control.on_undo(window);
     }
 
-    /// Processes the echo of an ECN mark.
-    pub(super) fn on_echo(&mut self, window: &mut Window) {
-        self.control.on_echo(window);
+    /// Processes a sign of congestion that is not the loss of a known transmission.
+    pub(super) fn on_sign(&mut self, window: &mut Window) {
+        self.control.on_sign(window);
     }
 }
 
