@@ -43,6 +43,8 @@
 //! - `is_cwnd_limited` is true if a transmission in this or the last round left no room in cwnd.
 //! - At a retransmission timeout, state is saved before the timeout declares losses. cwnd is set
 //!   after them. Losses that an ACK declares are processed before its arrivals.
+//! - The state for an undo is saved at the start of a recovery, as in the text. In the pseudocode, each
+//!   round of a recovery also saves it, and even a second loss of the ACK that ended a probe.
 //! - Before the first round-trip sample, the pacing rate assumes 1 ms, and is computed again with this
 //!   sample.
 //! - A mark (ECN), or a loss that a probe has repaired, has the effect of a loss, at most once per
@@ -489,7 +491,10 @@ impl CongestionControl for Bbr3 {
 
     /// `OnEnterRTO`, before losses are declared.
     fn on_timeout(&mut self, window: &mut Window, _: u32, _: bool) {
-        self.save_state_upon_loss(window);
+        match self.phase {
+            RecoveryPhase::Open | RecoveryPhase::Fast => self.save_state_upon_loss(window),
+            RecoveryPhase::Timeout => self.save_cwnd(window),
+        }
     }
 
     /// `OnEnterRTO`, after losses are declared.

@@ -250,7 +250,9 @@ impl Bbr3 {
     pub(super) fn note_loss(&mut self, window: &Window) {
         if !self.is_loss_in_round {
             self.loss_round_delivered = self.rate.delivered();
-            self.save_state_upon_loss(window);
+            if self.phase == RecoveryPhase::Open {
+                self.save_state_upon_loss(window);
+            }
         }
         self.is_loss_in_round = true;
     }
