@@ -15,9 +15,7 @@ def bdp_packets(rate_mbps: float, rtt_ms: float) -> float:
     return rate_mbps * MBPS * rtt_ms / 1000 / 8 / PACKET_BYTES
 
 
-def link(
-    rate_mbps: float, rtt_ms: float, bdps: float, end_s: float, **more: Any
-) -> dict[str, Any]:
+def link(rate_mbps: float, rtt_ms: float, bdps: float, end_s: float, **more: Any) -> dict[str, Any]:
     """Return one flow over a link whose queue has `bdps` bandwidth-delay products."""
     made = {
         "duration": f"{end_s} s",

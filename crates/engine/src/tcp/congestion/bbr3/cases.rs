@@ -635,9 +635,18 @@ fn handling_spurious_rto_recovery() {
     let mut bench = Bench::new(&path);
     bench.reach(State::Up);
     let begin = bench.now();
-    path.set_fate(move |_, now| {
+    let mut next = 0;
+    path.set_fate(move |number, now| {
         let is_late = (begin + 20 * MS..begin + SECOND).contains(&now);
-        Some(if is_late { begin + SECOND - now } else { 0 })
+        let is_again = number < next;
+        next = next.max(number + 1);
+        // retransmissions stay behind the late originals
+        let more = if is_again { 100 * MS } else { 0 };
+        Some(if is_late {
+            begin + SECOND - now + more
+        } else {
+            0
+        })
     });
     let mut before = bench.cwnd();
     while bench.bbr().phase != RecoveryPhase::Timeout {

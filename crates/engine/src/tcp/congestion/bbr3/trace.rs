@@ -216,16 +216,22 @@ mod present {
         }
 
         pub(in super::super) fn delivered(&mut self, id: u64) {
-            self.delivered.push(id);
+            if self.is_on {
+                self.delivered.push(id);
+            }
         }
 
         pub(in super::super) fn lost(&mut self, now: Time, id: u64) {
-            self.lost.push(id);
-            self.lost_at = now;
+            if self.is_on {
+                self.lost.push(id);
+                self.lost_at = now;
+            }
         }
 
         pub(in super::super) fn drawn(&mut self, value: f64) {
-            self.draws.push(value);
+            if self.is_on {
+                self.draws.push(value);
+            }
         }
 
         pub(in super::super) fn app_limited(&mut self) {
@@ -276,41 +282,36 @@ mod present {
         }
 
         pub(in super::super) fn trace_ack(&mut self, state: &Processed) {
-            if self.trace.is_on {
-                self.trace.flush(state.now, true);
+            if !self.trace.is_on {
+                return;
             }
+            self.trace.flush(state.now, true);
             let newest = self.trace.delivered.iter().max();
             let round_trip_of = newest.map_or("null".to_owned(), u64::to_string);
             let delivered = list(&std::mem::take(&mut self.trace.delivered));
             let lost = list(&std::mem::take(&mut self.trace.lost));
             let draws = std::mem::take(&mut self.trace.draws);
-            if self.trace.is_on {
-                emit(format!(
-                    "{{\"event\": \"ack\", \"at_ns\": {}, \"delivered\": {delivered}, \"lost\": {lost}, \
-                     \"rtt_ns\": {}, \"is_in_recovery\": {}, \"round_trip_of\": {round_trip_of}, \
-                     \"random\": {draws:?}, \"then\": {}}}",
-                    state.now.0,
-                    rtt(state.rtt),
-                    state.phase != RecoveryPhase::Open,
-                    self.then(),
-                ));
-            }
+            let (at, rtt, then) = (state.now.0, rtt(state.rtt), self.then());
+            let is_in_recovery = state.phase != RecoveryPhase::Open;
+            emit(format!(
+                "{{\"event\": \"ack\", \"at_ns\": {at}, \"delivered\": {delivered}, \"lost\": {lost}, \
+                 \"rtt_ns\": {rtt}, \"is_in_recovery\": {is_in_recovery}, \
+                 \"round_trip_of\": {round_trip_of}, \"random\": {draws:?}, \"then\": {then}}}"
+            ));
         }
 
         pub(in super::super) fn trace_timeout(&mut self, now: Time) {
-            if self.trace.is_on {
-                self.trace.flush(now, true);
+            if !self.trace.is_on {
+                return;
             }
+            self.trace.flush(now, true);
             let lost = list(&std::mem::take(&mut self.trace.lost));
             let draws = std::mem::take(&mut self.trace.draws);
-            if self.trace.is_on {
-                emit(format!(
-                    "{{\"event\": \"timeout\", \"at_ns\": {}, \"lost\": {lost}, \"random\": {draws:?}, \
-                     \"then\": {}}}",
-                    now.0,
-                    self.then(),
-                ));
-            }
+            let (at, then) = (now.0, self.then());
+            emit(format!(
+                "{{\"event\": \"timeout\", \"at_ns\": {at}, \"lost\": {lost}, \"random\": {draws:?}, \
+                 \"then\": {then}}}"
+            ));
         }
     }
 }
