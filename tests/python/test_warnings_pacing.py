@@ -66,9 +66,7 @@ BBR = ("bbr", "bbr3")
     ],
 )
 @pytest.mark.parametrize("control", BBR)
-def test_models_refuse_bbr(
-    scenario: dict[str, Any], model: str, words: str, control: str
-) -> None:
+def test_models_refuse_bbr(scenario: dict[str, Any], model: str, words: str, control: str) -> None:
     tree = {"duration": "20 s", "tcp": {"congestion": control}, **scenario}
     with pytest.raises(lh.ModelError, match=words.format(control)):
         lh.predict(tree, model=model)
