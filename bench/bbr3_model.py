@@ -46,11 +46,6 @@ class Model(Control):
         """AdvanceMaxBwFilter(), section 5.5.6."""
         self.cycle_count += 1
 
-    def update_offload_budget(self) -> None:
-        """UpdateOffloadBudget(), section 5.5.8."""
-        factor = 3 if self.readings.offload == "tcp" else 1
-        self.offload_budget_bytes = factor * self.send_quantum_bytes
-
     def update_ack_aggregation(self) -> None:
         """UpdateACKAggregation(), section 5.5.9."""
         interval_ns = self.now_ns - self.extra_acked_interval_start_ns

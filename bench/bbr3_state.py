@@ -208,6 +208,10 @@ class Samples(BbrState):
         """HasElapsedInPhase(), section 5.3.3.9."""
         return self.now_ns > self.cycle_stamp_ns + interval_s * NANOSECONDS_PER_SECOND
 
+    def min_pipe_cwnd_bytes(self) -> float:
+        """BBR.MinPipeCwnd in bytes, section 2.8."""
+        return self.constants.min_pipe_cwnd_packets * self.smss_bytes
+
     def inflight_with_headroom(self) -> float:
         """InflightWithHeadroom(), section 5.3.3.9."""
         if math.isinf(self.inflight_longterm_bytes):
@@ -247,16 +251,17 @@ class Control(Samples):
         quantum = min(quantum, self.constants.send_quantum_max_bytes)
         self.send_quantum_bytes = max(quantum, 2 * self.smss_bytes)
 
-    def min_pipe_cwnd_bytes(self) -> float:
-        """BBR.MinPipeCwnd in bytes, section 2.8."""
-        return self.constants.min_pipe_cwnd_packets * self.smss_bytes
-
     def bdp_multiple(self, gain: float) -> float:
         """BDPMultiple(), section 5.6.4.2."""
         if math.isinf(self.min_rtt_ns):
             return self.initial_cwnd_bytes
         self.bdp_bytes = self.bw_bytes_per_s * self.min_rtt_ns / NANOSECONDS_PER_SECOND
         return gain * self.bdp_bytes
+
+    def update_offload_budget(self) -> None:
+        """UpdateOffloadBudget(), section 5.5.8."""
+        factor = 3 if self.readings.offload == "tcp" else 1
+        self.offload_budget_bytes = factor * self.send_quantum_bytes
 
     def quantization_budget(self, inflight_cap_bytes: float) -> float:
         """QuantizationBudget(), section 5.6.4.2."""

@@ -1,4 +1,4 @@
-"""BBR v3 of the engine next to an independent implementation, which was written from the draft only."""
+"""BBR v3 of the engine next to an independent implementation of the draft."""
 
 from typing import Any
 

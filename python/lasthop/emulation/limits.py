@@ -149,8 +149,8 @@ def _refused_of(flow: Flow) -> Iterator[str]:
         )
     elif carrier.congestion == "bbr3":
         yield (
-            f"flow {flow.name}: congestion bbr3: the kernels of emulations have no BBR v3: expected "
-            "bbr, which is version 1"
+            f"flow {flow.name}: congestion bbr3: the kernels of emulations have no BBR v3: "
+            "expected bbr, which is version 1"
         )
     elif carrier.congestion not in KNOWN:
         known = ", ".join(KNOWN)
