@@ -98,6 +98,7 @@ def queues_router() -> Figure:
         "CoDel": {"codel": {}},
         "PIE": {"pie": {}},
         "FQ-CoDel": {"fq_codel": {}},
+        "CAKE": {"cake": {}},
     }
     swept = lh.sweep(scenario("queues", "router"), {"queue": list(under.values())})
     points = [each.summary for each in swept.points]

@@ -34,15 +34,19 @@ def named(axes: Axes, rows: Sequence[str]) -> None:
 
 
 def call_remedies() -> Figure:
-    """Draw the 99th percentile of a call's packet delay in both directions, on a slow line and in a
-    slow cell.
+    """Draw the 99th percentile of a call's packet delay in both directions, on a slow line, in a
+    slow cell, and with both.
     """
     names = names_of("call")
-    places = {"the line is slow": names["slow_line"], "the air is slow": names["slow_air"]}
+    places = {
+        "the line is slow": names["slow_line"],
+        "the air is slow": names["slow_air"],
+        "both are slow": names["both_slow"],
+    }
     ways = {"up": (0.2, SIMULATION), "down": (-0.2, MODEL)}
-    with house_style(150.0) as figure:
+    with house_style(210.0) as figure:
         heights = [len(table) for table in places.values()]
-        column = figure.subplots(2, 1, sharex=True, height_ratios=heights)
+        column = figure.subplots(len(places), 1, sharex=True, height_ratios=heights)
         for axes, (place, table) in zip(column, places.items(), strict=True):
             rows = np.arange(len(table))[::-1]
             for way, (offset, color) in ways.items():

@@ -17,7 +17,7 @@ LONG: dict[str, tuple[str, ...]] = {
     "applications.md": ("lasthop sweep", "lasthop what-if"),
     "bbr.md": ("lasthop what-if",),
     "cake.md": ("lasthop simulate",),
-    "call.md": (">>> slow_line = table", ">>> slow_air = table"),
+    "call.md": (">>> slow_line = table", ">>> slow_air = table", ">>> both_slow = table"),
     "explain.md": ("lasthop explain", ">>> explanation ="),
     "l4s.md": (">>> for rate",),
     "networks.md": ("check campus.toml",),
