@@ -32,7 +32,7 @@ BOTH = Sweep(
     words=sharing.WORDS,
 )
 ALONE = Sweep(
-    "{phy}-{direction}-{queue}-{control}-alone",
+    "{phy}-{direction}-{queue}-{control}-single",
     sharing.alone,
     {
         "phy": cell.BOTH,
@@ -54,7 +54,7 @@ def measure(runs: Runs) -> dict[str, Quantity]:
         share = own / (own + cell.goodput("cubic"))
         some = BOTH.at(control=control)
         values |= some.values(runs, {"share_{control}_{phy}_{direction}_{queue}": share})
-    return values | ALONE.values(runs, {"alone_{control}_{phy}_{direction}_{queue}": cell.total})
+    return values | ALONE.values(runs, {"single_{control}_{phy}_{direction}_{queue}": cell.total})
 
 
 STUDY = Study(
