@@ -177,7 +177,8 @@ mod present {
 
         /// Emits the events that precede an event at `now`.
         fn flush(&mut self, now: Time, is_ack: bool) {
-            if !self.lost.is_empty() && !(is_ack && self.lost_at == now) {
+            let is_of_ack = is_ack && self.lost_at == now;
+            if !is_of_ack && !self.lost.is_empty() {
                 let lost = list(&std::mem::take(&mut self.lost));
                 let at = self.lost_at.0;
                 emit(format!(
