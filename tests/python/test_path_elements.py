@@ -281,7 +281,11 @@ LINK = {
     "queue": queue("link.far.queue", "link.far.rate", "forth"),
     "back_queue": queue("link.far.back_queue", "link.far.back_rate", "back"),
 }
-WIRE = {**of_link("wire", "back_rate", "rate"), "queue": queue("wire.queue", "wire.rate", "both")}
+WIRE = {
+    **of_link("wire", "back_rate", "rate"),
+    "queue": queue("wire.queue", "wire.rate", "both"),
+    "back_queue": queue("wire.back_queue", "wire.back_rate", "forth"),
+}
 SHARED = {"vsb.rate": SLOW, "vsb.queue": 40}
 VSB = {
     "rate": Element({"vsb.rate": SLOW}, limited),

@@ -5,6 +5,8 @@ use std::sync::LazyLock;
 
 use serde::Serialize;
 
+use crate::notation::table::documented;
+
 /// A measured quantity.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Quantity {
@@ -17,7 +19,8 @@ pub struct Quantity {
     pub(crate) is_fraction: bool,
     /// Names of the result lists whose items may have this quantity.
     pub lists: &'static [&'static str],
-    /// Definition of the quantity. Averages and counts cover the time after the warm-up.
+    /// Definition of the quantity. Averages and counts cover the time after the warm-up. Empty in an
+    /// engine without the feature `docs`.
     pub definition: &'static str,
 }
 
@@ -39,7 +42,7 @@ macro_rules! registry {
                 unit: unit!($unit).0,
                 is_fraction: unit!($unit).1,
                 lists: &$lists,
-                definition: $definition,
+                definition: documented($definition),
             };
         )*
 
@@ -116,13 +119,13 @@ registry! {
     CHUNK_COMPLETION_P95: "chunk_completion_p95_s", "s", ["flows", "classes"],
         "95th percentile of the time from the beginning of a chunk to the arrival of its last byte, over the chunks that arrived before the end of the run";
     VIDEO_BITRATE: "video_bitrate_bps", "bit/s", ["flows"],
-        "mean bitrate of the chunks of a stream that arrived after the warm-up";
+        "mean bitrate of the chunks of a stream that arrived after the warm-up. The value is 0 if no chunk arrived and the video never starts";
     SWITCHES: "switches", "switches", ["flows"],
         "number of chunks of a stream whose bitrate differs from that of the chunk before";
     STALLS: "stalls", "stalls", ["flows"],
         "number of times at which a stream stopped playing because its buffer was empty. The time before the video starts is not a stall";
     STALLED: "stalled_fraction", fraction, ["flows"],
-        "fraction of time for which a stream stalled, since its video started to play";
+        "fraction of time for which a stream stalled, since its video started to play. The value is 1 if the video never starts";
     STARTUP: "startup_s", "s", ["flows"],
         "time from the start of a stream until its video starts to play. The time is given even if it is before the end of the warm-up";
     BUFFER: "buffer_s", "s", ["flows"],

@@ -32,8 +32,9 @@ def explain(
     ),
     objective: str | None = unset(
         "AIM",
-        "Improve calls, delay, throughput or fairness; by default calls if the scenario has "
-        "calls, delay if it has datagrams, web pages or short flows, and otherwise throughput.",
+        "Improve calls, delay, video, throughput or fairness; by default calls if the scenario "
+        "has calls, video if it has adaptive video, delay if it has datagrams, web pages or short "
+        "flows, and otherwise throughput.",
         "--for",
     ),
     target: str | None = unset(

@@ -113,6 +113,7 @@ def _queues(scenario: Typed) -> Iterator[Queue | None]:
     """Yield the queues of the links, of the wire, and of the access point and stations."""
     yield from (link.queue for link in scenario.routers)
     yield scenario.wire.queue
+    yield scenario.wire.back_queue
     if isinstance(scenario, CellScenario):
         yield from (node.queue for _, node in scenario.nodes())
 

@@ -134,6 +134,15 @@ class StationFlow(NamedTuple):
         return isinstance(flow, TcpFlow) and (flow.is_paced or flow.web is not None)
 
     @property
+    def kind(self) -> str:
+        """Kind of traffic and a comma; empty for traffic without a name of its own."""
+        if not isinstance(self.flow, TcpFlow):
+            return ""
+        if self.flow.stream is not None:
+            return "adaptive video, "
+        return "web pages, " if self.flow.web is not None else ""
+
+    @property
     def tcp(self) -> Tcp | None:
         """Settings of the flow's TCP connection; None for other flows."""
         return self.flow.tcp if isinstance(self.flow, TcpFlow) else None
@@ -169,7 +178,13 @@ NO_FLOW: Check[CellScenario] = Check(
 """Check of the models of saturated senders: the scenario has a flow."""
 
 SATURATED: tuple[Check[StationFlow], ...] = (
-    Check("assumption 1", lambda flow: flow.tcp, "`{0.key}` is TCP"),
+    Check(
+        "assumption 1",
+        lambda flow: flow.is_paced,
+        "`{0.key}` is {0.kind}limited by its application: supported are UDP senders that always "
+        "have packets",
+    ),
+    Check("assumption 1", lambda flow: flow.tcp and not flow.is_paced, "`{0.key}` is TCP"),
     Check("assumption 1", lambda flow: flow.is_sensor, "`{0.key}` reports now and then"),
 )
 """Checks of the models of saturated senders for each flow."""
@@ -178,7 +193,7 @@ SATURATED: tuple[Check[StationFlow], ...] = (
 def long_lived(assumption: str) -> tuple[Check[StationFlow], ...]:
     """Return the checks that a flow is a long-lived TCP connection that always has data."""
     return (
-        Check(assumption, lambda flow: flow.is_paced, "`{0.key}` is " + PACED),
+        Check(assumption, lambda flow: flow.is_paced, "`{0.key}` is {0.kind}" + PACED),
         Check(assumption, lambda flow: flow.is_sensor, "`{0.key}` reports now and then"),
         Check(assumption, lambda flow: flow.is_udp, "`{0.key}` is UDP"),
         Check(

@@ -407,7 +407,12 @@ class Wire(Table):
     back_trace: Trace | None = None
     queue_packets: int = 0
     queue: Queue | None = None
-    """Queue of each direction of the wire; None if the wire has no queue."""
+    """Queue of each direction of the wire; None if the wire has no queue. With `back_queue`, the
+    queue is that towards the cell.
+    """
+    back_queue_packets: int | None = None
+    back_queue: Queue | None = None
+    """Queue towards the servers; None if it equals `queue`."""
     loss_every: int | None = None
     """N if one of every N packets is lost; None if losses are not periodic."""
 

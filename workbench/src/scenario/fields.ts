@@ -122,6 +122,7 @@ const LISTED: readonly [string, readonly Listed[]][] = [
     { path: "wire.delay", label: "One-way delay", needs: "cell" },
     { path: "wire.loss", label: "Loss", needs: "cell" },
     ...queue("wire.queue", "Queue", "cell"),
+    ...queue("wire.back_queue", "Uplink queue", "wire.back_queue"),
   ]],
   ["Station *", [
     { path: "station.*.count", label: "Stations", without: "1" },

@@ -23,5 +23,6 @@ pub use settings::{
     Arrivals, Carrier, Datagrams, Gaps, ReportSettings, SensorSettings, SourceRate, Transport,
     UdpSettings, WebArrivals, WebSettings, WiredDatagrams,
 };
+pub(crate) use stream_settings::chunk_bytes;
 pub use stream_settings::{Adaptation, StreamSettings, VideoKeys};
 pub use write_settings::{Periods, WriteKeys, WriteSettings};

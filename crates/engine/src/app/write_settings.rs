@@ -24,7 +24,7 @@ table! {
         /// Duration of an off period, in which the application writes nothing.
         off: Option<Span> = duration(100 * US..=1_000_000 * S).depends("no pauses");
         /// Distribution of the values of every, on and off: equal ("constant") or exponential with this mean ("poisson").
-        arrivals: Gaps = word().fallback(Gaps::Constant);
+        arrivals: Gaps = word(), fallback Gaps::Constant;
     }
 }
 

@@ -116,6 +116,7 @@ fn scenario() -> Scenario {
             back: LinkRate::Unlimited,
             delay: Span::ZERO,
             queue: QueueSetting::drop_tail(1000),
+            back_queue: QueueSetting::drop_tail(1000),
             loss: Loss::NONE,
         },
         bottleneck: None,

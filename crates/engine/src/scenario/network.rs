@@ -379,7 +379,14 @@ pub(super) fn beyond_the_wire(
         if known.contains(&entry.value.as_str()) {
             continue;
         }
-        let (message, hint) = no_such_node(&entry.value, &entry.shown, &known, "links");
+        let needed = match known.is_empty() && attachment.is_none() {
+            true => "no `server`: without links, the server is at the far end of the wire",
+            false => "links",
+        };
+        let (message, hint) = no_such_node(&entry.value, &entry.shown, &known, needed);
+        let at_ap = "an access point is no server; without delay, a server at the far end of the \
+                     wire is next to it";
+        let hint = hint.or_else(|| (entry.value == "ap").then(|| at_ap.to_owned()));
         return Err(match problems.concern(&entry.path) {
             true => Refused::already(),
             false => entry.refuse_with_hint(message, hint, problems),

@@ -179,7 +179,11 @@ fn a_group_is_a_table_of_keys() {
     let cases = [
         (
             "video = 2",
-            "`station.a.download.video`: is no key of this table, and 2 is no table of a group; expected a group, such as `video = { connections = ... }`, or a key, such as `connections`",
+            "`station.a.download.video`: is no key of this table, and 2 is no table of a group; expected a key, such as `connections`, or a group, such as `video = { connections = ... }`",
+        ),
+        (
+            "speed = \"1 Mbps\"",
+            "`station.a.download.speed`: unknown key; expected one of connections, start",
         ),
         (
             "video = { high = { rate = \"1 Mbps\" } }",

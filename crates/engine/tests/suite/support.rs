@@ -73,6 +73,7 @@ pub fn dot11b(stations: usize, seconds: u64) -> Scenario {
             back: LinkRate::Unlimited,
             delay: Span(0),
             queue: QueueSetting::drop_tail(1000),
+            back_queue: QueueSetting::drop_tail(1000),
             loss: Loss::NONE,
         },
         bottleneck: None,

@@ -73,11 +73,11 @@ table! {
     /// Parameters of BBR (congestion = "bbr").
     pub struct BbrSettings: Copy in "bbr" {
         /// If true, the window has an allowance for aggregated ACKs: it is larger by the number of segments that ACKs report together (`extra_acked`).
-        ack_aggregation: bool = flag().fallback(true);
+        ack_aggregation: bool = flag(), fallback true;
         /// If true, BBR sends at the long-term bandwidth after two intervals with equal bandwidth and at least 20 % loss, because a policer may limit the path (`lt_bw`).
-        policer: bool = flag().fallback(true);
+        policer: bool = flag(), fallback true;
         /// Timer ticks per second of the clock with which BBR times its measurements of the minimum round-trip time: `CONFIG_HZ` of the kernel, often 250 or 1000.
-        hz: u32 = count(100..=1_000).fallback(1_000);
+        hz: u32 = count(100..=1_000), fallback 1_000;
     }
 }
 

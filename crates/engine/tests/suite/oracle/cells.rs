@@ -95,6 +95,7 @@ pub fn scenario(phy: Phy, ap: Node, stations: Vec<Station>) -> Scenario {
             back: LinkRate::Unlimited,
             delay: Span::ZERO,
             queue: QueueSetting::drop_tail(1),
+            back_queue: QueueSetting::drop_tail(1),
             loss: Loss::NONE,
         },
         bottleneck: None,
