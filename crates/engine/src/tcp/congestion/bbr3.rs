@@ -92,9 +92,9 @@ table! {
     /// Parameters of BBR version 3 (congestion = "bbr3").
     pub struct Bbr3Settings: Copy in "bbr3" {
         /// Fraction of lost segments per round trip above which a probe of the bandwidth ends and the data in flight is bounded (`BBR.LossThresh`).
-        loss_threshold: f64 = number(0.001..=0.5).fallback(&0.02);
+        loss_threshold: f64 = number(0.001..=0.5), fallback 0.02;
         /// If true, a tail loss probe or a retransmission timeout stops all other transmissions until the next ACK, after which BBR returns to Startup. The rule is for Wi-Fi radios that pause for 100 to 200 ms (draft-huitema-ccwg-bbr-realtime-00).
-        suspension: bool = flag().fallback(&false);
+        suspension: bool = flag(), fallback false;
     }
 }
 
