@@ -137,6 +137,11 @@ def _refused_of(flow: Flow) -> Iterator[str]:
             f"flow {flow.name}: limited by its application (`rate`, `every` or `on`): supported "
             "are TCP senders that always have data"
         )
+    elif carrier.congestion == "bbr3":
+        yield (
+            f"flow {flow.name}: congestion bbr3: the kernels of emulations have no BBR v3: "
+            "expected bbr, which is version 1"
+        )
     elif carrier.congestion not in KNOWN:
         known = ", ".join(KNOWN)
         yield f"flow {flow.name}: congestion {carrier.congestion}: expected one of {known}"
