@@ -28,12 +28,12 @@ def seen() -> dict[str, Any]:
 
 @pytest.mark.parametrize("name", CASES)
 def test_tc_reports_the_settings_of_the_scenario(name: str, seen: dict[str, Any]) -> None:
-    found, case = seen["cases"][name], CASES[name]
-    queue = found["by_us"]
+    result, case = seen["cases"][name], CASES[name]
+    queue = result["by_us"]
     assert (queue["kind"], queue["handle"], queue["root"]) == ("cake", "6c68:", True)
     assert queue["options"] == case.options
     assert queue["packets"] + queue["qlen"] == len(LENGTHS)
-    assert found["faults"] == []
+    assert result["faults"] == []
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -57,8 +57,8 @@ def test_lengths_on_the_line_are_those_of_the_scenario(name: str, seen: dict[str
 
 @pytest.mark.parametrize("name", CASES)
 def test_the_status_has_the_tins_of_tc(name: str, seen: dict[str, Any]) -> None:
-    found = seen["cases"][name]
-    tins, by_tc = found["tins"], found["by_us"]["tins"]
+    result = seen["cases"][name]
+    tins, by_tc = result["tins"], result["by_us"]["tins"]
     assert len(tins) == len(by_tc)
     for ours, theirs in zip(tins, by_tc, strict=True):
         assert ours["arrived_packets"] == theirs["sent_packets"]

@@ -123,11 +123,11 @@ def line(path: Path, autorate_file: Path | None = None) -> Line:
     queue = _queue(chosen.section)
     if queue == "cake" and (chosen.down_kbps or chosen.up_kbps):
         inside, by_htb = INSIDE.match(chosen.interface) is not None, not _is_shaped_by_cake(chosen)
-        found = sqm_cake.directions(chosen, inside=inside, by_htb=by_htb)
+        cakes = sqm_cake.directions(chosen, inside=inside, by_htb=by_htb)
         rates = (chosen.down_kbps, chosen.up_kbps)
         script = chosen.section.word("script") or "a script of SQM"
-        link = dict(sqm_cake.link(found, *(rates[::-1] if inside else rates), script))
-        own += found.notes
+        link = dict(sqm_cake.link(cakes, *(rates[::-1] if inside else rates), script))
+        own += cakes.notes
         return Line({}, [*notes, *own], link)
     wire = dict(_rates(chosen))
     if not wire:

@@ -78,14 +78,14 @@ def directions(shaper: Shaper, *, inside: bool, by_htb: bool) -> Directions:
 
 
 def link(
-    found: Directions, down_kbps: int, up_kbps: int, script: str
+    queues: Directions, down_kbps: int, up_kbps: int, script: str
 ) -> Iterator[tuple[str, tuple[str, str]]]:
     """Yield the keys of the link from the router: rates of the line, and the queue of each
     direction. The rates are those of SQM towards the stations and from the stations.
     """
     sides = (
-        ("", found.from_stations, up_kbps, "upload"),
-        ("back_", found.to_stations, down_kbps, "download"),
+        ("", queues.from_stations, up_kbps, "upload"),
+        ("back_", queues.to_stations, down_kbps, "download"),
     )
     for prefix, cake, kbps, what in sides:
         if cake is None or not kbps:

@@ -151,7 +151,7 @@ def tins(kernel: Socket, interface: int, parent: int = tc.ROOT) -> list[Tin]:
             has = dict(attributes(each.has.get(STATISTICS, b"")))
             application = dict(attributes(has.get(APPLICATION, b"")))
             listed = attributes(application.get(TIN_STATISTICS, b""))
-            return [tin(dict(attributes(one))) for _, one in listed]
+            return [tin(dict(attributes(values))) for _, values in listed]
     return []
 
 

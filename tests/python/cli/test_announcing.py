@@ -155,8 +155,8 @@ def test_few_large_steps_are_averaged(clock: Clock, capsys: pytest.CaptureFixtur
     """A run of 10 steps of 20 s with small steps between: no estimate is far too long."""
 
     def done_at(at_s: float) -> float:
-        whole, inside_s = divmod(at_s, 20.0)
-        return (whole + 0.001 * int(inside_s / 7.0)) / 10.0
+        steps, inside_s = divmod(at_s, 20.0)
+        return (steps + 0.001 * int(inside_s / 7.0)) / 10.0
 
     run(clock, 200.0, done_at)
     lines = capsys.readouterr().err.splitlines()

@@ -296,11 +296,11 @@ class Shaped(KernelState):
         if Part.PROGRAM in parts:
             wanted += layout.filters()
             has += filters(self.kernel, [device.header(parent=ROOT)])
-        found = inside(device, wanted, has, {})
+        differences = inside(device, wanted, has, {})
         if layout.is_only_root:  # The queue is present, so that only its options can differ.
             text = f"the queue of {device.name} is changed"
-            found = [each._replace(message=text) for each in found]
-        return results + found
+            differences = [each._replace(message=text) for each in differences]
+        return results + differences
 
 
 def is_in_hierarchy(body: bytes) -> bool:

@@ -196,10 +196,10 @@ impl Controller {
             return;
         };
         let rtts = arrived.iter().map(|(at, packet)| {
-            let whole = now.since(packet.sent);
-            (whole, whole - last.since(*at))
+            let rtt = now.since(packet.sent);
+            (rtt, rtt - last.since(*at))
         });
-        let longest = rtts.clone().map(|(whole, _)| whole).max();
+        let longest = rtts.clone().map(|(rtt, _)| rtt).max();
         let shortest = rtts.map(|(_, propagation)| propagation).min();
         self.delay.on_rtt(longest.unwrap_or(Span::ZERO));
         self.loss.on_rtt(shortest.unwrap_or(Span::ZERO));

@@ -138,8 +138,8 @@ mod tests {
 
     #[test]
     fn a_full_link_gives_95_percent_of_the_rate_of_arrival() {
-        let found = result([50, 66, 82, 98, 114]).unwrap(); // 500 kb/s
-        assert!((found - 475_000.0).abs() < 1e-6);
+        let rate_bps = result([50, 66, 82, 98, 114]).unwrap(); // 500 kb/s
+        assert!((rate_bps - 475_000.0).abs() < 1e-6);
     }
 
     #[test]

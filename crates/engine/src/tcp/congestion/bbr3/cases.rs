@@ -136,8 +136,8 @@ impl<'p> Bench<'p> {
                 OnPath::Ack(_) if batch > 0 => {
                     let arrives = path.free_at.get().max(now.get());
                     now.set(arrives);
-                    let whole = (arrives / batch + 1) * batch;
-                    Some(delay + Span(whole - arrives))
+                    let end = (arrives / batch + 1) * batch;
+                    Some(delay + Span(end - arrives))
                 }
                 _ => Some(delay),
             }
