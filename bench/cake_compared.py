@@ -3,6 +3,7 @@
 python bench/cake_compared.py                   prints all quantities that are not equal
 python bench/cake_compared.py --all             prints all quantities
 python bench/cake_compared.py --only flows      only cases whose names match
+python bench/cake_compared.py --variant NAME    compares a variant of the engine's runs
 """
 
 import argparse
@@ -12,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from cake_engine import stored
+from cake_engine import VARIANTS, stored
 from cake_points import (
     CASES,
     COUNT_BAND,
@@ -189,12 +190,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--only", default="", metavar="PATTERN", help="only cases that match")
     parser.add_argument("--all", action="store_true", help="also print what is equal")
-    parser.add_argument(
-        "--memory-as-linux", action="store_true", help="compare the engine's runs of this option"
-    )
+    parser.add_argument("--variant", choices=VARIANTS, help="compare this variant of the engine")
     asked = parser.parse_args()
     kernel = Runs(OUT / "cake-kernel.jsonl").known()
-    engine = stored("cake", as_linux=asked.memory_as_linux).known()
+    engine = stored("cake", asked.variant).known()
     totals: dict[Agreement, int] = defaultdict(int)
     for name, case in CASES.items():
         if not re.search(asked.only, name):

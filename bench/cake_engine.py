@@ -4,8 +4,7 @@
     python bench/cake_engine.py --queue fq_codel     with FQ-CoDel in place of CAKE, to test this
                                                      program
     python bench/cake_engine.py --only flows         only cases whose names match
-    python bench/cake_engine.py --memory-as-linux    with a memory limit that holds as many packets
-                                                     as Linux's, in another file
+    python bench/cake_engine.py --variant NAME       a variant (`VARIANTS`), in another file
 
 The program `packet_list` of the engine gets the same list of packets as the kernel, and prints when
 the link sends or drops each packet. Runs are stored in out/cake-engine.jsonl, and are not repeated
@@ -66,8 +65,16 @@ CONGESTION = {"cubic": "cubic_linux", "reno": "newreno"}
 """Names of the congestion controls in scenarios, by their names in the kernel."""
 DEFAULT_MEMORY_BYTES = 4 << 20
 LINUX_BYTES = 2304
-"""Memory of a packet of 1,500 bytes in Linux (`truesize`), to which the memory limit of `sch_cake`
-applies. [bytes]"""
+"""Memory of a packet of 1,500 bytes in Linux (`truesize`), to which the memory limit applies.
+[bytes]"""
+OTHER_DRAWS = "other-draws"
+PACKET_BYTES_COUNTED = "packet-bytes"
+VARIANTS = (OTHER_DRAWS, PACKET_BYTES_COUNTED)
+"""Variants of the engine's runs, which isolate causes of differences. The first has other random
+numbers in the queue, with the same packets. The second has a memory limit for as many packets of
+1,500 bytes as if the limit counted the bytes of packets."""
+OTHER_SEEDS = 1000
+"""Number that is added to the seed of the queue in `OTHER_DRAWS`."""
 MEASURED_NS = round(NS_PER_S * WARMUP_S), round(NS_PER_S * LENGTH_S)
 
 
@@ -94,11 +101,11 @@ def link(cake: Cake, queue: str) -> dict[str, Any]:
     return {"rate": f"{LINK_BPS} bps", "queue": {"cake": settings}}
 
 
-def with_memory_as_linux(case: Case) -> Case:
-    """Return the case with a memory limit that holds as many packets of 1,500 bytes as that of
-    `sch_cake`. The engine counts the lengths of IP packets."""
+def counting_packet_bytes(case: Case) -> Case:
+    """Return the case with a memory limit for as many packets of 1,500 bytes as if the limit
+    counted the bytes of packets."""
     limit = case.cake.memory_bytes or DEFAULT_MEMORY_BYTES
-    cake = replace(case.cake, memory_bytes=limit // LINUX_BYTES * PACKET_BYTES)
+    cake = replace(case.cake, memory_bytes=limit // PACKET_BYTES * LINUX_BYTES)
     return replace(case, cake=cake)
 
 
@@ -185,15 +192,19 @@ def built() -> Path:
     raise SystemExit(f"cargo did not build {PROGRAM}")
 
 
-def run(program: Path, case: Case, seed: int, queue: str) -> dict[str, Any]:
+def run(
+    program: Path, case: Case, seed: int, queue: str, variant: str | None = None
+) -> dict[str, Any]:
     """Make one run, and return its results."""
     some = flows(case, seed)
     listed = packets(some)
+    used = counting_packet_bytes(case) if variant == PACKET_BYTES_COUNTED else case
+    queue_seed = seed + OTHER_SEEDS if variant == OTHER_DRAWS else seed
     lines = "".join(
         f"{at_ns} {index} {some[index].group.packet_bytes}\n" for at_ns, index in listed
     )
     with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
-        json.dump(scenario(case, seed, some, queue), file)
+        json.dump(scenario(used, queue_seed, some, queue), file)
         file.flush()
         told = subprocess.run(
             [str(program), file.name], input=lines, check=True, stdout=subprocess.PIPE, text=True
@@ -219,10 +230,10 @@ def run(program: Path, case: Case, seed: int, queue: str) -> dict[str, Any]:
     }
 
 
-def stored(queue: str, *, as_linux: bool = False) -> Runs:
+def stored(queue: str, variant: str | None = None) -> Runs:
     """Return the file of the runs through this queue of the engine."""
     kind = "" if queue == "cake" else f"-{queue}"
-    return Runs(OUT / f"cake-engine{kind}{'-memory' if as_linux else ''}.jsonl")
+    return Runs(OUT / f"cake-engine{kind}{'' if variant is None else f'-{variant}'}.jsonl")
 
 
 def main() -> None:
@@ -230,19 +241,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--only", default="", metavar="PATTERN", help="only cases that match")
     parser.add_argument("--queue", default="cake", choices=("cake", "fq_codel"))
-    parser.add_argument(
-        "--memory-as-linux", action="store_true", help="hold as many packets as Linux"
-    )
+    parser.add_argument("--variant", choices=VARIANTS, help="isolate the cause of a difference")
     asked = parser.parse_args()
-    runs, program = stored(asked.queue, as_linux=asked.memory_as_linux), built()
+    runs, program = stored(asked.queue, asked.variant), built()
     done = runs.known()
     chosen = [case for name, case in CASES.items() if re.search(asked.only, name) and not case.tcp]
     for seed in SEEDS:
         for case in chosen:
             key = case.key(SIDE, seed)
             if key not in done or done[key]["engine"] != _core.ENGINE:
-                used = with_memory_as_linux(case) if asked.memory_as_linux else case
-                runs.add(key, run(program, used, seed, asked.queue))
+                runs.add(key, run(program, case, seed, asked.queue, asked.variant))
         print(f"seed {seed}", flush=True)
 
 

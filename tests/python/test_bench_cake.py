@@ -3,11 +3,13 @@ are computed from packets.
 """
 
 import struct
+from pathlib import Path
 
 import pytest
 from cake_compared import JAIN, Quantity, count, of_flows
 from cake_compared import goodput as goodput_of
 from cake_engine import scenario, tcp_scenario
+from cake_page import PAGE, Results, answer, counted, not_equal, values_of
 from cake_points import (
     CASES,
     LENGTH_S,
@@ -149,3 +151,25 @@ def test_scenarios_are_accepted_with_another_queue() -> None:
         connections = sum(group.count for group in case.tcp)
         datagrams = sum(group.count for group in case.datagrams)
         assert len(lh.Scenario(tree).typed.flows) == connections + datagrams, name
+
+
+def test_the_page_has_the_stored_results() -> None:
+    results = Results.read()
+    page = PAGE.read_text()
+    for rows in (answer(results), *counted(results), *not_equal(results), *values_of(results)):
+        assert rows in page
+    assert all(len(values) > 1 for case in results.kernel.values() for values in case.values())
+
+
+def test_results_are_the_same_after_they_were_stored(tmp_path: Path) -> None:
+    case = CASES["flows"]
+    kernel = {JAIN: [0.9, 0.8], count("dropped in tin 0"): [10.0, 20.0]}
+    engine = {JAIN: [0.9, 0.8], count("dropped in tin 0"): [30.0, 40.0]}
+    results = Results("hash", {case.name: kernel}, {case.name: engine}, {"other": {}})
+    results.keep(tmp_path / "kept.json.gz")
+    read = Results.read(tmp_path / "kept.json.gz")
+    assert read == results
+    outcomes = [each.difference.agreement for each in read.every()]
+    assert outcomes == [Agreement.EQUAL, Agreement.APART]
+    [row] = [row for row in not_equal(read) if row.startswith(f"| {case.name}")]
+    assert "different" in row

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 import lasthop as lh
-from lasthop.emulation.limits import check
 from lasthop.warnings.cake import cake_warnings
 
 EXAMPLE = Path("examples/cake.toml")
@@ -109,6 +108,31 @@ def test_the_ack_filter_lets_a_download_pass_a_slow_uplink() -> None:
     assert conservative[0] > 1.3 * off[0]
 
 
+def test_web_connections_of_a_station_are_one_host() -> None:
+    """The pages of the laptop need more than the cell carries, so that many connections are open.
+    They share the half of the laptop. With fairness among flows, the phone gets little.
+    """
+
+    def part_of_phone(isolation: str) -> float:
+        tree = {
+            "duration": "15 s",
+            "warmup": "5 s",
+            "cell": {"phy": "802.11g", "ap_queue": {"cake": {"isolation": isolation}}},
+            "tcp": {"sack": True},
+            "station": {
+                "laptop": {
+                    "web": {"connections": 20, "arrivals": "constant", "response": "250 kB"}
+                },
+                "phone": {"download": 1},
+            },
+        }
+        goodput = lh.simulate(tree).stations.goodput_bps
+        return float(goodput["phone"] / (goodput["laptop"] + goodput["phone"]))
+
+    assert part_of_phone("dual-dsthost") == pytest.approx(0.5, abs=0.05)
+    assert part_of_phone("flows") < 0.2
+
+
 @pytest.mark.parametrize(
     ("queue", "warning"),
     [
@@ -152,17 +176,3 @@ def test_predictions_refuse_cake_in_one_line() -> None:
         lh.predict(ROUTER)
     assert "link bottleneck has cake; the model supports red" in str(refused.value)
     assert "\n" not in str(refused.value)
-
-
-@pytest.mark.parametrize(
-    "settings",
-    [
-        {"link.line.back_queue": {"cake": {"ack_filter": "aggressive"}}},
-        {"link.line.queue": {"cake": {"ack_filter": "conservative"}}},
-    ],
-)
-def test_emulations_refuse_the_ack_filter_in_one_line(settings: dict[str, Any]) -> None:
-    scenario = lh.Scenario(tomllib.loads(LINE), settings)
-    with pytest.raises(lh.UserError, match=r'`cake.ack_filter`.* expected "off"'):
-        check(scenario)
-    check(lh.Scenario(tomllib.loads(LINE), {"link.line.queue": {"cake": {}}}))

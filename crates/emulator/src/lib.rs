@@ -19,6 +19,7 @@ mod places;
 mod programs;
 mod report;
 mod run;
+mod tcp_header;
 
 pub use clock::Timing;
 pub use network::{Delivery, Network};

@@ -18,6 +18,7 @@ use serde_json::Value;
 use crate::ip::{self, Header};
 use crate::places::{Of, Places};
 use crate::programs::{Programs, Tag};
+use crate::tcp_header::tcp_header;
 
 /// A packet to deliver to a node.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -200,8 +201,15 @@ impl<'a> Network<'a> {
         if let Some(tag) = tag {
             self.programs.sent(tag);
         }
+        let header = match self.live.filters_acks() {
+            true => tcp_header(bytes),
+            false => None,
+        };
         let bytes = bytes.to_vec();
         let number = self.keep(Inside { to, bytes, tag });
+        if self.live.filters_acks() {
+            self.live.set_header(number, header);
+        }
         self.live.send(&Sent { number, ..sent });
         self.look();
     }

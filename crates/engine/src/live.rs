@@ -20,6 +20,7 @@ use crate::mac::dcf::Outcome;
 use crate::measure::{self, Measures, Snapshot};
 use crate::packet::Packet;
 use crate::quantities::{self, *};
+pub use crate::queue::TcpHeader;
 use crate::record::{FrameLog, FrameRecord};
 use crate::scenario::Scenario;
 use crate::world::{self, Watch, World};
@@ -34,6 +35,8 @@ pub struct Live<'a> {
     start: Option<Snapshot>,
     /// Log of frames on the air, if requested.
     log: Option<FrameLog>,
+    /// Whether a queue filters ACKs.
+    filters_acks: bool,
 }
 
 impl<'a> Live<'a> {
@@ -45,7 +48,9 @@ impl<'a> Live<'a> {
     pub fn new(scenario: &'a Scenario) -> Result<Live<'a>, EngineError> {
         let mut world = World::new(scenario, 0)?;
         world.open();
+        let filters_acks = world.filter_headers();
         Ok(Live {
+            filters_acks,
             world,
             start: None,
             log: None,
@@ -110,6 +115,18 @@ impl<'a> Live<'a> {
     /// Returns whether the maximum number of recorded frames was reached.
     pub fn frames_full(&self) -> bool {
         self.log.as_ref().is_some_and(FrameLog::is_full)
+    }
+
+    /// Returns whether a queue filters ACKs, so that [`Live::set_header`] must be called for each
+    /// packet.
+    pub fn filters_acks(&self) -> bool {
+        self.filters_acks
+    }
+
+    /// Sets the TCP header of the packet with this number, before the packet is sent; `None` for a
+    /// packet that is not TCP.
+    pub fn set_header(&mut self, number: u32, header: Option<TcpHeader>) {
+        self.world.set_header(number, header);
     }
 
     /// Sends a packet of a host at the present time of the network.

@@ -8,10 +8,9 @@ from lasthop.emulated.users import with_users
 from lasthop.emulation.greedy import filled, is_greedy
 from lasthop.enforce.congestion import CONTROLS
 from lasthop.errors import UserError
-from lasthop.scenario.queues import Cake, Queue
 from lasthop.scenario.scenario import Scenario
 from lasthop.scenario.transports import Ping, Udp
-from lasthop.scenario.typed import CellScenario, CsmaScenario, Flow, SensorFlow, TcpFlow, UdpFlow
+from lasthop.scenario.typed import CsmaScenario, Flow, SensorFlow, TcpFlow, UdpFlow
 from lasthop.scenario.typed import Scenario as Typed
 
 CONGESTION = {
@@ -92,13 +91,6 @@ def _refused(scenario: Typed) -> Iterator[str]:
         yield f"{len(scenario.stations)} stations: expected up to {MAX_STATIONS}"
     if len(flows) > MAX_FLOWS:
         yield f"{len(flows)} flows: expected up to {MAX_FLOWS}"
-    for queue in _queues(scenario):
-        if isinstance(queue, Cake) and queue.ack_filter != "off":
-            yield (
-                f'`cake.ack_filter`: "{queue.ack_filter}": emulations cannot filter the ACKs of '
-                'real TCP: expected "off"'
-            )
-            break
     for flow in flows:
         yield from _refused_of(flow)
     total = sum(datagrams_per_second(flow, scenario) for flow in scenario.udp_flows)
@@ -107,15 +99,6 @@ def _refused(scenario: Typed) -> Iterator[str]:
     begun = sum(flow.web.connections_per_s for flow in scenario.tcp_flows if flow.web)
     if begun > MAX_WEB_CONNECTIONS:
         yield f"{begun:.0f} web connections per second: expected up to {MAX_WEB_CONNECTIONS}"
-
-
-def _queues(scenario: Typed) -> Iterator[Queue | None]:
-    """Yield the queues of the links, of the wire, and of the access point and stations."""
-    yield from (link.queue for link in scenario.routers)
-    yield scenario.wire.queue
-    yield scenario.wire.back_queue
-    if isinstance(scenario, CellScenario):
-        yield from (node.queue for _, node in scenario.nodes())
 
 
 def _refused_of(flow: Flow) -> Iterator[str]:
@@ -153,6 +136,11 @@ def _refused_of(flow: Flow) -> Iterator[str]:
         yield (
             f"flow {flow.name}: limited by its application (`rate`, `every` or `on`): supported "
             "are TCP senders that always have data"
+        )
+    elif carrier.congestion == "bbr3":
+        yield (
+            f"flow {flow.name}: congestion bbr3: the kernels of emulations have no BBR v3: "
+            "expected bbr, which is version 1"
         )
     elif carrier.congestion not in KNOWN:
         known = ", ".join(KNOWN)

@@ -213,10 +213,11 @@ def long_lived(assumption: str) -> tuple[Check[StationFlow], ...]:
 
 
 def runs_bbr(flow: StationFlow) -> bool:
-    """Return whether a flow is a TCP connection with BBR. BBR limits its window by the delivery
-    rate that it measures, so that neither losses nor the receive window determine the window.
+    """Return whether a flow is a TCP connection with BBR of any version. BBR limits its window by
+    the delivery rate that it measures, so that neither losses nor the receive window determine the
+    window.
     """
-    return flow.tcp is not None and flow.tcp.congestion == "bbr"
+    return flow.tcp is not None and flow.tcp.congestion in ("bbr", "bbr3")
 
 
 def lossless_wire(assumption: str) -> Check[CellScenario]:

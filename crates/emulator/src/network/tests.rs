@@ -6,6 +6,8 @@ use super::*;
 use crate::packets;
 use crate::places::{FIRST_PORT, SERVER, SINKS, SOURCES, STATIONS};
 
+mod ack_filter;
+
 fn parsed(text: &str) -> Scenario {
     match parse(text, Format::Toml, "x.toml", &[]) {
         Ok(scenario) => scenario,

@@ -52,7 +52,7 @@ use crate::kernel::time::Time;
 use crate::mac::bss::{NodeId, Roles};
 use crate::mac::dcf::{AggregateCounters, Dcf, DownCounters, NodeCounters};
 use crate::packet::Packet;
-use crate::queue::HeadQueue;
+use crate::queue::{HeadQueue, Scheduler};
 
 pub use crate::mac::dcf::SingleFrame;
 
@@ -157,13 +157,22 @@ impl<X: ?Sized> Cell<X> {
         self.stations[packet.flow as usize]
     }
 
-    /// Treats the packets of the new flow `flow` like those of flow `like`.
-    pub fn adopt(&mut self, flow: u32, like: u32) {
+    /// Treats the packets of the new flow `flow` like those of flow `like`. If `reversed` is true,
+    /// the data of the two flows have opposite directions.
+    pub fn adopt(&mut self, flow: u32, like: u32, reversed: bool) {
         let station = self.stations[like as usize];
         self.stations.resize(flow as usize + 1, station);
         for port in &mut self.ports {
-            port.queue.adopt(flow, like);
+            port.queue.adopt(flow, like, reversed);
         }
+    }
+
+    /// Calls `visit` with the queues whose discipline decides at departures.
+    pub(crate) fn each_scheduler(&mut self, visit: &mut dyn FnMut(&mut Scheduler)) {
+        let ports = self.ports.iter_mut();
+        ports
+            .filter_map(|port| port.queue.scheduler_mut())
+            .for_each(visit);
     }
 
     /// Returns the time integral of the number of stations that have a frame to send. [ns]

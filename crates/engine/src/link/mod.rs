@@ -147,10 +147,11 @@ impl Link {
         }
     }
 
-    /// Treats the packets of the new flow `flow` like those of flow `like`.
-    pub(crate) fn adopt(&mut self, flow: u32, like: u32) {
+    /// Treats the packets of the new flow `flow` like those of flow `like`. If `reversed` is true,
+    /// the data of the two flows have opposite directions.
+    pub(crate) fn adopt(&mut self, flow: u32, like: u32, reversed: bool) {
         if let Link::Served(served) = self {
-            served.adopt(flow, like);
+            served.adopt(flow, like, reversed);
         }
     }
 

@@ -101,9 +101,10 @@ impl Served {
         }
     }
 
-    /// Treats the packets of the new flow `flow` like those of flow `like`.
-    pub(super) fn adopt(&mut self, flow: u32, like: u32) {
-        self.scheduler.adopt(flow, like);
+    /// Treats the packets of the new flow `flow` like those of flow `like`. If `reversed` is true, the
+    /// data of the two flows have opposite directions.
+    pub(super) fn adopt(&mut self, flow: u32, like: u32, reversed: bool) {
+        self.scheduler.adopt(flow, like, reversed);
     }
 
     /// Dequeues the next packet of the scheduler, and begins its service.

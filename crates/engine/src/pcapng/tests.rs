@@ -43,6 +43,7 @@ fn scenario() -> Scenario {
         dctcp: DctcpSettings::usual().unwrap(),
         prague: PragueSettings::usual().unwrap(),
         bbr: BbrSettings::usual().unwrap(),
+        bbr3: Bbr3Settings::usual().unwrap(),
         hystart: false,
         byte_counting: false,
         pacing: false,

@@ -16,7 +16,7 @@
 //! | AQM | [`cobalt`] |
 //! | shaper, clocks of the tins | [`shaper`] |
 //! | lengths on the line | [`line`] |
-//! | ACK filter | [`ack_filter`] |
+//! | ACK filter | [`ack_filter`], [`tcp_header`] |
 //! | hosts and DSCPs of flows | [`flow_table`] |
 //!
 //! Differs from Linux 6.12 in:
@@ -25,10 +25,10 @@
 //! - Packets are single segments, so that there is nothing to split (`split-gso`).
 //! - `overhead` is not negative. Without it, 14 bytes are added, as Linux counts the header of an
 //!   Ethernet frame.
-//! - The memory limit counts lengths of IP packets, not `truesize`.
+//! - All buffers are slabs: see [`truesize`](super::truesize) for other allocators.
 //! - The key `limit` also limits the number of packets. Among queues of equal length, the drop is
 //!   in the highest tin and queue.
-//! - SACK blocks and counters of marks in ACKs: see [`ack_filter`].
+//! - ACKs: see [`ack_filter`].
 //! - `wash`, `fwmark`, `autorate-ingress` and the overrides of tins and flows by filters are missing.
 //! - The average delays of a tin are averages over the measured time, not moving averages.
 
@@ -42,19 +42,24 @@ mod isolation;
 mod line;
 mod settings;
 mod shaper;
+mod tcp_header;
 mod tin;
 
 pub use self::counters::TinCounters;
 pub use self::dscp::{Diffserv, Dscp};
 pub(crate) use self::flow_table::{FlowClass, OWN};
 pub use self::settings::CakeSetting;
+pub use self::tcp_header::TcpHeader;
 
+use self::ack_filter::AckFilter;
 use self::flow_table::{Entry, flow_of, hosts_of};
 use self::isolation::Isolation;
 use self::line::Line;
 use self::shaper::Shaper;
+use self::tcp_header::TcpHeaders;
 use self::tin::{Service, Tin};
 use super::drr::{hash_key, mixed};
+use super::truesize::truesize;
 use crate::kernel::streams::Stream;
 use crate::kernel::time::Time;
 use crate::packet::Packet;
@@ -67,16 +72,19 @@ pub struct Cake {
     tins: Vec<Tin>,
     /// Hosts and tin of each flow. Flows beyond the end have hosts of their own.
     flows: Vec<Entry>,
+    /// TCP headers of the packets of external hosts, if the ACK filter compares them; `None` in a
+    /// simulation.
+    headers: Option<Box<TcpHeaders>>,
     shaper: Shaper,
     key: u64,
     stream: Stream,
     /// Number of the tin that was served last.
     current: usize,
     pub(super) packets: usize,
-    /// Total length of the packets. [bytes]
-    bytes: u64,
-    /// Largest total length of the packets. [bytes]
+    /// Memory of the packets, as Linux counts it. [bytes]
     memory: u64,
+    /// Largest memory of the packets. [bytes]
+    memory_limit: u64,
 }
 
 impl Cake {
@@ -87,13 +95,14 @@ impl Cake {
             line: setting.line(),
             tins: tins(&setting),
             flows: Vec::new(),
+            headers: None,
             shaper: Shaper::new(setting.rate()),
             key: hash_key(&mut stream),
             stream,
             current: 0,
             packets: 0,
-            bytes: 0,
-            memory: setting.memory(),
+            memory: 0,
+            memory_limit: setting.memory_limit(),
             setting,
         }
     }
@@ -114,6 +123,14 @@ impl Cake {
         self.flows.push(Entry { hosts, ..entry });
     }
 
+    /// Adds flow `flow` like [`Cake::add_flow`]. Flows without an entry before it have hosts of their
+    /// own.
+    pub(super) fn adopt(&mut self, flow: u32, like: u32, reversed: bool) {
+        let own = self.entry(&FlowClass::OWN);
+        self.flows.resize(flow as usize, own);
+        self.add_flow(like as usize, reversed);
+    }
+
     fn entry(&self, class: &FlowClass) -> Entry {
         let hosts = if self.setting.nat {
             class.hosts
@@ -126,11 +143,26 @@ impl Cake {
         }
     }
 
+    /// Makes the ACK filter compare TCP headers, which [`Cake::set_header`] sets. Returns false if
+    /// there is no filter.
+    pub(super) fn filter_headers(&mut self) -> bool {
+        let is_filtering = self.setting.ack_filter != AckFilter::Off;
+        self.headers = is_filtering.then(Box::default);
+        is_filtering
+    }
+
+    /// Sets the TCP header of the packet of an external host; `None` for a packet that is not TCP.
+    pub(super) fn set_header(&mut self, number: u32, header: Option<TcpHeader>) {
+        if let Some(headers) = &mut self.headers {
+            headers.set(number, header);
+        }
+    }
+
     /// Applies the settings `to` that may change at run time.
     pub(super) fn change(&mut self, to: CakeSetting) {
         use super::discipline::OfDiscipline;
         self.setting = self.setting.moved_to(to);
-        self.memory = self.setting.memory();
+        self.memory_limit = self.setting.memory_limit();
         for (tin, new) in self.tins.iter_mut().zip(tins(&self.setting)) {
             tin.parameters = new.parameters;
         }
@@ -174,6 +206,7 @@ impl Cake {
             ack_filter,
             ..
         } = self.setting;
+        let headers = self.headers.as_deref();
         let tin = &mut self.tins[usize::from(entry.tin)];
         if tin.packets == 0 {
             tin.clock.wake(now);
@@ -182,10 +215,10 @@ impl Cake {
             }
         }
         self.packets += 1;
-        self.bytes += u64::from(packet.bytes);
-        if let Some(ack) = tin.enqueue(packet, tag, hosts, isolation, ack_filter) {
+        self.memory += u64::from(truesize(packet.bytes));
+        if let Some(ack) = tin.enqueue(packet, tag, hosts, isolation, ack_filter, headers) {
             self.packets -= 1;
-            self.bytes -= u64::from(ack.bytes);
+            self.memory -= u64::from(truesize(ack.bytes));
             if self.setting.ingress {
                 let length = u64::from(self.line.length(ack.bytes));
                 tin.clock.charge(now, length);
@@ -193,7 +226,7 @@ impl Cake {
             }
             dropped.push(ack);
         }
-        while (self.packets > room || self.bytes > self.memory) && self.packets > 0 {
+        while (self.packets > room || self.memory > self.memory_limit) && self.packets > 0 {
             dropped.extend(self.overflow(now));
         }
     }
@@ -207,7 +240,7 @@ impl Cake {
         let tin = &mut self.tins[number];
         let packet = tin.overflow(now, place)?;
         self.packets -= 1;
-        self.bytes -= u64::from(packet.bytes);
+        self.memory -= u64::from(truesize(packet.bytes));
         if self.setting.ingress {
             let length = u64::from(self.line.length(packet.bytes));
             tin.clock.charge(now, length);
@@ -241,7 +274,7 @@ impl Cake {
             let gone = dropped[before..].iter().chain(&packet);
             for packet in gone {
                 self.packets -= 1;
-                self.bytes -= u64::from(packet.bytes);
+                self.memory -= u64::from(truesize(packet.bytes));
             }
             if packet.is_some() {
                 return packet;

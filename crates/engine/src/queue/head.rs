@@ -148,10 +148,14 @@ impl HeadQueue {
         }
     }
 
-    /// Treats the packets of the new flow `flow` like those of flow `like`.
-    pub fn adopt(&mut self, flow: u32, like: u32) {
+    /// Treats the packets of the new flow `flow` like those of flow `like`. If `reversed` is true,
+    /// the data of the two flows have opposite directions.
+    pub fn adopt(&mut self, flow: u32, like: u32, reversed: bool) {
         if let HeadQueue::TxQueues(txqs) = self {
             txqs.adopt(flow, like);
+        }
+        if let Some(scheduler) = self.scheduler_mut() {
+            scheduler.adopt(flow, like, reversed);
         }
         if let Some(Admission::BufferSharing(sharing)) = self.admission_mut() {
             sharing.adopt(flow, like);

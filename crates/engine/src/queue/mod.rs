@@ -33,6 +33,7 @@ mod ring;
 mod scheduled;
 mod scheduler;
 mod settings;
+mod truesize;
 mod tx_queues;
 mod waits;
 
@@ -41,7 +42,7 @@ pub use buffer_sharing::{
     Alike, Deviation, ShareOf, SharedBuffer, SharingClass, SharingClassTable, SharingSetting,
     sharing_targets,
 };
-pub use cake::{Cake, CakeSetting, Diffserv, Dscp, TinCounters};
+pub use cake::{Cake, CakeSetting, Diffserv, Dscp, TcpHeader, TinCounters};
 pub(crate) use cake::{FlowClass, OWN};
 pub use codel::CoDelSetting;
 pub use counters::{Passage, QueueCounters};

@@ -1,7 +1,7 @@
 //! Disciplines that drop, mark or reorder packets at their departure. A scheduler contains the
 //! waiting packets, but not the packet in service.
 
-use super::cake::{Cake, FlowClass, TinCounters};
+use super::cake::{Cake, FlowClass, TcpHeader, TinCounters};
 use super::codel::{Passed, Single};
 use super::discipline::OfDiscipline;
 use super::dualpi2::DualPi2;
@@ -43,10 +43,13 @@ impl Scheduler {
         }
     }
 
-    /// Treats the packets of the new flow `flow` like those of flow `like`.
-    pub fn adopt(&mut self, flow: u32, like: u32) {
-        if let Kind::Fair(fair) = &mut self.kind {
-            fair.adopt(flow, like);
+    /// Treats the packets of the new flow `flow` like those of flow `like`. If `reversed` is true,
+    /// the data of the two flows have opposite directions.
+    pub fn adopt(&mut self, flow: u32, like: u32, reversed: bool) {
+        match &mut self.kind {
+            Kind::Fair(fair) => fair.adopt(flow, like),
+            Kind::Cake(cake) => cake.adopt(flow, like, reversed),
+            Kind::CoDel(_) | Kind::FqCoDel(_) | Kind::DualPi2(_) => {}
         }
     }
 
@@ -155,6 +158,22 @@ impl Scheduler {
     pub(crate) fn add_flow(&mut self, like: usize, reversed: bool) {
         if let Kind::Cake(cake) = &mut self.kind {
             cake.add_flow(like, reversed);
+        }
+    }
+
+    /// Makes the ACK filter of CAKE compare TCP headers. Returns false if there is no ACK filter.
+    pub(crate) fn filter_headers(&mut self) -> bool {
+        match &mut self.kind {
+            Kind::Cake(cake) => cake.filter_headers(),
+            Kind::CoDel(_) | Kind::FqCoDel(_) | Kind::DualPi2(_) | Kind::Fair(_) => false,
+        }
+    }
+
+    /// Sets the TCP header of the packet of an external host, which only the ACK filter of CAKE
+    /// uses; `None` for a packet that is not TCP.
+    pub(crate) fn set_header(&mut self, number: u32, header: Option<TcpHeader>) {
+        if let Kind::Cake(cake) = &mut self.kind {
+            cake.set_header(number, header);
         }
     }
 

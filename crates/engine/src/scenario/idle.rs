@@ -224,6 +224,7 @@ fn check_congestion(root: &Section, problems: &mut Problems) {
         (TcpSettings::dctcp.name(), CongestionAlgorithm::Dctcp),
         (TcpSettings::prague.name(), CongestionAlgorithm::Prague),
         (TcpSettings::bbr.name(), CongestionAlgorithm::Bbr),
+        (TcpSettings::bbr3.name(), CongestionAlgorithm::Bbr3),
     ] {
         if chosen.iter().any(|chosen| chosen.value == control) {
             continue;

@@ -4,8 +4,10 @@
 use super::World;
 use super::flow::Endpoints;
 use super::hosts::{Arrival, Sent};
+use super::medium::Medium;
 use crate::kernel::time::Time;
 use crate::packet::Packet;
+use crate::queue::{Scheduler, TcpHeader};
 
 impl World<'_> {
     /// Makes external hosts the endpoints of all flows, including the connections of web sources.
@@ -30,6 +32,30 @@ impl World<'_> {
     pub(crate) fn answer_by(&mut self, index: usize, flows: impl Iterator<Item = u32>) {
         if let &Endpoints::Web(web) = self.network.flows.states[index].endpoints() {
             self.network.flows.webs.sources[web as usize].outside = Some(flows.collect());
+        }
+    }
+
+    /// Makes the ACK filters compare the TCP headers of the packets of external hosts. Returns false
+    /// if there is no ACK filter.
+    pub(crate) fn filter_headers(&mut self) -> bool {
+        let mut filters = false;
+        self.each_scheduler(&mut |scheduler| filters |= scheduler.filter_headers());
+        filters
+    }
+
+    /// Sets the TCP header of the packet of an external host; `None` for a packet that is not TCP.
+    pub(crate) fn set_header(&mut self, number: u32, header: Option<TcpHeader>) {
+        self.each_scheduler(&mut |scheduler| scheduler.set_header(number, header));
+    }
+
+    /// Calls `visit` with the queues of the links and of the cell whose discipline decides at
+    /// departures.
+    fn each_scheduler(&mut self, visit: &mut dyn FnMut(&mut Scheduler)) {
+        self.network.wires.each_scheduler(visit);
+        match &mut self.radio {
+            Medium::Cell(cell) => cell.each_scheduler(visit),
+            Medium::AggregatingCell(cell) => cell.each_scheduler(visit),
+            Medium::ConflictGraph(_) => {} // its queues do not support CAKE
         }
     }
 

@@ -19,7 +19,7 @@ use crate::kernel::streams::Streams;
 use crate::kernel::time::{Span, Time};
 use crate::link::{self, Link};
 use crate::packet::Packet;
-use crate::queue::{Discipline, FlowClass};
+use crate::queue::{Discipline, FlowClass, Scheduler};
 use crate::scenario::{LinkSettings, QueueSetting, Scenario};
 
 /// Length of a full packet. [bytes]
@@ -240,6 +240,14 @@ impl Wires {
         for wired in &self.links {
             wired.link.each_packet(visit);
         }
+    }
+
+    /// Calls `visit` with the queues of the links whose discipline decides at departures.
+    pub(super) fn each_scheduler(&mut self, visit: &mut dyn FnMut(&mut Scheduler)) {
+        let schedulers = self.links.iter_mut();
+        schedulers
+            .filter_map(|wired| wired.link.scheduler_mut())
+            .for_each(visit);
     }
 
     /// Disables the lookahead of endpoints.

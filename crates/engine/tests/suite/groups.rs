@@ -141,7 +141,7 @@ fn a_misspelt_group_of_an_override_is_named() {
 /// message says so.
 #[test]
 fn names_of_settings_are_refused_as_names_of_groups() {
-    for name in ["bbr", "dctcp", "prague", "compound", "cubic_linux"] {
+    for name in ["bbr", "bbr3", "dctcp", "prague", "compound", "cubic_linux"] {
         for keys in [
             "size = \"1 MB\"",
             "congestion = \"bbr\"",

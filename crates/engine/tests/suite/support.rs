@@ -99,6 +99,7 @@ pub fn tcp(window_packets: u32) -> TcpSettings {
         dctcp: DctcpSettings::usual().expect("Linux's"),
         prague: PragueSettings::usual().expect("Linux's"),
         bbr: BbrSettings::usual().expect("Linux's"),
+        bbr3: Bbr3Settings::usual().expect("the draft's"),
         hystart: false,
         byte_counting: false,
         pacing: false,

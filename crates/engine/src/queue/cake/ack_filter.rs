@@ -1,12 +1,19 @@
 //! The ACK filter: a TCP ACK that arrives in its queue makes earlier ACKs of its connection
 //! superfluous ("Piece of CAKE", 2018, section III-E; `cake_ack_filter`).
 //!
-//! Differs from Linux in two points. SACK blocks are not compared: a later ACK of a connection is
-//! assumed to contain the blocks of earlier ACKs, or to acknowledge them. An ACK with a counter of
-//! marks (RFC 9768) is treated by the lower three bits of the counter, as the flags AE, CWR and ECE.
+//! The packets of external hosts, in emulation, have TCP headers, which are compared as in Linux:
+//! numbers, flags, time stamps and SACK blocks ([`TcpHeader`]).
+//!
+//! Differs from Linux in:
+//! - In simulation, SACK blocks are not compared: a later ACK of a connection is assumed to contain
+//!   the blocks of earlier ACKs, or to acknowledge them. An ACK with a counter of marks (RFC 9768) is
+//!   treated by the lower three bits of the counter, as the flags AE, CWR and ECE.
+//! - Data and ACKs that a host sends on the same connection are in different queues, so that data
+//!   makes no ACK superfluous.
 
 use std::collections::VecDeque;
 
+use super::tcp_header::{TcpHeader, TcpHeaders};
 use crate::packet::{EcnEcho, Packet, PacketKind};
 use crate::words;
 
@@ -22,47 +29,109 @@ words! {
     }
 }
 
-/// Removes and returns the ACK that the last packet of `packets` makes superfluous.
-pub(super) fn superfluous(packets: &mut VecDeque<Packet>, filter: AckFilter) -> Option<Packet> {
-    let last = *packets.back()?;
-    if filter == AckFilter::Off || last.kind != PacketKind::Ack || packets.len() < 2 {
+/// Removes and returns the ACK that the last packet of `packets` makes superfluous. `headers` are the
+/// TCP headers of the packets of external hosts; `None` in a simulation.
+pub(super) fn superfluous(
+    packets: &mut VecDeque<Packet>,
+    filter: AckFilter,
+    headers: Option<&TcpHeaders>,
+) -> Option<Packet> {
+    if filter == AckFilter::Off || packets.len() < 2 {
         return None;
     }
-    let mut eligible: Option<usize> = None;
+    let last = Tcp::of(packets.back()?, headers)?;
+    if !last.acknowledges() {
+        return None;
+    }
+    let mut eligible: Option<(usize, u32)> = None;
     let mut superfluous_count = 0;
-    let earlier = packets.iter().enumerate().take(packets.len() - 1);
-    let same = earlier.filter(|(_, ack)| ack.flow == last.flow && !ack.is_data());
-    for (index, ack) in same {
-        if let Some(first) = eligible
-            && flags(ack.echo) != flags(packets[first].echo)
-        {
+    let count = packets.len();
+    let earlier = packets.iter().enumerate().take(count - 1);
+    let earlier = earlier.filter_map(|(index, ack)| Some((index, Tcp::of(ack, headers)?)));
+    let mut found = None;
+    for (index, ack) in earlier.filter(|(_, ack)| ack.is_of_connection(&last)) {
+        if eligible.is_some_and(|(_, flags)| flags != ack.flags()) {
             // the flags have changed since the eligible ACK, which must stay
             eligible = None;
             superfluous_count -= 1;
         }
-        if ack.kind != PacketKind::Ack || has_reserved_flag(ack.echo) || !is_covered(ack, &last) {
+        if !ack.is_covered_by(&last) {
             continue;
         }
-        let first = *eligible.get_or_insert(index);
+        let (first, _) = *eligible.get_or_insert((index, ack.flags()));
         superfluous_count += 1;
         if superfluous_count > 1 {
-            return packets.remove(first);
+            found = Some(first);
+            break;
         }
     }
-    let first = eligible?;
-    let follows = first + 2 == packets.len() && flags(packets[first].echo) == flags(last.echo);
-    match filter == AckFilter::Aggressive && follows {
-        true => packets.remove(first),
-        false => None,
+    if found.is_none() && filter == AckFilter::Aggressive {
+        let follows = |&(first, flags): &(usize, u32)| first + 2 == count && flags == last.flags();
+        found = eligible.filter(follows).map(|(first, _)| first);
     }
+    packets.remove(found?)
 }
 
-/// Returns whether `later` acknowledges everything that `ack` acknowledges, and more. A duplicate
-/// ACK is not covered by another duplicate ACK without new SACK blocks, because the sender counts
-/// duplicate ACKs.
-fn is_covered(ack: &Packet, later: &Packet) -> bool {
-    ack.number < later.number
-        || ack.number == later.number && later.sack != 0 && later.sack != ack.sack
+/// A TCP packet in a queue.
+enum Tcp<'a> {
+    Simulated(&'a Packet),
+    /// Packet of an external host.
+    Real(&'a TcpHeader),
+}
+
+impl Tcp<'_> {
+    /// Returns the packet as a TCP packet; `None` for a packet of another protocol, and for simulated
+    /// data, which needs no ACKs.
+    fn of<'a>(packet: &'a Packet, headers: Option<&'a TcpHeaders>) -> Option<Tcp<'a>> {
+        match (headers, packet.kind) {
+            (None, kind) => (!kind.is_data()).then_some(Tcp::Simulated(packet)),
+            (Some(headers), PacketKind::Segment | PacketKind::Ack) => {
+                headers.of(packet.number).map(Tcp::Real)
+            }
+            (Some(_), _) => None,
+        }
+    }
+
+    /// Returns whether the packet may make earlier ACKs superfluous.
+    fn acknowledges(&self) -> bool {
+        match self {
+            Tcp::Simulated(packet) => packet.kind == PacketKind::Ack,
+            Tcp::Real(header) => header.acknowledges,
+        }
+    }
+
+    /// Returns whether both packets have the same connection and direction.
+    fn is_of_connection(&self, other: &Tcp) -> bool {
+        match (self, other) {
+            (Tcp::Simulated(packet), Tcp::Simulated(other)) => packet.flow == other.flow,
+            (Tcp::Real(header), Tcp::Real(other)) => header.ends == other.ends,
+            _ => false,
+        }
+    }
+
+    /// Returns the flags ECE and CWR.
+    fn flags(&self) -> u32 {
+        match self {
+            Tcp::Simulated(packet) => flags(packet.echo),
+            Tcp::Real(header) => u32::from(header.ecn_flags),
+        }
+    }
+
+    /// Returns whether `later` tells everything that this ACK tells, and more. A duplicate ACK is not
+    /// covered by another duplicate ACK without new SACK blocks, because the sender counts duplicate
+    /// ACKs.
+    fn is_covered_by(&self, later: &Tcp) -> bool {
+        match (self, later) {
+            (Tcp::Simulated(ack), Tcp::Simulated(later)) => {
+                ack.kind == PacketKind::Ack
+                    && !has_reserved_flag(ack.echo)
+                    && (ack.number < later.number
+                        || ack.number == later.number && later.sack != 0 && later.sack != ack.sack)
+            }
+            (Tcp::Real(ack), Tcp::Real(later)) => ack.is_covered_by(later),
+            _ => false,
+        }
+    }
 }
 
 /// Returns the flags ECE and CWR of an ACK.
@@ -96,7 +165,7 @@ mod tests {
         let mut queue = VecDeque::new();
         for ack in acks {
             queue.push_back(ack);
-            superfluous(&mut queue, filter);
+            superfluous(&mut queue, filter, None);
         }
         queue.iter().map(|ack| ack.number).collect()
     }

@@ -15,6 +15,10 @@ use crate::table;
 /// Smallest default memory limit with a shaper. [bytes]
 const MIN_MEMORY: u64 = 4 << 20;
 
+/// Largest default memory limit: 10,240 Ethernet frames of 1514 bytes. Without a shaper, it is the
+/// default. [bytes]
+const MAX_MEMORY: u64 = 10_240 * 1514;
+
 /// Hint for the splitting of large segments.
 const SPLIT_GSO: &str = "leave it out: each packet is a single segment, which cannot be split";
 
@@ -67,8 +71,8 @@ table! {
         mpu_bytes as "mpu": u32 = size(0..=256).default("0 B");
         /// Encoding on the line: cells of ATM (48 of 53 bytes are data), or PTM (one byte more for each 64 bytes).
         link_layer: LinkLayer = word().default(LinkLayer::None);
-        /// Largest total length of the waiting IP packets. A packet that exceeds it causes drops from the longest queue.
-        memory_limit_bytes as "memory_limit": Option<u32> = size(1..=4_000_000_000).depends("with bandwidth, four times bandwidth times rtt, but at least 4 MiB; without bandwidth, no limit in bytes");
+        /// Largest memory of the waiting packets, as Linux counts it: 2304 bytes for a packet of 1500 bytes, and 896 bytes for an ACK. A packet that exceeds it causes drops from the longest queue.
+        memory_limit_bytes as "memory_limit": Option<u32> = size(1..=4_000_000_000).depends("15503360 B; with bandwidth, four times bandwidth times rtt, if this is less, but at least 4194304 B");
         /// If true, the shaper also charges packets that are dropped. It is meant for a queue after the slowest link of the path.
         ingress: bool = flag().default(false);
     }
@@ -89,14 +93,14 @@ impl CakeSetting {
         }
     }
 
-    /// Returns the largest total length of the waiting packets. [bytes]
-    pub(super) fn memory(&self) -> u64 {
+    /// Returns the largest memory of the waiting packets. [bytes]
+    pub(super) fn memory_limit(&self) -> u64 {
         match (self.memory_limit_bytes, self.rate()) {
             (Some(limit), _) => u64::from(limit),
-            (None, 0) => u64::MAX,
+            (None, 0) => MAX_MEMORY,
             (None, rate) => {
                 let bytes = u128::from(rate) * u128::from(self.rtt.0) * 4 / 1_000_000_000;
-                (bytes as u64).max(MIN_MEMORY)
+                (bytes as u64).clamp(MIN_MEMORY, MAX_MEMORY)
             }
         }
     }

@@ -407,8 +407,10 @@ fn the_last_packet_of_a_queue_is_not_dropped() {
 
 #[test]
 fn the_longest_queue_loses_its_first_packet() {
+    // packets of 1500 bytes have 2304 bytes of memory, and packets of 600 bytes have 1280 bytes:
+    // 9472 bytes at the last arrival
     let limited = CakeSetting {
-        memory_limit_bytes: Some(5_000),
+        memory_limit_bytes: Some(9_471),
         ..setting(Some(10_000_000), Isolation::Flows)
     };
     let mut cake = cake(limited, &[]);
@@ -427,7 +429,7 @@ fn the_longest_queue_loses_its_first_packet() {
             .collect::<Vec<_>>(),
         [1]
     );
-    assert_eq!((cake.packets, cake.bytes), (4, 4_200));
+    assert_eq!((cake.packets, cake.memory), (4, 7_168));
     // the number of packets is limited too
     cake.enqueue(packet(1, 40, Time(100 * MS)), 4, &mut dropped);
     assert_eq!((dropped.len(), cake.packets), (2, 4));
@@ -437,17 +439,32 @@ fn the_longest_queue_loses_its_first_packet() {
 }
 
 #[test]
-fn memory_is_four_times_the_rate_in_a_round_trip_but_at_least_4_mib() {
-    let memory = |bps| setting(Some(bps), Isolation::Flows).memory();
-    assert_eq!(memory(100_000_000), 5_000_000);
-    assert_eq!(memory(20_000_000), 4_194_304);
+fn the_default_memory_is_four_times_the_rate_in_a_round_trip_within_limits() {
+    let memory = |bps| setting(bps, Isolation::Flows).memory_limit();
+    assert_eq!(memory(Some(100_000_000)), 5_000_000);
+    assert_eq!(memory(Some(20_000_000)), 4_194_304);
+    assert_eq!([Some(1_000_000_000), None].map(memory), [15_503_360; 2]);
+}
+
+#[test]
+fn the_limit_counts_the_memory_of_small_packets() {
+    // tc's `memlimit 65536` has room for 28 packets of 1500 bytes, and for 73 of 200 bytes
+    for (bytes, room) in [(1500, 28), (200, 73)] {
+        let limited = CakeSetting {
+            memory_limit_bytes: Some(65_536),
+            ..setting(Some(1_000_000), Isolation::Flows)
+        };
+        let (mut cake, mut dropped) = (cake(limited, &[]), Vec::new());
+        (0..100).for_each(|_| cake.enqueue(packet(0, bytes, Time::ZERO), 1_000, &mut dropped));
+        assert_eq!((cake.packets, dropped.len()), (room, 100 - room));
+    }
 }
 
 #[test]
 fn drops_are_charged_at_ingress_and_the_failsafe_keeps_the_link_alive() {
     let ingress = CakeSetting {
         ingress: true,
-        memory_limit_bytes: Some(1_500),
+        memory_limit_bytes: Some(2_304),
         ..setting(Some(12_000_000), Isolation::Flows)
     };
     let mut cake = cake(ingress, &[]);
@@ -480,7 +497,7 @@ fn the_ack_filter_counts_what_it_drops() {
         cake.enqueue(ack, 100, &mut dropped);
     }
     let tin = cake.tins[0].counters;
-    assert_eq!((dropped.len(), cake.packets, cake.bytes), (5, 1, 40));
+    assert_eq!((dropped.len(), cake.packets, cake.memory), (5, 1, 896));
     assert_eq!(
         (tin.filtered, tin.packets.offered, tin.packets.dropped),
         (5, 1, 0)
@@ -517,7 +534,21 @@ fn all_packets_leave_or_are_dropped() {
             left += usize::from(cake.dequeue(now, &mut dropped).is_some());
         }
         assert_eq!(left + dropped.len(), 5_000, "{isolation:?}");
-        assert_eq!(cake.bytes, 0);
+        assert_eq!(cake.memory, 0);
         assert!(cake.tins.iter().all(|tin| tin.longest().is_none()));
     }
+}
+
+#[test]
+fn flows_that_open_later_belong_to_the_hosts_of_their_flow() {
+    // flow 4 opens later with the hosts of flow 0, and flow 5 with the opposite direction
+    let fair = setting(Some(10_000_000), Isolation::DualDsthost);
+    let mut cake = cake(fair, &[flow(3, 7), flow(3, 8)]);
+    cake.adopt(4, 0, false);
+    cake.adopt(5, 0, true);
+    let hosts: Vec<[u32; 2]> = cake.flows.iter().map(|entry| entry.hosts).collect();
+    assert_eq!(hosts, [[3, 7], [3, 8], [OWN; 2], [OWN; 2], [3, 7], [7, 3]]);
+    // host 7 has two flows, and host 8 has one flow
+    let sent = serve(&mut cake, 5, 4_000);
+    assert!(sent[1].abs_diff(sent[0] + sent[4]) < 40, "{sent:?}");
 }

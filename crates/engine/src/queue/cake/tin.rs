@@ -16,6 +16,7 @@ use super::counters::{Set, TinCounters};
 use super::isolation::{Found, HostTable, Isolation, QUEUES, find};
 use super::line::Line;
 use super::shaper::{Shaper, TinClock};
+use super::tcp_header::TcpHeaders;
 use crate::kernel::streams::Stream;
 use crate::kernel::time::{Span, Time};
 use crate::packet::Packet;
@@ -114,7 +115,8 @@ impl Tin {
     }
 
     /// Appends `packet` to the queue of flow `tag`. `hosts` returns the tags of the source and of the
-    /// destination. Returns the ACK that `filter` drops because of this packet.
+    /// destination. Returns the ACK that `filter` drops because of this packet; see [`superfluous`] for
+    /// `headers`.
     pub(super) fn enqueue(
         &mut self,
         packet: Packet,
@@ -122,6 +124,7 @@ impl Tin {
         hosts: impl Fn() -> [u32; 2],
         isolation: Isolation,
         filter: AckFilter,
+        headers: Option<&TcpHeaders>,
     ) -> Option<Packet> {
         if self.queues.is_empty() {
             self.create_queues();
@@ -133,7 +136,7 @@ impl Tin {
         queue.packets.push_back(packet);
         self.packets += 1;
         self.counters.packets.enter(now);
-        let filtered = superfluous(&mut queue.packets, filter);
+        let filtered = superfluous(&mut queue.packets, filter, headers);
         if let Some(ack) = &filtered {
             queue.bytes -= u64::from(ack.bytes);
             self.packets -= 1;

@@ -11,6 +11,7 @@ use crate::packet::Packet;
 use crate::queue::CoDelSetting;
 use crate::queue::codel::Passed;
 use crate::queue::drr::{DeficitRoundRobin, FlowQueue, hash_key, hashed};
+use crate::queue::truesize::truesize;
 
 /// The flow queues, and the tins to which they belong.
 #[derive(Clone, Debug)]
@@ -35,16 +36,6 @@ pub(super) struct Fq {
 
 /// Maximum number of packets that are dropped when a limit is exceeded.
 const BATCH: usize = 32;
-
-/// Returns the memory that a packet of this length uses, the `truesize` of an skb. The value is the
-/// size of the struct sk_buff plus a buffer whose length is a power of two. The buffer contains
-/// space for headers, the packet, and the struct skb_shared_info. [bytes]
-fn truesize(bytes: u16) -> u64 {
-    const STRUCT: u64 = 256;
-    const AHEAD: u64 = 64 + 14;
-    const BEHIND: u64 = 320;
-    STRUCT + (AHEAD + u64::from(bytes) + BEHIND).next_power_of_two()
-}
 
 impl Fq {
     /// Returns empty queues for this number of tins (queues of a station and access category). The
@@ -93,7 +84,7 @@ impl Fq {
         self.tins[tin as usize].join(index, queue, self.quantum_bytes);
         self.waiting[tin as usize] += 1;
         self.packets += 1;
-        self.memory += truesize(packet.bytes);
+        self.memory += u64::from(truesize(packet.bytes));
         while self.packets > self.limit_packets || self.memory > self.memory_limit {
             let Some(index) = self.fattest() else {
                 break;
@@ -122,7 +113,7 @@ impl Fq {
             };
             self.packets -= 1;
             self.waiting[tin as usize] -= 1;
-            self.memory -= truesize(packet.bytes);
+            self.memory -= u64::from(truesize(packet.bytes));
             lost(tin, packet);
         }
     }
@@ -147,7 +138,7 @@ impl Fq {
         for packet in dropped[before..].iter().chain(&packet) {
             self.packets -= 1;
             self.waiting[tin as usize] -= 1;
-            self.memory -= truesize(packet.bytes);
+            self.memory -= u64::from(truesize(packet.bytes));
         }
         packet
     }
@@ -162,15 +153,5 @@ impl Fq {
         let with_tin = self.queues.iter().zip(&self.tin_of);
         let own = with_tin.filter(move |(_, tin)| tins.contains(tin));
         own.flat_map(|(queue, _)| &queue.codel.packets)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn memory_is_counted_as_linux_counts_it() {
-        assert_eq!([1_500, 52, 40].map(truesize), [2_304, 768, 768]);
     }
 }

@@ -326,7 +326,7 @@ fn needed_one(path: &str, key: &Key) -> Option<(String, &'static str)> {
     {
         return Some((format!("{estimator}wce.rule"), "paper"));
     }
-    for control in ["bbr", "compound", "cubic_linux"] {
+    for control in ["bbr", "bbr3", "compound", "cubic_linux"] {
         if path.contains(&format!("{control}.")) {
             return Some(("tcp.congestion".to_owned(), control));
         }
