@@ -192,10 +192,9 @@ def reasons(scenario: Scenario) -> Iterator[Doubt]:
             yield "remark (i)", f"{key} ends after its last segment"
         if flow.stop_s is not None:
             yield "remark (i)", f"{key} stops"
-    for source in scenario.udp_flows:
-        if source.adapts:
-            yield "section II", f"`flow.{source.class_name}` {ADAPTS}"
-            break
+    adaptive = dict.fromkeys(flow.class_name for flow in scenario.udp_flows if flow.adapts)
+    for name in adaptive:
+        yield "section II", f"`flow.{name}` {ADAPTS}"
     for name, first in (likeness(tcp[0].tcp) if tcp else {}).items():
         others = dict.fromkeys(flow.class_name for flow in tcp if likeness(flow.tcp)[name] != first)
         if others:
