@@ -55,13 +55,13 @@ def test_the_page_stays_below_its_size_limits(built_page: Path) -> None:
     engine = len(gzip.compress((built_page / "engine.wasm").read_bytes(), 9))
     rest = [path for path in built_page.rglob("*") if path.suffix in (".html", ".js", ".css")]
     page = sum(len(gzip.compress(path.read_bytes(), 9)) for path in rest)
-    # The engine was 736 kB. It is 647 kB since the page reads the schema from a file (with the
+    # The engine was 736 kB, and then 640 kB: the page reads the schema from a file (with the
     # documentation of keys and the definitions of quantities), the engine is compiled as a single
     # type of crate, and explanations have one reader of JSON and one sort for all types.
     # Before, these features were added: CAKE, page loads and adaptive video, 34 kB; BBR,
     # applications that write at their own times, groups of connections, and pings, 27 kB.
-    # The page has 30 kB more, for the schema.
-    assert engine <= 656_000
+    # The page has 30 kB more, for the schema. BBR v3 and calls that adapt their rate are 43 kB.
+    assert engine <= 692_000
     assert page <= 300_000
 
 
