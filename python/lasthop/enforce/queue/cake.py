@@ -72,11 +72,6 @@ def warnings_for(wanted: LinkQueue, queue: Cake) -> Iterator[str]:
             f"the kernel's CAKE has no limit in packets: the limit of {wanted.queue_packets} has "
             "no effect; set cake.memory_limit"
         )
-    if queue.memory_limit_bytes is not None:
-        yield (
-            "cake.memory_limit: the kernel counts the memory of a packet, about 2.3 kB for a "
-            "packet of 1500 B; a simulation counts its length"
-        )
 
 
 def rows(tins: list[Tin], diffserv: str) -> list[dict[str, Any]]:
