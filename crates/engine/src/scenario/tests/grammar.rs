@@ -179,7 +179,11 @@ fn sample(path: &str, key: &Key) -> Option<&'static str> {
         Kind::Flag => match key.default {
             _ if key.name == "bar_after_failure" => "true",
             Default::Flag(true) => "false",
-            Default::Depends(_) if matches!(key.name, "ecn" | "l4s" | "pacing" | "rack") => "true",
+            Default::Depends(_)
+                if matches!(key.name, "ecn" | "l4s" | "pacing" | "rack" | "suspension") =>
+            {
+                "true"
+            }
             Default::Depends(_) => "false", // the default is true, as in ns-2, so the sample is false
             _ => "true",
         },

@@ -18,7 +18,7 @@ fn what_a_network_is_made_of_is_no_larger_than_its_bound_says() {
     use crate::measure::{Item, Value};
     use crate::scenario::Station;
     let sizes = [
-        (size_of::<Flow>(), 408),
+        (size_of::<Flow>(), 424),
         (size_of::<(Sender, Receiver)>(), 320),
         (size_of::<FlowCounters>(), 120),
         (size_of::<LinkSettings>(), 232),
