@@ -6,6 +6,8 @@
 
 import argparse
 
+from measure import require_release_build
+
 import lasthop as lh
 from lasthop.studies.bbr_wifi.sharing import QUEUES, WORDS
 from lasthop.studies.bbr_wifi.version3 import BOTH, CONTROLS
@@ -34,6 +36,7 @@ def main(is_short: bool) -> None:
 
 
 if __name__ == "__main__":
+    require_release_build()
     parser = argparse.ArgumentParser(description="BBR v1 and v3 next to CUBIC in Wi-Fi cells")
     parser.add_argument("--short", action="store_true", help="one seed and 15 s per cell")
     main(parser.parse_args().short)

@@ -40,6 +40,7 @@ __all__ = [
     "quantities",
     "schema",
     "simulate",
+    "trace_bbr3",
     "units",
 ]
 

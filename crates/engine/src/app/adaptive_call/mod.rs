@@ -22,22 +22,20 @@
 //! - Feedback, requests for lost packets and requests for key frames share one packet.
 
 mod freezes;
+mod packets;
 mod receiver;
 mod sender;
 
 use self::freezes::FreezeTally;
+pub use self::packets::PAYLOAD_BYTES;
+
+use self::packets::FRAME;
 use self::receiver::Receiver;
 use self::sender::Sender;
 use crate::app::gcc::RateBounds;
 use crate::app::writes::Write;
 use crate::kernel::streams::Stream;
 use crate::kernel::time::{Span, Time};
-
-/// Largest payload of a datagram: an RTP packet (`kVideoMtu`). [bytes]
-pub const PAYLOAD_BYTES: u32 = 1_200;
-
-/// Time between two frames of the video.
-pub const FRAME: Span = Span(33_333_333);
 
 /// The results of an adaptive video in a period.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

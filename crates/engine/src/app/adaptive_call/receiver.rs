@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::freezes::Freezes;
-use super::sender::{Part, Sender};
+use super::packets::{Part, Report};
+use super::sender::Sender;
 use crate::app::writes::Write;
 use crate::kernel::time::{Span, Time};
 
@@ -28,17 +29,6 @@ const FEEDBACK_BYTES: u32 = 20;
 const NACK_BYTES: u32 = 4;
 /// Largest feedback packet. [bytes]
 const LARGEST_BYTES: u32 = 1_500;
-
-/// The content of a feedback packet.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Report {
-    /// Numbers of packets, and their arrival times; `None` for a lost packet.
-    pub(super) packets: Vec<(u32, Option<Time>)>,
-    /// Parts that shall be sent again.
-    pub(super) wanted: Vec<Part>,
-    /// Whether the next frame shall be a key frame.
-    pub(super) key_wanted: bool,
-}
 
 /// A part that has not arrived, although a later packet has.
 #[derive(Clone, Copy, Debug, Default)]

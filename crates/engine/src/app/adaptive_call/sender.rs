@@ -2,8 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::receiver::Report;
-use super::{FRAME, PAYLOAD_BYTES};
+use super::packets::{FRAME, PAYLOAD_BYTES, Part, Report};
 use crate::app::gcc::{Cluster, Controller, PacketReport, RateBounds};
 use crate::app::writes::Write;
 use crate::kernel::time::{Span, Time};
@@ -30,13 +29,6 @@ pub(super) struct Sent {
     /// Frame and part of the frame; `None` for padding.
     pub(super) part: Option<Part>,
     cluster: Option<Cluster>,
-}
-
-/// A part of a frame, which one packet carries.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Part {
-    pub(super) frame: u32,
-    pub(super) index: u16,
 }
 
 /// A frame of the video.

@@ -2,8 +2,8 @@
 
 use std::collections::VecDeque;
 
-use super::PacketReport;
 use super::rate::RateControl;
+use super::report::PacketReport;
 use super::trend::{Groups, Trend, Usage};
 use crate::kernel::time::{Span, Time};
 

@@ -37,6 +37,7 @@ mod loss;
 mod probe_result;
 mod probes;
 mod rate;
+mod report;
 mod throughput;
 mod trend;
 
@@ -46,6 +47,7 @@ use self::loss::LossControl;
 use self::probe_result::ProbeResults;
 pub use self::probes::Cluster;
 use self::probes::Probes;
+pub use self::report::PacketReport;
 use self::throughput::Throughput;
 use crate::kernel::time::{Span, Time};
 
@@ -68,19 +70,6 @@ pub struct RateBounds {
     pub start_bps: u32,
     /// Highest rate at which the application sends. [bit/s]
     pub max_bps: u32,
-}
-
-/// A packet of a feedback report. A report names each packet once, as arrived or lost.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct PacketReport {
-    /// Time at which the packet was sent.
-    pub sent: Time,
-    /// Time at which the packet arrived; `None` if it is lost.
-    pub arrived: Option<Time>,
-    /// Length of the IP packet. [bytes]
-    pub bytes: u32,
-    /// Probe cluster of the packet, if the packet is part of one.
-    pub cluster: Option<Cluster>,
 }
 
 /// The congestion controller of one sender.

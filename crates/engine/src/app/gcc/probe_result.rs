@@ -6,8 +6,8 @@
 
 use std::collections::BTreeMap;
 
-use super::PacketReport;
 use super::probes::Cluster;
+use super::report::PacketReport;
 use crate::kernel::time::{Span, Time};
 
 /// Fraction of a cluster's least packets and bytes that must arrive. [-]

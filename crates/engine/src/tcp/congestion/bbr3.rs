@@ -67,6 +67,7 @@
 mod control;
 mod cycle;
 mod signals;
+mod state;
 mod trace;
 
 #[cfg(feature = "bbr3-trace")]
@@ -85,7 +86,7 @@ use crate::kernel::time::{Span, Time};
 use crate::notation::setting::{S, flag, number};
 use crate::table;
 use crate::tcp::TcpSettings;
-use signals::{Sample, Undo};
+use state::{Sample, State, Undo};
 use trace::Trace;
 
 table! {
@@ -121,18 +122,6 @@ const PROBE_RTT_DURATION: Span = Span(S / 5);
 
 /// A round-trip time that is not known yet.
 const UNKNOWN: Span = Span(u64::MAX);
-
-/// `BBR.state`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
-    Startup,
-    Drain,
-    Down,
-    Cruise,
-    Refill,
-    Up,
-    ProbeRtt,
-}
 
 /// `BBR.ack_phase`: which part of a probe of the bandwidth the ACKs report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,7 +3,8 @@
 //! Reference: draft-ietf-ccwg-bbr, "Delivery Rate Samples" and "Updating Network Path Model
 //! Parameters". Docstrings have the names of its functions.
 
-use super::{BETA, Bbr3, Packet, RecoveryPhase, STARTUP_PACING_GAIN, State, UNKNOWN};
+use super::state::{Sample, State, Undo};
+use super::{BETA, Bbr3, Packet, RecoveryPhase, STARTUP_PACING_GAIN, UNKNOWN};
 use crate::kernel::time::{Span, Time};
 use crate::tcp::congestion::control::{Lost, Processed};
 use crate::tcp::congestion::window::Window;
@@ -13,53 +14,6 @@ const EXTRA_ACKED_ROUNDS: u32 = 10;
 
 /// `BBRStartupFullLossCnt`: number of lost ranges of segments in a round that end Startup.
 const STARTUP_LOST_RANGES: u32 = 6;
-
-/// The sample of one ACK (RS).
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Sample {
-    pub(super) delivery_rate: f64,
-    pub(super) newly_acked: f64,
-    pub(super) delivered: u32,
-    pub(super) prior_delivered: u32,
-    pub(super) tx_in_flight: f64,
-    pub(super) lost: f64,
-    pub(super) rtt: Option<Span>,
-    pub(super) has_data: bool,
-    pub(super) is_app_limited: bool,
-}
-
-impl Sample {
-    /// `InitRateSample`: the sample of an ACK that reports no arrivals.
-    pub(super) const NONE: Sample = Sample {
-        delivery_rate: 0.0,
-        newly_acked: 0.0,
-        delivered: 0,
-        prior_delivered: 0,
-        tx_in_flight: 0.0,
-        lost: 0.0,
-        rtt: None,
-        has_data: false,
-        is_app_limited: false,
-    };
-}
-
-/// The values before a loss recovery, which are restored if it is spurious.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Undo {
-    pub(super) state: Option<State>,
-    pub(super) bw_shortterm: f64,
-    pub(super) inflight_shortterm: f64,
-    pub(super) inflight_longterm: f64,
-}
-
-impl Undo {
-    pub(super) const NONE: Undo = Undo {
-        state: None,
-        bw_shortterm: 0.0,
-        inflight_shortterm: 0.0,
-        inflight_longterm: 0.0,
-    };
-}
 
 impl Bbr3 {
     /// `UpdateRateSample` and `GenerateRateSample`.
