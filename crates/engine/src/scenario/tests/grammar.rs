@@ -214,6 +214,8 @@ fn sample(path: &str, key: &Key) -> Option<&'static str> {
             _ => "0.7 ms",
         },
         Kind::Rate if key.name == "increase" => "4 kbps",
+        Kind::Rate if key.name == "min_rate" => "40 kbps",
+        Kind::Rate if key.name == "start_rate" => "400 kbps",
         Kind::Rate => "4 Mbps",
         Kind::Listed(_) => "1 Mbps",
         Kind::Size(_) if key.name == "amsdu" => "3839 B",
@@ -259,6 +261,7 @@ fn sample(path: &str, key: &Key) -> Option<&'static str> {
             },
             "access" => "adaptive",
             "connections" => "one",
+            "control" => "gcc",
             "backoff" | "transmission" => "uniform",
             "acks" => "contend",
             "queue_unit" => "bytes",
@@ -341,6 +344,7 @@ fn needed_one(path: &str, key: &Key) -> Option<(String, &'static str)> {
     }
     match key.name {
         "ce_threshold_l4s" => return neighbour("ce_threshold", "1 ms"),
+        "min_rate" | "start_rate" | "max_rate" => return neighbour("control", "gcc"),
         "time_shift" => return neighbour("scheduler", "time_shifted_fifo"),
         "l4s" => return Some(("tcp.congestion".to_owned(), "dctcp")),
         "virtual_rtt" | "transition" => return Some(("tcp.congestion".to_owned(), "prague")),
