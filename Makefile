@@ -109,7 +109,8 @@ $(VENV)/.documenting: $(VENV)/.installed docs/requirements.txt
 # The workbench's page: where Node or Rust's target is missing a line says so, and the rest works.
 PAGE := target/workbench.built
 PAGE_SOURCES := $(shell find workbench -name node_modules -prune -o -type f -print) Cargo.toml Cargo.lock \
-	$(shell find crates/engine/src crates/explain crates/wasm -type f) python/lasthop/explanation/terms.toml
+	$(shell find crates/engine/src crates/explain crates/wasm -type f) crates/engine/tests/frozen/schema.json \
+	python/lasthop/explanation/terms.toml
 
 $(PAGE): $(PAGE_SOURCES)
 	@mkdir -p target

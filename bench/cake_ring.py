@@ -8,13 +8,13 @@ from collections.abc import Iterator
 from types import TracebackType
 from typing import NamedTuple, Self
 
-SOL_PACKET = 263
+from lasthop.linux.overhearing import OUTGOING
+from lasthop.linux.packets import ETH_P_ALL
+from lasthop.linux.udp_sample import SOL_PACKET
+
 PACKET_RX_RING, PACKET_VERSION = 5, 10
 TPACKET_V2 = 1
-ETH_P_ALL = 3
 IP_VERSION = 4
-OUTGOING = 4
-"""Type of a packet that the interface sends (linux/if_packet.h)."""
 HEADER = struct.Struct("=IIIHHII")
 """Status, length, stored length, offset of the frame, offset of the packet, seconds, nanoseconds
 (`struct tpacket2_hdr`)."""

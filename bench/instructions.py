@@ -75,6 +75,9 @@ CASES: Mapping[str, Case] = {
     "router, 50 ms, BBR": Case(
         ROUTER, ("queue=1000", "dumbbell.rtt=50 ms", "tcp.congestion=bbr"), runs=(4, 6)
     ),
+    "router, 50 ms, BBR v3": Case(
+        ROUTER, ("queue=1000", "dumbbell.rtt=50 ms", "tcp.congestion=bbr3"), runs=(4, 6)
+    ),
     "cell, 200 stations, 802.11ax": Case(STATIONS_200, runs=(2, 3)),
 }
 

@@ -7,8 +7,7 @@ FIRST_RTO = "minimum RTO: timeouts of the engine in the first seconds"
 QUICK = "quick ACKs of Linux"
 WINDOW = "receive window of the engine, 2500 packets"
 TSO = "bursts of the engine (`tso`), which Linux hardly sends at this queue"
-BUFFER = "send buffer of Linux, probably"
-START = "long queue after the start, which lasts longer than the warm-up"
+LATE_STARTUP = "losses at the end of Startup, in rare runs after the warm-up"
 COMPRESSION = "SACK compression of Linux, in part"
 CAUSE_OF_DIFFERENCE: Mapping[str, str] = {
     "newreno, 1 of 10 ms, drop-tail 1/4 BDP": BURSTS,
@@ -21,10 +20,9 @@ CAUSE_OF_DIFFERENCE: Mapping[str, str] = {
     "cubic, 1 of 10 ms, drop-tail 1 BDP": BURSTS,
     "cubic, 12 of 50 ms, drop-tail 4 BDP": QUICK,
     "bbr, 1 of 10 ms, drop-tail 1/4 BDP": TSO,
-    "bbr, 12 of 10 ms, CoDel": START,
-    "bbr, 12 of 200 ms, RED": BUFFER,
+    "bbr, 1 of 10 ms, RED": COMPRESSION,
+    "bbr, 12 of 50 ms, drop-tail 4 BDP": LATE_STARTUP,
 }
 """Cause of the difference, by scenario. Each cause was confirmed by runs in which the setting is
-changed (`kernel_tcp_plan.CAUSES`). The last two points were examined in Linux 6.1
-(`kernel_tcp_second.CAUSES`).
+changed (`kernel_tcp_plan.CAUSES`, and `kernel_tcp_second.CAUSES` for the last two).
 """

@@ -24,11 +24,11 @@ import argparse
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from kernel_tcp import Run, at_least_one, carry_out, pattern, seconds, simulated, simulated_key
+from kernel_tcp import Run, carry_out, simulated, simulated_key
 from kernel_tcp_compared import is_paired
 from kernel_tcp_plan import SECOND_SERIES, SECOND_VARIANT, Planned, second_seeds, with_timer_ticks
 from kernel_tcp_points import AS_THEY_ARE, VARIANTS, Point, Variant, grid
-from kernel_tcp_virtual import Store, Work, emulate_all, seed_by_seed
+from kernel_tcp_virtual import Store, Work, add_options_of_work, emulate_all, seed_by_seed
 from kernel_tcp_virtual_page import SECOND_KEPT, keep
 from measure import require_release_build
 from runs import OUT
@@ -103,18 +103,7 @@ def arguments() -> argparse.ArgumentParser:
     """Return the parser of the command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--kernel", type=Path, help="kernel (default: as for --virtual)")
-    parser.add_argument(
-        "--only", type=pattern, metavar="PATTERN", help="make only the runs whose names match"
-    )
-    parser.add_argument(
-        "--jobs", type=at_least_one, default=1, help="make this many runs in parallel"
-    )
-    parser.add_argument(
-        "--seconds", type=seconds, help="make runs of this duration [s], stored in another file"
-    )
-    parser.add_argument("--engine", action="store_true", help="simulate only")
-    parser.add_argument("--status", action="store_true", help="print what has been run")
-    parser.add_argument("--keep", action="store_true", help="write the compressed results")
+    add_options_of_work(parser)
     return parser
 
 

@@ -353,13 +353,8 @@ def find_kernels(options: argparse.Namespace) -> list[Kernel]:
     return [first, second]
 
 
-def arguments() -> argparse.ArgumentParser:
-    """Return the parser of the command line."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--kernel", type=Path, help="first kernel (default: as for --virtual)")
-    parser.add_argument(
-        "--second", type=Path, default=Path("/usr/bin", PROGRAM), help="second kernel"
-    )
+def add_options_of_work(parser: argparse.ArgumentParser) -> None:
+    """Add the options that choose and store the runs of a `Work`."""
     parser.add_argument(
         "--only", type=pattern, metavar="PATTERN", help="make only the runs whose names match"
     )
@@ -372,6 +367,16 @@ def arguments() -> argparse.ArgumentParser:
     parser.add_argument("--engine", action="store_true", help="simulate only")
     parser.add_argument("--status", action="store_true", help="print what has been run")
     parser.add_argument("--keep", action="store_true", help="write the compressed results")
+
+
+def arguments() -> argparse.ArgumentParser:
+    """Return the parser of the command line."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--kernel", type=Path, help="first kernel (default: as for --virtual)")
+    parser.add_argument(
+        "--second", type=Path, default=Path("/usr/bin", PROGRAM), help="second kernel"
+    )
+    add_options_of_work(parser)
     parser.add_argument("--page", action="store_true", help="write the section of the page")
     return parser
 

@@ -27,7 +27,7 @@ NAME = heap(16)
 """Size of a name with up to 24 characters. [bytes]"""
 
 FLOW = (
-    *(408, 2 * NAME, 2 * heap(4 * 4)),  # the flow in the scenario: its names, its lists of links
+    *(424, 2 * NAME, 2 * heap(4 * 4)),  # the flow in the scenario: its names, its lists of links
     *(256, heap(320) + 64, 2 * heap(8)),  # FlowState; sender and receiver, aligned; ring buffers
     2 * 2 * 2 * 8,  # two timers in the agenda, a tree with up to twice as many leaves as timers
     *(2 * 32, heap(4 * 8), heap(4 * 40)),  # windows for later samples, deferred ACKs

@@ -1,11 +1,13 @@
 import { svelte } from "@sveltejs/vite-plugin-svelte";
 import { defineConfig } from "vite";
+import { schema } from "./schema.mjs";
 import { terms } from "./terms.mjs";
 
 // Addresses are relative, because the files may be at the root of a server or in a folder of the documentation.
 export default defineConfig({
   base: "./",
   plugins: [
+    schema(),
     terms(),
     svelte({
       compilerOptions: {

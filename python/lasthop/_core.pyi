@@ -40,6 +40,7 @@ __all__ = [
     "quantities",
     "schema",
     "simulate",
+    "trace_bbr3",
     "units",
 ]
 
@@ -348,3 +349,4 @@ def simulate(
     progress: Callable[[Progress], bool | None] | None = None,
     tails: bool = False,
 ) -> SimulationOutput: ...
+def trace_bbr3(scenario: Scenario) -> list[str]: ...

@@ -21,7 +21,7 @@ SHOWN = (
 NUMBER = re.compile(r" *\d*:")
 """Pattern for the number at the start of an interface's line, such as `12:`."""
 
-FLOW = re.compile("class (fq_codel|sfq) ")
+FLOW = re.compile("class (fq_codel|sfq|cake) ")
 """Pattern for the start of a flow's line. The line exists while packets of the flow wait in a
 leaf.
 """
@@ -31,7 +31,7 @@ def state() -> str:
     """Return the state of the kernel, without the numbers that it chooses itself."""
     link = batch("ip -d", ["link show lh-lan"]).splitlines()
     shown = batch("tc -d", SHOWN)
-    shown = re.sub(r"(pfifo|codel|sfq) \w+:", r"\1 LEAF:", shown)
+    shown = re.sub(r"(pfifo|codel|sfq|cake) \w+:", r"\1 LEAF:", shown)
     shown = re.sub(r"leaf \w+:", "leaf LEAF:", shown)
     shown = re.sub(r"direct_packets_stat \d+", "", shown)
     shown = re.sub(r"\tindex \d+ ref 1 bind 1.*", "", shown)

@@ -13,7 +13,7 @@ INSIDE = Path(__file__).parent / "inside"
 
 
 @pytest.mark.smoke(1)
-@pytest.mark.parametrize("discipline", ["fq_codel", "sfq"])
+@pytest.mark.parametrize("discipline", ["fq_codel", "sfq", "cake"])
 def test_flows_that_wait_in_a_fair_leaf_are_no_classes_of_the_gateway(discipline: str) -> None:
     """In its list of HTB's classes, the kernel also shows each flow that waits in a leaf's fair
     queue. The flows have no byte counters, and the gateway must not count them as classes.

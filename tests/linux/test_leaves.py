@@ -39,6 +39,7 @@ def seen(discipline: str, more: str = "") -> dict[str, Any]:
         ),
         pytest.param("fq_codel", 'fairness = "flow"', "fq_codel", marks=pytest.mark.slow),
         pytest.param("codel", 'udp = "both"', "codel", marks=pytest.mark.slow),
+        pytest.param("cake", "", "cake", marks=pytest.mark.slow),
     ],
 )
 def test_a_gateway_sets_up_repairs_and_plans_its_leaves(

@@ -481,7 +481,7 @@ def test_a_kernel_with_every_queue_has_the_settings_that_tc_makes() -> None:
     script = Path(__file__).parent / "inside" / "queues.py"
     results = uml.answer(script)
     assert {name: wrong for name, wrong in results.items() if wrong} == {}
-    assert len(results) == 6 + 1
+    assert len(results) == 7 + 1
 
 
 def test_a_directory_names_the_program_that_is_up_in_it(directory: Path) -> None:

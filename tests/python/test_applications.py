@@ -11,7 +11,9 @@ from lasthop.display.swept import delay_table
 from lasthop.display.what_if import header
 from lasthop.emulation.limits import check
 from lasthop.errors import UserError
-from lasthop.explanation.objectives import always_demands, completion, default_objective
+from lasthop.explanation.delays import completion
+from lasthop.explanation.objectives import default_objective
+from lasthop.explanation.traffic import always_demands
 from lasthop.scenario.typed import TcpFlow
 
 CELL = """

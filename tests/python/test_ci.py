@@ -189,7 +189,7 @@ def test_a_missing_test_needs_a_reason(tmp_path: Path, monkeypatch: pytest.Monke
     assert inventory.compare(before, after) == 0
 
 
-WITHOUT_LASTHOP = ("connection_costs.py", "webassembly.py")
+WITHOUT_LASTHOP = ("bbr3_second.py", "cake_page.py", "connection_costs.py", "webassembly.py")
 """Benches that do not run the installed lasthop. Files named `*_inside.py` are not in the list,
 because other benches start them.
 """

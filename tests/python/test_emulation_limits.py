@@ -57,6 +57,11 @@ CELL = 'duration = "9 s"\ncell = { phy = "802.11b" }\n'
             "flow a/down/1: congestion africa: expected one of reno, newreno, cubic, cubic_linux, "
             "bbr, compound, illinois",
         ),
+        (
+            'tcp.congestion = "bbr3"\n[station.a]\ndownload = 1',
+            "flow a/down/1: congestion bbr3: the kernels of emulations have no BBR v3: expected "
+            "bbr, which is version 1",
+        ),
         ('tcp.congestion = "compound"\n[station.a]\ndownload = 1', None),
         (
             'stagger = "1 s"\n[station.a]\ndownload = 1',

@@ -35,6 +35,8 @@ PING_BPS = 2e6
 """Payload of the requests. [bit/s]"""
 APPLICATION = {"on": "200 ms", "off": "20 ms", "after_idle": "linux"}
 """An application that writes to TCP as fast as the path permits, with short pauses."""
+BBR3 = {"congestion": "bbr3", "sack": True, "rack": True, "pacing": True}
+"""BBR v3, which sets its rate by measurements of the path."""
 PAGES = {
     "connections": 60,
     "arrivals": "constant",
@@ -78,7 +80,9 @@ def words(table: str, key: str) -> list[str]:
 
 
 STATION_FLOWS: Mapping[str, Callable[[], Iterator[tuple[Tree, bool, bool]]]] = {
-    "connections": lambda: iter([({}, True, False), (APPLICATION, True, False)]),
+    "connections": lambda: iter(
+        [({}, True, False), (APPLICATION, True, False), (BBR3, True, False)]
+    ),
     "datagrams": lambda: (
         (
             {"arrivals": word} | ({} if word == "greedy" else {"rate": OFFERED}),
@@ -136,6 +140,7 @@ def wired_kinds() -> Iterator[Kind]:
     assert carriers == set(WIRED_FLOWS)
     yield Kind("wires", "flow", "{}", acks=True)
     yield Kind("wires", "flow", json.dumps(APPLICATION), acks=True)
+    yield Kind("wires", "flow", json.dumps(BBR3), acks=True)
     for carrier in sorted(carriers):
         for tree, acks in WIRED_FLOWS[carrier]():
             kind = Kind("wires", "flow", json.dumps(tree), acks=acks, has_call="call" in tree)
@@ -276,7 +281,11 @@ LINK = {
     "queue": queue("link.far.queue", "link.far.rate", "forth"),
     "back_queue": queue("link.far.back_queue", "link.far.back_rate", "back"),
 }
-WIRE = {**of_link("wire", "back_rate", "rate"), "queue": queue("wire.queue", "wire.rate", "both")}
+WIRE = {
+    **of_link("wire", "back_rate", "rate"),
+    "queue": queue("wire.queue", "wire.rate", "both"),
+    "back_queue": queue("wire.back_queue", "wire.back_rate", "forth"),
+}
 SHARED = {"vsb.rate": SLOW, "vsb.queue": 40}
 VSB = {
     "rate": Element({"vsb.rate": SLOW}, limited),

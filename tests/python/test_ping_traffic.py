@@ -85,7 +85,8 @@ def test_a_ping_that_stops_is_not_lost() -> None:
 
 
 def test_explanations_ignore_pings() -> None:
-    from lasthop.explanation.objectives import default_objective, flows_of
+    from lasthop.explanation.objectives import default_objective
+    from lasthop.explanation.traffic import flows_of
 
     for stations, objective in ((BULK, "delay"), ({"a": {"call": 1}}, "calls")):
         scenario = lh.Scenario(with_pings(stations))

@@ -9,7 +9,9 @@ import lasthop as lh
 from lasthop.display.delays import Delays
 from lasthop.emulation.limits import check
 from lasthop.errors import ModelError, UserError
-from lasthop.explanation.objectives import always_demands, completion, default_objective
+from lasthop.explanation.delays import completion
+from lasthop.explanation.objectives import default_objective
+from lasthop.explanation.traffic import always_demands
 from lasthop.scenario.typed import TcpFlow
 
 RUN = """
@@ -134,9 +136,9 @@ def test_the_buffer_is_a_time_series() -> None:
     assert buffers["value"].max() > 5.0
 
 
-def test_explain_aims_at_page_loads_and_chunks() -> None:
+def test_pages_and_video_have_objectives() -> None:
     scenario = lh.Scenario(VIEWERS)
-    assert default_objective(scenario) == "delay"
+    assert default_objective(scenario) == "video"
     flows = scenario.typed.flows
     assert not any(map(always_demands, flows))
     result = lh.simulate(VIEWERS)

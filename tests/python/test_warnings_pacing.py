@@ -31,7 +31,7 @@ def test_prague_without_pacing_is_noted() -> None:
 
 
 CELL = {"phy": "802.11g", "ap_queue": 60}
-BBR = {"congestion": "bbr"}
+BBR = ("bbr", "bbr3")
 
 
 @pytest.mark.parametrize(
@@ -40,7 +40,7 @@ BBR = {"congestion": "bbr"}
         (
             {"cell": CELL, "station": {"a": {"count": 3, "download": 1}}},
             "hotspot",
-            "`station.a.download` runs bbr; expected `tcp.congestion` = reno or newreno",
+            "`station.a.download` runs {}; expected `tcp.congestion` = reno or newreno",
         ),
         (
             {
@@ -48,12 +48,12 @@ BBR = {"congestion": "bbr"}
                 "queue": 50,
             },
             "red",
-            "`tcp.congestion` = bbr sends at the delivery rate that it measures",
+            "`tcp.congestion` = {} sends at the delivery rate that it measures",
         ),
         (
             {"csma": {"link": {"a": {}}}, "flow": {"x": {"route": ["a"]}}},
             "acsma",
-            "`flow.x` runs bbr, whose rate does not depend on the losses",
+            "`flow.x` runs {}, whose rate follows its measured delivery rate",
         ),
         (
             {
@@ -61,11 +61,12 @@ BBR = {"congestion": "bbr"}
                 "station": {"a": {"count": 2, "upload": 1}},
             },
             "edca",
-            "`station.a.upload` runs bbr, which does not fill its receive window",
+            "`station.a.upload` runs {}, which does not fill its receive window",
         ),
     ],
 )
-def test_models_refuse_bbr(scenario: dict[str, Any], model: str, words: str) -> None:
-    tree = {"duration": "20 s", "tcp": BBR, **scenario}
-    with pytest.raises(lh.ModelError, match=words):
+@pytest.mark.parametrize("control", BBR)
+def test_models_refuse_bbr(scenario: dict[str, Any], model: str, words: str, control: str) -> None:
+    tree = {"duration": "20 s", "tcp": {"congestion": control}, **scenario}
+    with pytest.raises(lh.ModelError, match=words.format(control)):
         lh.predict(tree, model=model)

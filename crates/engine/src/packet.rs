@@ -27,7 +27,8 @@ pub enum PacketKind {
     Ack,
     /// TCP SYN-ACK.
     SynAck,
-    /// Reply to the echo request of a flow of pings. A link with losses loses it like data.
+    /// Reply to the echo request of a flow of pings, or feedback about the video of a call. A link
+    /// with losses loses it like data.
     EchoReply,
 }
 

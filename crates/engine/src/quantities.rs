@@ -5,6 +5,8 @@ use std::sync::LazyLock;
 
 use serde::Serialize;
 
+use crate::notation::table::documented;
+
 /// A measured quantity.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Quantity {
@@ -17,7 +19,8 @@ pub struct Quantity {
     pub(crate) is_fraction: bool,
     /// Names of the result lists whose items may have this quantity.
     pub lists: &'static [&'static str],
-    /// Definition of the quantity. Averages and counts cover the time after the warm-up.
+    /// Definition of the quantity. Averages and counts cover the time after the warm-up. Empty in an
+    /// engine without the feature `docs`.
     pub definition: &'static str,
 }
 
@@ -39,7 +42,7 @@ macro_rules! registry {
                 unit: unit!($unit).0,
                 is_fraction: unit!($unit).1,
                 lists: &$lists,
-                definition: $definition,
+                definition: documented($definition),
             };
         )*
 
@@ -116,15 +119,23 @@ registry! {
     CHUNK_COMPLETION_P95: "chunk_completion_p95_s", "s", ["flows", "classes"],
         "95th percentile of the time from the beginning of a chunk to the arrival of its last byte, over the chunks that arrived before the end of the run";
     VIDEO_BITRATE: "video_bitrate_bps", "bit/s", ["flows"],
-        "mean bitrate of the chunks of a stream that arrived after the warm-up";
+        "mean bitrate of the chunks of a stream that arrived after the warm-up. The value is 0 if no chunk arrived and the video never starts";
     SWITCHES: "switches", "switches", ["flows"],
         "number of chunks of a stream whose bitrate differs from that of the chunk before";
     STALLS: "stalls", "stalls", ["flows"],
         "number of times at which a stream stopped playing because its buffer was empty. The time before the video starts is not a stall";
     STALLED: "stalled_fraction", fraction, ["flows"],
-        "fraction of time for which a stream stalled, since its video started to play";
+        "fraction of time for which a stream stalled, since its video started to play. The value is 1 if the video never starts";
     STARTUP: "startup_s", "s", ["flows"],
         "time from the start of a stream until its video starts to play. The time is given even if it is before the end of the warm-up";
+    SENT_RATE: "sent_rate_bps", "bit/s", ["flows"],
+        "mean rate of the packets that the sender of an adaptive video sent, with UDP/IP headers, probes and repeated packets. The value is counted from frame to frame";
+    FREEZES: "freezes", "freezes", ["flows"],
+        "number of freezes of an adaptive video: gaps between displayed frames of at least three times the mean gap, and at least 150 ms above it. The mean is over the last 30 gaps, the gap itself included. A freeze that lasts at the end counts";
+    FROZEN: "frozen_fraction", fraction, ["flows"],
+        "time in freezes of an adaptive video, divided by the time since its first frame was displayed";
+    QOO: "qoo_score", fraction, ["flows"],
+        "Quality of Outcome (draft-ietf-ippm-qoo-11) of an adaptive video: the smallest of three scores. For the 99th percentile of the one-way delay, the score is 1 up to 150 ms and 0 from 400 ms on (ITU-T G.114), and linear in between. For the losses, it is 1 without loss and 0 from 5 % on. For the goodput, it is 0 below 300 kb/s, and otherwise 1";
     BUFFER: "buffer_s", "s", ["flows"],
         "playing time of the video that has arrived at the player of a stream and is not played. The quantity is only in time series";
     CONNECTIONS: "connections", "connections", ["flows", "links"],

@@ -1,25 +1,27 @@
 //! The estimates of a result, read from its JSON.
 
-use std::fmt;
+use crate::json::{Json, Read, table};
+use crate::text::Text;
 
-use serde::Deserialize;
-use serde::de::{Deserializer, MapAccess, Visitor};
+table! {
+    /// The lists of a result that explanations use.
+    pub struct Answer<'a> {
+        pub flows: Vec<Item<'a>>,
+        pub classes: Vec<Item<'a>>,
+        pub stations: Vec<Item<'a>>,
+        pub aps: Vec<Item<'a>>,
+        pub cells: Vec<Item<'a>>,
+        pub queues: Vec<Item<'a>>,
+        pub links: Vec<Item<'a>>,
+        pub waits: Vec<Item<'a>>,
+    }
+}
 
-use crate::text::{Entry, Estimate, Text};
-
-/// The lists of a result that explanations use.
-#[derive(Default, Deserialize)]
-#[serde(default)]
-pub struct Answer<'a> {
-    #[serde(borrow)]
-    pub flows: Vec<Item<'a>>,
-    pub classes: Vec<Item<'a>>,
-    pub stations: Vec<Item<'a>>,
-    pub aps: Vec<Item<'a>>,
-    pub cells: Vec<Item<'a>>,
-    pub queues: Vec<Item<'a>>,
-    pub links: Vec<Item<'a>>,
-    pub waits: Vec<Item<'a>>,
+/// Mean and half width of the 95 % interval of a quantity.
+#[derive(Default)]
+struct Estimate {
+    mean: Option<f64>,
+    ci95: Option<f64>,
 }
 
 /// An item of a result, such as a flow or a queue.
@@ -53,33 +55,31 @@ impl Item<'_> {
     }
 }
 
-impl<'de: 'a, 'a> Deserialize<'de> for Item<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Item<'a>, D::Error> {
-        deserializer.deserialize_map(ItemVisitor)
-    }
-}
-
-struct ItemVisitor;
-
-impl<'de> Visitor<'de> for ItemVisitor {
-    type Value = Item<'de>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an item of a result")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Item<'de>, A::Error> {
+impl<'a> Read<'a> for Item<'a> {
+    fn read(json: Json<'a>) -> Item<'a> {
         let mut item = Item::default();
-        while let Some((key, entry)) = entries.next_entry::<Text<'de>, Entry<'de>>()? {
-            match (&*key, entry) {
-                ("name", Entry::Text(text)) => item.name = text,
-                ("flow", Entry::Text(text)) => item.flow = text,
-                ("queue", Entry::Text(text)) => item.queue = text,
-                (_, Entry::Estimate(estimate)) => item.estimates.push((key, estimate)),
+        for (key, json) in json.entries() {
+            match (&*key, json) {
+                ("name", Json::Text(text)) => item.name = text,
+                ("flow", Json::Text(text)) => item.flow = text,
+                ("queue", Json::Text(text)) => item.queue = text,
+                (_, Json::Table(entries)) => item.estimates.push((key, estimate(entries))),
                 _ => {}
             }
         }
         item.estimates.shrink_to_fit();
-        Ok(item)
+        item
     }
+}
+
+fn estimate(entries: Vec<(Text<'_>, Json<'_>)>) -> Estimate {
+    let mut estimate = Estimate::default();
+    for (key, json) in entries {
+        match (&*key, json) {
+            ("mean", Json::Scalar(value)) => estimate.mean = value.as_f64(),
+            ("ci95", Json::Scalar(value)) => estimate.ci95 = value.as_f64(),
+            _ => {}
+        }
+    }
+    estimate
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use crate::facts::Facts;
+use crate::index::sort;
 
 /// The waits of a result, by flow.
 pub struct Waits<'a> {
@@ -29,9 +30,8 @@ impl<'a> Waits<'a> {
     /// order of the result.
     pub fn of_flows(&self, flows: &[&str]) -> Vec<(&'a str, f64)> {
         let waits = flows.iter().filter_map(|flow| self.by_flow.get(flow));
-        let mut waits: Vec<_> = waits.flatten().copied().collect();
-        waits.sort_by_key(|(at, ..)| *at);
-        let waits = waits.into_iter();
+        let waits: Vec<(usize, &str, f64)> = waits.flatten().copied().collect();
+        let waits = sort(waits, |(a, ..), (b, ..)| a.cmp(b)).into_iter();
         waits.map(|(_, queue, wait_s)| (queue, wait_s)).collect()
     }
 }
@@ -47,8 +47,8 @@ pub fn delays(facts: &Facts<'_>) -> Vec<Value> {
         let Some(total_s) = flow.mean("one_way_delay_s") else {
             continue;
         };
-        let mut parts = waits.of_flows(&[flow.name]);
-        parts.sort_by(|(_, a), (_, b)| b.total_cmp(a));
+        let parts = waits.of_flows(&[flow.name]);
+        let parts = sort(parts, |(_, a), (_, b)| b.total_cmp(a));
         if parts.is_empty() || total_s <= 0.0 {
             continue;
         }

@@ -39,7 +39,13 @@ pub enum Topology {
 /// settings.
 pub fn queue_key(facts: &Facts<'_>, queue: &str) -> Option<String> {
     if queue.starts_with("wire/") {
-        return Some("wire.queue".into());
+        let has_own = queue == "wire/up" && !facts.scenario.wire["back_queue"].is_null();
+        let key = if has_own {
+            "wire.back_queue"
+        } else {
+            "wire.queue"
+        };
+        return Some(key.into());
     }
     if let Some(key) = link_key(facts, queue, "queue") {
         return Some(key);
@@ -53,9 +59,13 @@ pub fn queue_key(facts: &Facts<'_>, queue: &str) -> Option<String> {
 }
 
 /// Returns the location of a queue as a phrase, such as "at the access point".
-pub fn queue_place(key: &str, queue: &str) -> String {
+pub fn queue_place(facts: &Facts<'_>, key: &str, queue: &str) -> String {
     match key {
-        "wire.queue" => "at both ends of the line".into(),
+        "wire.queue" if facts.scenario.wire["back_queue"].is_null() => {
+            "at both ends of the line".into()
+        }
+        "wire.queue" => "at the line towards the access point".into(),
+        "wire.back_queue" => "at the line towards the servers".into(),
         "cell.ap_queue" => "at the access point".into(),
         _ => match key.strip_prefix("station.") {
             Some(rest) => format!("at {}", rest.trim_end_matches(".queue")),

@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::answer::{Answer, Item};
 use crate::edits::{Setting, Topology, tcp_settings};
 use crate::index::Index;
-use crate::scenario::{Application, FlowTable, Link, Scenario, Station, Tcp};
+use crate::scenario::{FlowTable, Link, Scenario, Station, Tcp};
 
 /// Returns `value`, rounded to a multiple of 1 / `parts` for use in a text.
 pub fn rounded(value: f64, parts: f64) -> f64 {
@@ -31,8 +31,12 @@ pub enum Kind {
     Bulk,
     /// A TCP connection that sends a limited amount of data.
     Finite,
-    /// A TCP connection whose application writes at its own times.
+    /// A TCP connection whose application writes at its own times, but not in chunks.
     Written,
+    /// A TCP connection whose application writes chunks.
+    Chunks,
+    /// A TCP connection that carries adaptive video.
+    Video,
     /// Web connections.
     Web,
     /// Datagrams at a constant rate. [bit/s]
@@ -41,6 +45,24 @@ pub enum Kind {
     Greedy,
     /// Reports of a sensor.
     Sensor,
+}
+
+impl Kind {
+    /// Returns whether the traffic uses TCP.
+    pub fn is_tcp(self) -> bool {
+        !matches!(self, Kind::Paced(_) | Kind::Greedy | Kind::Sensor)
+    }
+
+    /// Returns whether the application, and not only TCP, determines when data is sent.
+    pub fn is_written(self) -> bool {
+        matches!(self, Kind::Written | Kind::Chunks | Kind::Video)
+    }
+
+    /// Returns whether the traffic uses the whole line for a while, and then pauses or ends: pages,
+    /// chunks, and flows with an end.
+    pub fn is_in_bursts(self) -> bool {
+        matches!(self, Kind::Web | Kind::Finite | Kind::Chunks | Kind::Video)
+    }
 }
 
 /// A flow of the scenario, with its item in the result if there is one.
@@ -87,10 +109,7 @@ impl Flow<'_> {
 
     /// Returns whether the flow uses TCP.
     pub fn is_tcp(&self) -> bool {
-        matches!(
-            self.kind,
-            Kind::Bulk | Kind::Finite | Kind::Web | Kind::Written
-        )
+        self.kind.is_tcp()
     }
 
     /// Returns the key of the station table that defines the flow's traffic, such as `udp_up`. The
@@ -127,6 +146,7 @@ pub struct Facts<'a> {
     link_items: Index<'a, Item<'a>>,
     air_is_full: bool,
     has_delay_sensitive: bool,
+    has_video: bool,
     cubic: OnceCell<Vec<Setting>>,
 }
 
@@ -146,6 +166,7 @@ impl<'a> Facts<'a> {
             link_items: Index::new(&answer.links, |item| &item.name),
             air_is_full: false,
             has_delay_sensitive: false,
+            has_video: false,
             cubic: OnceCell::new(),
         };
         facts.air_is_full = facts.limits_senders();
@@ -171,6 +192,10 @@ impl<'a> Facts<'a> {
         facts.flows = flows.collect();
         let is_sensitive = |flow: &Flow<'_>| !matches!(flow.kind, Kind::Bulk | Kind::Greedy);
         facts.has_delay_sensitive = facts.flows.iter().any(is_sensitive);
+        let is_video = |flow: &Flow<'_>| flow.kind == Kind::Video;
+        let sends_datagrams = |flow: &Flow<'_>| matches!(flow.kind, Kind::Paced(_) | Kind::Sensor);
+        facts.has_video =
+            facts.flows.iter().any(is_video) && !facts.flows.iter().any(sends_datagrams);
         facts
     }
 
@@ -250,6 +275,12 @@ impl<'a> Facts<'a> {
     /// Returns whether the scenario has traffic for which delay matters.
     pub fn has_delay_sensitive(&self) -> bool {
         self.has_delay_sensitive
+    }
+
+    /// Returns whether the scenario has adaptive video, and no traffic of which each packet must be on
+    /// time.
+    pub fn has_video(&self) -> bool {
+        self.has_video
     }
 
     /// Returns the scenario table of a station.
@@ -362,8 +393,13 @@ fn kind(flow: &FlowTable<'_>) -> Kind {
             Some(rate_bps) if rate_bps > 0.0 => Kind::Paced(rate_bps),
             _ => Kind::Greedy,
         }
-    } else if flow.stream.is_some() || flow.application.as_ref().is_some_and(Application::paces) {
-        Kind::Written
+    } else if flow.stream.is_some() {
+        Kind::Video
+    } else if let Some(application) = flow.application.as_ref().filter(|own| own.paces()) {
+        match application.every_s.is_null() {
+            true => Kind::Written,
+            false => Kind::Chunks,
+        }
     } else if flow.tcp.as_ref().is_some_and(|tcp| !tcp.segments.is_null()) {
         Kind::Finite
     } else {

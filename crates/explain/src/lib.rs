@@ -18,6 +18,7 @@ mod facts;
 #[cfg(test)]
 mod growth;
 mod index;
+mod json;
 mod limits;
 mod rules;
 mod scenario;
@@ -25,12 +26,12 @@ mod text;
 
 use std::fmt;
 
-use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::answer::Answer;
 pub use crate::calls::{CALL_DELAY_P99_S, CALL_LOSS};
 use crate::facts::Facts;
+use crate::json::{Json, Read};
 pub use crate::limits::FULL;
 use crate::scenario::Scenario;
 
@@ -83,11 +84,18 @@ pub fn explain<E: From<NotJson>>(
     }))
 }
 
-fn read<'a, T: Deserialize<'a>>(input: &'static str, text: &'a str) -> Result<T, NotJson> {
-    serde_json::from_str(text).map_err(|error| NotJson {
-        input,
-        message: error.to_string(),
-    })
+fn read<'a, T: Read<'a>>(input: &'static str, text: &'a str) -> Result<T, NotJson> {
+    match serde_json::from_str(text) {
+        Ok(json @ Json::Table(_)) => Ok(T::read(json)),
+        Ok(_) => Err(NotJson {
+            input,
+            message: "expected an object".to_owned(),
+        }),
+        Err(error) => Err(NotJson {
+            input,
+            message: error.to_string(),
+        }),
+    }
 }
 
 /// Returns the table of causes. Each cause has an identifier, title, condition, edit, sentence and

@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use crate::facts::{Facts, Flow, Kind};
+use crate::facts::{Facts, Flow};
 use crate::index::Groups;
 
 /// Utilisation above which a line or the air is considered full and limits its flows. [-]
@@ -41,9 +41,9 @@ pub fn limit(facts: &Facts<'_>, flow: &Flow<'_>) -> Option<Limit> {
         return None;
     }
     let share = |quantity: &str| flow.mean(quantity);
-    let least = match flow.kind {
-        Kind::Written => MIN_PACED_SHARE,
-        _ => MIN_SHARE,
+    let least = match flow.kind.is_written() {
+        true => MIN_PACED_SHARE,
+        false => MIN_SHARE,
     };
     if let Some(fraction) = share("app_limited_fraction").filter(|value| *value > least) {
         return Some(limit_by("application", "", fraction));

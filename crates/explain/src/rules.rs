@@ -20,12 +20,14 @@ use serde_json::{Value, json};
 
 use crate::edits::Setting;
 use crate::facts::Facts;
+use crate::index::sort;
 
 /// Objectives of a scenario, as `lasthop explain --for` names them.
 const CALLS: &str = "calls";
 const DELAY: &str = "delay";
 const THROUGHPUT: &str = "throughput";
 const FAIRNESS: &str = "fairness";
+const VIDEO: &str = "video";
 
 /// A rule, which is one row of the table of causes.
 struct Rule {
@@ -40,7 +42,7 @@ struct Rule {
 }
 
 /// A change of the network that a user can make because of a cause.
-#[derive(Serialize)]
+#[derive(Clone, Serialize)]
 pub struct Remedy {
     /// Name of the change.
     pub label: String,
@@ -148,57 +150,57 @@ macro_rules! rules {
 /// All rules, in the order in which `lasthop explain --rules` prints them.
 const RULES: &[Rule] = rules! {
     queues::standing_queues: "long-queue", "standing queue",
-        [CALLS, DELAY];
+        [CALLS, DELAY, FAIRNESS, VIDEO];
     queues::standing_aqm_queues: "aqm-settings", "queue whose drops do not suit its rate and its flows",
-        [DELAY, THROUGHPUT, CALLS];
+        [DELAY, THROUGHPUT, CALLS, FAIRNESS, VIDEO];
     queues::short_buffers: "short-buffer", "buffer that is too short",
-        [THROUGHPUT, DELAY, FAIRNESS, CALLS];
+        [THROUGHPUT, DELAY, FAIRNESS, CALLS, VIDEO];
     wired::slow_lines: "slow-line", "line without spare capacity",
-        [THROUGHPUT, DELAY, CALLS];
+        [THROUGHPUT, DELAY, CALLS, VIDEO];
     wired::long_paths: "long-path", "long path",
-        [DELAY, THROUGHPUT];
+        [DELAY, THROUGHPUT, VIDEO];
     wired::link_losses: "link-loss", "losses on a link",
-        [THROUGHPUT, DELAY, CALLS, FAIRNESS];
+        [THROUGHPUT, DELAY, CALLS, FAIRNESS, VIDEO];
     wired::unequal_rtts: "unequal-rtt", "unequal round-trip times",
         [FAIRNESS];
     cell::narrow_channel: "narrow-channel", "air without spare capacity",
-        [THROUGHPUT, DELAY, CALLS];
+        [THROUGHPUT, DELAY, CALLS, VIDEO];
     cell::no_aggregation: "no-aggregation", "no aggregation",
-        [THROUGHPUT, DELAY, CALLS];
+        [THROUGHPUT, DELAY, CALLS, VIDEO];
     cell::long_aggregates: "long-aggregates", "long aggregates",
         [CALLS, DELAY];
     cell::short_txop: "short-txop", "one frame per transmission opportunity",
-        [THROUGHPUT];
+        [THROUGHPUT, VIDEO];
     cell::collisions: "collisions", "collisions in the Wi-Fi",
-        [THROUGHPUT, DELAY, CALLS];
+        [THROUGHPUT, DELAY, CALLS, VIDEO];
     cell::ap_access: "ap-access", "access point that contends like a single station",
-        [FAIRNESS, THROUGHPUT, CALLS, DELAY];
+        [FAIRNESS, THROUGHPUT, CALLS, DELAY, VIDEO];
     cell::long_backoff: "long-backoff", "long backoff after collisions",
         [CALLS, DELAY];
     cell::rate_fallback: "rate-fallback", "rates that fall after collisions",
-        [THROUGHPUT, DELAY, FAIRNESS];
+        [THROUGHPUT, DELAY, FAIRNESS, VIDEO];
     stations::slow_stations: "slow-station", "slow station",
-        [THROUGHPUT, FAIRNESS, DELAY, CALLS];
+        [THROUGHPUT, FAIRNESS, DELAY, CALLS, VIDEO];
     stations::noisy_stations: "noisy-station", "frames lost to noise",
-        [THROUGHPUT, DELAY, CALLS, FAIRNESS];
+        [THROUGHPUT, DELAY, CALLS, FAIRNESS, VIDEO];
     stations::sleeping_stations: "power-save", "power save",
-        [DELAY, CALLS, THROUGHPUT];
+        [DELAY, CALLS, THROUGHPUT, VIDEO];
     traffic::not_prioritised: "not-prioritised", "call or sensor without priority in the Wi-Fi",
         [CALLS, DELAY];
     traffic::many_connections: "many-connections", "station with many connections",
-        [FAIRNESS, DELAY, CALLS];
+        [FAIRNESS, DELAY, CALLS, VIDEO];
     traffic::unresponsive: "unresponsive", "datagrams that do not slow down",
-        [FAIRNESS, THROUGHPUT, DELAY, CALLS];
+        [FAIRNESS, THROUGHPUT, DELAY, CALLS, VIDEO];
     endpoints::receive_window: "receive-window", "receive window that is too small",
-        [THROUGHPUT, DELAY, FAIRNESS];
+        [THROUGHPUT, DELAY, FAIRNESS, VIDEO];
     endpoints::slow_recovery: "slow-recovery", "TCP of an older generation",
-        [THROUGHPUT, DELAY, FAIRNESS];
+        [THROUGHPUT, DELAY, FAIRNESS, VIDEO];
     endpoints::small_initial_window: "small-initial-window", "small initial window",
         [DELAY];
     endpoints::small_segments: "small-segments", "small segments",
         [THROUGHPUT];
     endpoints::scalable_control: "scalable-control", "scalable congestion control in a queue for classic flows",
-        [FAIRNESS, THROUGHPUT, DELAY, CALLS];
+        [FAIRNESS, THROUGHPUT, DELAY, CALLS, VIDEO];
 };
 
 /// Returns the causes that may apply to a run, in descending order of weight.
@@ -234,8 +236,10 @@ pub fn causes<E>(
             ranked.push((rank, item));
         }
     }
-    // the sort is stable: causes of equal rank stay in the order of the rules
-    ranked.sort_by(|(a, _), (b, _)| b.partial_cmp(a).unwrap_or(Ordering::Equal));
+    // causes of equal rank stay in the order of the rules
+    let ranked = sort(ranked, |(a, _), (b, _)| {
+        b.partial_cmp(a).unwrap_or(Ordering::Equal)
+    });
     Ok(ranked.into_iter().map(|(_, item)| item).collect())
 }
 
@@ -245,6 +249,7 @@ fn default_objective(facts: &Facts<'_>) -> &'static str {
         return CALLS;
     }
     match facts.has_delay_sensitive() {
+        _ if facts.has_video() => VIDEO,
         true => DELAY,
         false => THROUGHPUT,
     }

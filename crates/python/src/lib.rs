@@ -22,6 +22,7 @@ mod sharing;
 mod simulate;
 mod summary;
 mod tables;
+mod trace;
 mod traffic;
 
 #[cfg(not(feature = "emulator"))]
@@ -97,6 +98,8 @@ mod _core {
     use crate::simulate::{SimulationOutput, quantities, simulate};
     #[pymodule_export]
     use crate::tables::{check_gateway, check_interface};
+    #[pymodule_export]
+    use crate::trace::trace_bbr3;
     #[pymodule_export]
     use crate::traffic::{MultiConnection, Transactions};
 }

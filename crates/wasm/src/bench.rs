@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use lasthop_engine::kernel::time::Time;
 use lasthop_engine::measure::distributions_json;
 use lasthop_engine::record::frames_json;
-use lasthop_engine::scenario::{Format, Problem, Scenario, parse_bytes, schema};
+use lasthop_engine::scenario::{Format, Problem, Scenario, parse_bytes};
 use lasthop_engine::{Detail, EngineError, Replication, RunResult};
 use lasthop_explain::{NotJson, explain};
 use serde_json::{Value, json};
@@ -51,11 +51,6 @@ impl Bench {
     /// The problems of the text, as JSON.
     pub fn check(written: Written<'_>) -> Result<String, String> {
         Ok(parsed(written)?.to_json_text())
-    }
-
-    /// Returns the JSON schema of scenario files.
-    pub fn schema() -> String {
-        schema().to_string()
     }
 
     /// Begins replication number `replication` of a scenario, and measures the quantities that
@@ -348,6 +343,5 @@ mod tests {
             answer.contains(r#""path":"gateway","message":"is enforced"#),
             "{answer}"
         );
-        assert!(Bench::schema().starts_with('{'));
     }
 }

@@ -181,12 +181,6 @@ pub extern "C" fn lasthop_answer_bytes() -> usize {
     at_desk(|desk| desk.answer.len())
 }
 
-/// Stores the JSON schema of scenario files.
-#[unsafe(no_mangle)]
-pub extern "C" fn lasthop_schema() -> u32 {
-    at_desk(|desk| desk.store_answer(Ok(Bench::schema())))
-}
-
 /// Checks the scenario in the input buffer. The first `text_bytes` bytes are its text in TOML or, if `json` is 1, JSON.
 /// The overrides follow, one `key.path=value` per line. Stores the normalised scenario, or its problems.
 #[unsafe(no_mangle)]

@@ -15,6 +15,7 @@ from lasthop.scenario.queues import Vbs
 from lasthop.scenario.rows import Listed, LongList
 from lasthop.scenario.scenario import Scenario
 from lasthop.scenario.typed import AggregatingCell, Cell, CellScenario, CsmaScenario
+from lasthop.scenario.typed import Scenario as TypedScenario
 from lasthop.warnings.pacing import pacing_notes
 from lasthop.warnings.phase_effects import phase_locks
 from lasthop.warnings.settings import warnings_for
@@ -37,6 +38,9 @@ NETWORKS = {
 """Phrases for networks without a WLAN cell, whose TCP defaults do not depend on a physical
 layer.
 """
+
+MAX_STOPPED = 3
+"""Maximum number of printed flows that stop in the warm-up."""
 
 MAX_NAMES = 12
 """Maximum number of printed neighbours of a link."""
@@ -72,6 +76,9 @@ def check(file: File, settings: list[str] | None = SETTINGS, as_json: bool = JSO
         typer.echo(f"  {note}")
     for name, connections in scenario.checked.web():
         typer.echo(f"  flow {name} is web traffic: {connections:g} new connections per second")
+    if not isinstance(known, CsmaScenario):
+        for line in stopped_early(known):
+            typer.echo(line)
     if isinstance(known, CellScenario):
         for line in (*videos(known), *opportunities(known), *shared(known.cell)):
             typer.echo(line)
@@ -89,6 +96,23 @@ def videos(known: CellScenario) -> Iterator[str]:
                 f"  flow {flow.name} is adaptive video {rates}: chunks of {video.chunk_s:g} s, a "
                 f"buffer of {video.buffer_s:g} s"
             )
+
+
+def stopped_early(known: TypedScenario) -> Iterator[str]:
+    """Yield a line for each flow that stops before the end of the warm-up, so that results have no
+    values of it; at most `MAX_STOPPED` lines, and a line with the number of further flows.
+    """
+    stopped = [
+        flow for flow in known.flows if flow.stop_s is not None and flow.stop_s <= known.warmup_s
+    ]
+    for flow in stopped[:MAX_STOPPED]:
+        yield (
+            f"  flow {flow.name} is not measured: it stops at {span(flow.stop_s or 0.0)}, and the "
+            f"warm-up ends at {span(known.warmup_s)}"
+        )
+    if len(stopped) > MAX_STOPPED:
+        further = counted(len(stopped) - MAX_STOPPED, "more flow")
+        yield f"  {further} not measured for this reason"
 
 
 def tcp_defaults(network: str, values: Sequence[tuple[str, str]]) -> Iterator[str]:

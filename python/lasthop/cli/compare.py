@@ -97,7 +97,8 @@ def compare(
     if others is not None:
         warn(*others.unused)
     given = model_options(options)
-    measured_files = [("measured", Path(text).name) for text in measured or []]
+    # A measurement of one station or flow is `NAME=FILE`, of which the name of a picture has FILE.
+    measured_files = [("measured", Path(path).stem) for _, path in files]
     parts = changed(scenario, ("model", model), *given.items(), *measured_files)
     picture = picture_path(plot or "", scenario, "compare", parts, out)
     reported = report_path(report, anonymise, file)

@@ -32,8 +32,8 @@ def explain(
     ),
     objective: str | None = unset(
         "AIM",
-        "Improve calls, delay, throughput or fairness; by default calls if the scenario has "
-        "calls, delay if it has datagrams, web pages or short flows, and otherwise throughput.",
+        "Improve calls, delay, video, throughput or fairness; by default what suits the traffic "
+        "of the scenario, such as calls if it has calls.",
         "--for",
     ),
     target: str | None = unset(

@@ -42,6 +42,15 @@ def footer(scenario: Scenario, answer: Answer) -> Iterator[str]:
     result = read_facts(facts(scenario, answer))
     lines = list(fact_lines(result, most_delays=2))[:MAX_FACTS]
     lines += line_use(scenario, answer, result)
+    if isinstance(answer, Result) and any(flow.stream for flow in scenario.typed.tcp_flows):
+        from lasthop.explanation.video import video_verdicts
+
+        bad = ("never plays", "stalls")
+        lines += [
+            line
+            for line in video_verdicts(answer)
+            if line.partition(": ")[2].partition(":")[0] in bad
+        ]
     if lines:
         yield "why:"
         for line in lines:

@@ -133,7 +133,13 @@ def openwrt(
     ),
     sqm: Path | None = unset(
         "FILE",
-        "Read the rate of the router's Internet line from this file, /etc/config/sqm.",
+        "Read the rate and the queue of the router's Internet line from this file, "
+        "/etc/config/sqm.",
+        parser=file_name,
+    ),
+    autorate: Path | None = unset(
+        "FILE",
+        "Use the base rates of cake-autorate from this file, config.primary.sh; needs --sqm.",
         parser=file_name,
     ),
     out: Path | None = OUT,
@@ -142,7 +148,7 @@ def openwrt(
     """Make a scenario from OpenWrt's wireless settings."""
     from lasthop.importing.openwrt import network
 
-    write(lambda: network(file, stations, radio, sqm), file, out, as_json=as_json)
+    write(lambda: network(file, stations, radio, sqm, autorate), file, out, as_json=as_json)
 
 
 COMMANDS: dict[Callable[..., None], str] = {

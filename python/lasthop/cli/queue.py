@@ -279,6 +279,11 @@ def run(
 
 def queue_text(wanted: "LinkQueue") -> str:
     """Return a phrase with the rate and the queue of an interface."""
+    from lasthop.enforce.queue.cake import options_of
+    from lasthop.scenario.queues import Cake
+
+    if isinstance(wanted.queue, Cake):
+        return f"{wanted.interface}, cake {' '.join(options_of(wanted, wanted.queue).words())}"
     classes = f", {counted(len(wanted.classes), 'class', 'classes')}" if wanted.classes else ""
     return (
         f"{wanted.interface} at {wanted.rate_bps / 1e6:g} Mbit/s, "

@@ -127,6 +127,12 @@ COLUMNS: dict[str, tuple[Column, ...]] = {
         Column("chunk_completion_s", "mean completion", "s"),
         Column("chunk_completion_p95_s", "95 % within", "s"),
     ),
+    "videos": (
+        Column("sent_rate_bps", "rate sent", "Mb/s", 1e-6, zero_says=True),
+        Column("frozen_fraction", "time frozen", "%", 100, zero_says=True),
+        Column("freezes", "freezes", "-", zero_says=True),
+        Column("qoo_score", "quality", "%", 100, zero_says=True),
+    ),
     "links": (
         Column("utilisation", "utilisation", "%", 100),
         Column("utilisation_min", "least utilisation", "%", 100),
@@ -216,7 +222,7 @@ def shown_columns(items: Iterable[Mapping[str, Any]], list_name: str) -> list[Co
     ]
 
 
-OF_FLOWS = ("reports", "chunks", "streams")
+OF_FLOWS = ("reports", "chunks", "streams", "videos")
 """Keys of `COLUMNS` with quantities of flows."""
 
 UNIT_SUFFIX = re.compile("_(s|bps|packets)$")

@@ -71,6 +71,9 @@ OF_CHUNKS = COLUMNS["chunks"]
 OF_STREAMS = COLUMNS["streams"]
 """Columns for adaptive video."""
 
+OF_VIDEOS = COLUMNS["videos"]
+"""Columns for the video of calls whose rate adapts."""
+
 COMPLETION_MEDIAN = Column("completion_p50_s", "median", "s")
 
 OF_TRANSFERS = tuple(
@@ -163,6 +166,8 @@ class Delays:
         Name of the list of the result that contains the chunks.
     streams : sequence of mappings
         Flows of adaptive video.
+    videos : sequence of mappings
+        Flows of the video of calls whose rate adapts.
     """
 
     facts: CallFacts
@@ -176,6 +181,7 @@ class Delays:
     chunk_list: str = "flows"
     pings: Sequence[Item] = ()
     streams: Sequence[Item] = ()
+    videos: Sequence[Item] = ()
 
     @classmethod
     def of(cls, answer: "Answer") -> "Delays":
@@ -223,6 +229,7 @@ class Delays:
             "classes" if written[0] else "flows",
             [item for item in flows.values() if MEDIAN in item],
             [item for item in flows.values() if OF_STREAMS[0].quantity in item],
+            [item for item in flows.values() if OF_VIDEOS[0].quantity in item],
         )
 
     @property
@@ -235,7 +242,7 @@ class Delays:
         or a transfer.
         """
         known = (self.calls, self.datagrams, self.reports, self.pings, self.chunks, self.transfers)
-        return any(map(bool, (*known, self.streams)))
+        return any(map(bool, (*known, self.streams, self.videos)))
 
     def tables(self) -> Iterator[DelayTable]:
         """Yield the tables of calls, datagrams, sensors, pings, chunks, adaptive video and
@@ -249,6 +256,7 @@ class Delays:
             ("pings", "flows", self.pings, OF_PINGS),
             ("chunks", self.chunk_list, self.chunks, OF_CHUNKS),
             ("adaptive video", "flows", self.streams, OF_STREAMS),
+            ("video of calls", "flows", self.videos, OF_VIDEOS),
             ("pages and transfers", self.transfer_list, self.transfers, OF_TRANSFERS),
         ):
             shown = [c for c in columns if any(c.says_something(item) for item in items)]

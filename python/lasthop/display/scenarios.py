@@ -110,7 +110,7 @@ def kind_of(flow: Flow) -> str:
         if flow.udp.arrivals == "greedy":
             return "UDP, greedy"
         if flow.call is not None:
-            return f"{flow.call.medium} of calls"
+            return f"{'adaptive ' * flow.adapts}{flow.call.medium} of calls"
         return f"UDP of {plain(1e-6 * flow.udp.rate_bps)} Mb/s"
     if isinstance(flow, PingFlow):
         return f"ping every {plain(1e3 * flow.ping.every_s)} ms"

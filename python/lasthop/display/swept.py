@@ -12,6 +12,7 @@ from lasthop.display.delays import (
     OF_PINGS,
     OF_REPORTS,
     OF_STREAMS,
+    OF_VIDEOS,
     Delays,
     completion_columns,
 )
@@ -70,6 +71,7 @@ def _cells(delays: Delays, *, is_folded: bool) -> Iterator[tuple[str, str]]:
         (delays.chunks, OF_CHUNKS[:2]),
         (delays.pings, (OF_PINGS[0], OF_PINGS[3], LOST)),
         (delays.streams, OF_STREAMS[:2]),
+        (delays.videos, OF_VIDEOS[:2]),
         (delays.transfers, completion_columns(delays.transfers)),
     ):
         for item in items[:MAX_ITEMS]:

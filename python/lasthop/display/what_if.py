@@ -277,6 +277,7 @@ def has_advantage(what_if: "WhatIf", run: "Run") -> bool:
         change.case == name
         and change.difference.verdict == "better"
         and (run.has_good_calls or change.measure not in what_if.call_measures)
+        and change.measure not in what_if.background
         for change in what_if.changes
     )
 

@@ -114,6 +114,12 @@ def _refused_of(flow: Flow) -> Iterator[str]:
                 f"flow {flow.name}: reports of {carrier.payload_bytes} B: expected at least "
                 f"{MIN_REPORT} B"
             )
+        if isinstance(flow, UdpFlow) and flow.adapts:
+            yield (
+                f"flow {flow.name}: emulations have no call whose rate adapts (`control`): "
+                'expected "none", or a program, such as a browser at the station (`programs`, '
+                "--with)"
+            )
     elif isinstance(carrier, Ping):
         return
     elif isinstance(flow, TcpFlow) and flow.stream is not None:
@@ -130,6 +136,11 @@ def _refused_of(flow: Flow) -> Iterator[str]:
         yield (
             f"flow {flow.name}: limited by its application (`rate`, `every` or `on`): supported "
             "are TCP senders that always have data"
+        )
+    elif carrier.congestion == "bbr3":
+        yield (
+            f"flow {flow.name}: congestion bbr3: the kernels of emulations have no BBR v3: "
+            "expected bbr, which is version 1"
         )
     elif carrier.congestion not in KNOWN:
         known = ", ".join(KNOWN)

@@ -42,7 +42,7 @@ def line_use(scenario: Scenario, answer: Answer, facts: Facts) -> Iterator[str]:
     links = {link.name: link for link in summary_items(answer.contents, "links")}
     if not isinstance(typed, CellScenario) or typed.wire.rate_bps is None:
         return
-    from lasthop.explanation.objectives import always_demands
+    from lasthop.explanation.traffic import always_demands
 
     rates_bps = {"down": typed.wire.rate_bps, "up": typed.wire.back_rate_bps or typed.wire.rate_bps}
     for direction, rate_bps in rates_bps.items():

@@ -9,7 +9,9 @@ from lasthop.answers.kinds import kind_named
 from lasthop.arguments import callback
 from lasthop.explanation.candidates import Candidate, causes_of, command, remedies_of
 from lasthop.explanation.facts import facts, read_facts
-from lasthop.explanation.objectives import Objective, objective_for
+from lasthop.explanation.noticed import causes_for, is_noticed
+from lasthop.explanation.objective import Objective
+from lasthop.explanation.objectives import objective_for
 from lasthop.explanation.search import Gain, Progress, Search
 from lasthop.progress.cost_limits import Deadline
 from lasthop.references import named
@@ -48,8 +50,8 @@ class Explanation:
     candidates : list of Candidate
         Possible causes, each with the edit that removes the cause.
     causes : list of Gain
-        Causes whose removal improves the objective by more than the interval, the largest gain
-        first.
+        Causes whose removal improves the objective by more than the interval, and by a part that
+        users notice (`lasthop.explanation.noticed`), the largest gain first.
     suggestions : list of Gain
         Remedies that improve the objective by more than the interval, the largest gain first.
     """
@@ -130,7 +132,7 @@ class Explanation:
             progress=watched,
         )
         causes, helping = search.search(self.candidates, self._remedies)
-        self.causes = [gain for gain in causes if gain.is_sure]
+        self.causes = [gain for gain in causes if gain.is_sure and is_noticed(self.objective, gain)]
         self.suggestions = helping
         self.replications = search.runs
 
@@ -211,8 +213,8 @@ def explain(
     scenario : str, path, mapping or Scenario
         See `Scenario`.
     objective : str, optional
-        ``"calls"``, ``"delay"``, ``"throughput"`` or ``"fairness"``; by default derived from the
-        traffic, see `lasthop.explanation.objectives`.
+        ``"calls"``, ``"delay"``, ``"video"``, ``"throughput"`` or ``"fairness"``; by default
+        derived from the traffic, see `lasthop.explanation.objectives`.
     target : str, optional
         Station, table of stations, flow or class of flows that matters; by default all.
     replications : int, optional
@@ -302,4 +304,5 @@ def examine(
         warnings.simplefilter("ignore", RuntimeWarning)
         result = simulate(base, tails=True, jobs=jobs, progress=progress, max_time_s=max_time_s)
     run_facts = facts(base, result)
-    return Explanation(result, improved, run_facts, causes_of(base, read_facts(run_facts).causes))
+    causes = causes_for(improved, read_facts(run_facts).causes)
+    return Explanation(result, improved, run_facts, causes_of(base, causes))

@@ -23,7 +23,7 @@ from typing import TypeAlias
 from lasthop.batch import BatchProgress
 from lasthop.batch.paired import Difference, judge, run
 from lasthop.explanation.candidates import Candidate
-from lasthop.explanation.objectives import Objective
+from lasthop.explanation.objective import Objective
 from lasthop.progress.steps import step
 from lasthop.scenario.scenario import Scenario
 from lasthop.simulation.result import Result

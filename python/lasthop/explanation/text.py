@@ -12,14 +12,12 @@ from lasthop.display.delays import headlines
 from lasthop.explanation.candidates import command
 from lasthop.explanation.line_use import line_use
 from lasthop.explanation.lines import fact_lines
-from lasthop.explanation.objectives import (
-    Objective,
-    PrintedQuantity,
-    always_demands,
-    flows_of,
-    goodputs,
-)
+from lasthop.explanation.noticed import MIN_NOTICED
+from lasthop.explanation.objective import Objective, PrintedQuantity
+from lasthop.explanation.shares import goodputs
+from lasthop.explanation.traffic import always_demands, flows_of
 from lasthop.explanation.unequal import unequal_shares
+from lasthop.explanation.video import video_verdicts
 from lasthop.scenario.typed import Flow
 from lasthop.shell import command_text
 from lasthop.simulation.result import Result
@@ -33,6 +31,7 @@ __all__ = ["candidate_lines", "comparison_lines", "explanation_text", "run_lines
 PURPOSES = {
     "calls": "good calls",
     "delay": "a short delay",
+    "video": "video without stalls, at a high bitrate",
     "throughput": "more goodput",
     "fairness": "equal shares",
 }
@@ -75,9 +74,15 @@ def run_lines(explanation: "Explanation") -> Iterator[str]:
     else:
         values = [mean_with_interval(quantity, result) for quantity in objective.quantities]
         yield f"{aim}; now {', '.join(values)}"
-    yield ""
-    yield from fact_lines(explanation.read_facts)
-    yield from line_use(explanation.scenario, result, explanation.read_facts)
+    if objective.name == "video":
+        yield from video_verdicts(result, objective.target)
+    lines = [
+        *fact_lines(explanation.read_facts),
+        *line_use(explanation.scenario, result, explanation.read_facts),
+    ]
+    if lines:
+        yield ""
+        yield from lines
     if objective.name == "throughput" and (fairness := unequal_shares(result)) is not None:
         index = mean_with_interval(fairness.quantities[0], result)
         asked = command(explanation.scenario, verb="explain")
@@ -131,7 +136,7 @@ def cause_lines(explanation: "Explanation") -> Iterator[str]:
     if not explanation.causes:
         yield (
             f"No cause found: none of {len(explanation.candidates)} edits improves the objective "
-            "beyond its interval."
+            f"beyond its interval, and by {100 * MIN_NOTICED:g} % or more."
         )
         return
     first, *others = explanation.causes
@@ -180,10 +185,11 @@ def change_text(objective: Objective, gain: "Gain") -> str:
     words = []
     for quantity in objective.quantities:
         ours, theirs = quantity.values(gain.base), quantity.values(gain.result)
-        difference = judge(ours, theirs, objective.direction)
+        direction = quantity.direction or objective.direction
+        difference = judge(ours, theirs, direction)
         mean = quantity.scale * (difference.mean or 0.0)
         half = quantity.scale * (difference.ci95 or 0.0)
-        if half and objective.direction * mean > half:
+        if half and direction * mean > half:
             text = mean_text(quantity, gain.result)
             words.append(f"{text} ({signed(mean, half)} ± {half:.{decimals(mean, half)}f})")
         else:

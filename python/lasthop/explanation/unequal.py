@@ -2,7 +2,8 @@
 
 from lasthop.answers.estimates import Estimate
 from lasthop.errors import UserError
-from lasthop.explanation.objectives import Objective, default_objective, objective_for
+from lasthop.explanation.objective import Objective
+from lasthop.explanation.objectives import default_objective, objective_for
 from lasthop.simulation.result import Result
 
 __all__ = ["is_unequal", "unequal_shares"]

@@ -200,6 +200,9 @@ class Network:
         EDCA parameters, by table and access category such as ``("cell.ap", "voice")``.
     wire : mapping
         Keys of the table ``wire``.
+    line : mapping
+        Keys of a link from the router to the Internet, which replaces the wire of a cell if its two
+        directions have different queues.
     tcp : mapping
         Keys of the table ``tcp``.
     ap_queue : int
@@ -223,6 +226,7 @@ class Network:
     ap: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     access: Mapping[tuple[str, str], Access] = field(default_factory=dict)
     wire: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    line: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     tcp: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     ap_queue: int | None = None
     ap_queue_note: str = ""

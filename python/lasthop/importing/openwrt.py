@@ -58,7 +58,11 @@ MODES_OF_OTHERS = {
 
 
 def network(
-    path: Path, stations: int, radio: str | None = None, sqm_file: Path | None = None
+    path: Path,
+    stations: int,
+    radio: str | None = None,
+    sqm_file: Path | None = None,
+    autorate_file: Path | None = None,
 ) -> Network:
     """Return the network of one radio. The number of stations is an argument, since the file does
     not contain it.
@@ -73,7 +77,14 @@ def network(
         Name of the radio's section; by default the first radio that is enabled.
     sqm_file : Path, optional
         ``/etc/config/sqm``, for the link after the router.
+    autorate_file : Path, optional
+        Configuration of cake-autorate, which changes the rates of SQM.
     """
+    if autorate_file is not None and sqm_file is None:
+        raise UserError(
+            f"--autorate {autorate_file}: cake-autorate changes the rates of SQM: expected --sqm "
+            "as well"
+        )
     sections = read(path, "/etc/config/wireless")
     radios = {each.name: each for each in sections if each.kind == "wifi-device"}
     if not radios:
@@ -106,7 +117,7 @@ def network(
         notes += settled.notes
         cell = dict(cell_keys(settled))
     notes.append(Note("the stations and their traffic are assumed"))
-    line = sqm.Line({}, ()) if sqm_file is None else sqm.line(sqm_file)
+    line = sqm.Line({}, ()) if sqm_file is None else sqm.line(sqm_file, autorate_file)
     options = _hostapd_options(chosen, own)
     wmm = settled is not None or any(each.switch("wmm") for each in own)
     generation = None if letter is None else phy.LETTERS[letter]
@@ -119,6 +130,7 @@ def network(
         cell=cell | dict(_cell(chosen, preset)),
         access=dict(_access(options, bursts, wmm=wmm)),
         wire=line.wire,
+        line=line.link,
         notes=[*notes, *_of_type(chosen), *line.notes],
         facts=_facts(chosen, preset, options, bursts),
     )

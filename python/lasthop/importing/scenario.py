@@ -22,6 +22,8 @@ WARMUP_S, WARMUP_TRIPS = 10.0, 15.0
 """Shortest warm-up: as a time, and as a multiple of the longest round-trip time. [s], [-]"""
 AMPLE_QUEUE = 1000
 """Queue limit of a cell that aggregates, if the file does not contain the limit. [packets]"""
+ROUTER, INTERNET = "router", "internet"
+"""Nodes at the ends of an imported Internet line."""
 MAX_ALONE = 50
 """Maximum number of equal stations with separate tables. If there are more, they share one table.
 """
@@ -72,6 +74,11 @@ def as_toml(network: Network, *, addresses: bool = False) -> str:
         "[cell]",
         entry("phy", text(network.phy), network.phy_note),
         *(entry(key, value, message) for key, (value, message) in network.cell.items()),
+        *(
+            [entry("node", text(ROUTER), "the router, at the Internet line")]
+            if network.line
+            else []
+        ),
         *_queue(network),
         *_parameters(
             network.access.get(("cell", "best-effort"), Access()),
@@ -81,6 +88,8 @@ def as_toml(network: Network, *, addresses: bool = False) -> str:
     for (table, category), access in network.access.items():
         if (table, category) != ("cell", "best-effort"):
             lines += ["", *_access(table, category, access)]
+    if network.line:
+        lines += ["", *_line(network)]
     if network.wire:
         lines += ["", "[wire]", *(entry(k, v, message) for k, (v, message) in network.wire.items())]
     lines += ["", "[tcp]", *(entry(k, v, message) for k, (v, message) in network.tcp.items())]
@@ -88,6 +97,14 @@ def as_toml(network: Network, *, addresses: bool = False) -> str:
     for line in _stations(network, addresses):
         lines.append(line)
     return "\n".join(lines) + "\n"
+
+
+def _line(network: Network) -> Iterator[str]:
+    """Yield the table of the Internet line, whose two directions have different queues."""
+    yield "[link.line]"
+    yield entry("from", text(ROUTER))
+    yield entry("to", text(INTERNET))
+    yield from (entry(key, value, message) for key, (value, message) in network.line.items())
 
 
 def title(network: Network) -> str:
@@ -179,20 +196,20 @@ def _parameters(access: Access, message: str) -> Iterator[str]:
 
 
 def _stations(network: Network, addresses: bool) -> Iterator[str]:
-    stations = network.stations
+    stations, server = network.stations, INTERNET if network.line else None
     alike = len({_settings(each) for each in stations}) == 1
     unmeasured = not any(each.flows or each.up_bps or each.notes for each in stations)
     if len(stations) > 1 and alike and (unmeasured or len(stations) > MAX_ALONE):
         yield ""
         yield "[station.sta]"
         yield entry("count", str(len(stations)), f"sta-1 to sta-{len(stations)}")
-        yield from _station(stations[0], [])
+        yield from _station(stations[0], [], server)
         return
     for name, station in zip(names(network), stations, strict=True):
         yield ""
         yield f"[station.{name}]"
         shown = [f"address {station.address}"] if addresses else []
-        yield from _station(station, shown)
+        yield from _station(station, shown, server)
 
 
 def _settings(station: Station) -> tuple[object, ...]:
@@ -212,7 +229,7 @@ def _settings(station: Station) -> tuple[object, ...]:
     )
 
 
-def _station(station: Station, shown: Sequence[str]) -> Iterator[str]:
+def _station(station: Station, shown: Sequence[str], server: str | None) -> Iterator[str]:
     for remark in [*shown, *station.notes]:
         yield from commented(f"{remark[:1].upper()}{remark[1:]}.")
     up, down = station.up_bps, station.down_bps
@@ -229,35 +246,41 @@ def _station(station: Station, shown: Sequence[str]) -> Iterator[str]:
         if error is not None:
             message = "frames were repeated more often than those of other stations: noise"
             yield entry(key, f"{error:g}", message)
-    yield from _flows("upload", station.upload)
-    yield from _flows("download", station.download)
-    yield from _datagrams("udp_up", station.udp_up)
-    yield from _datagrams("udp_down", station.udp_down)
+    yield from _flows("upload", station.upload, server)
+    yield from _flows("download", station.download, server)
+    yield from _datagrams("udp_up", station.udp_up, server)
+    yield from _datagrams("udp_down", station.udp_down, server)
 
 
-def _flows(key: str, connections: Connections | None) -> Iterable[str]:
+def _flows(key: str, connections: Connections | None, server: str | None) -> Iterable[str]:
     if connections is None:
         return
     kind = "" if connections.measured else "assumed"
     message = "; ".join(part for part in (kind, connections.note) if part)
     if connections.paced is not None:
-        groups = f"{{ bulk = {_keys(connections)}, paced = {_keys(connections.paced)} }}"
+        bulk, paced = _keys(connections, server), _keys(connections.paced, server)
+        groups = f"{{ bulk = {bulk}, paced = {paced} }}"
         yield entry(key, groups, f"{message}; {connections.paced.note}")
-    elif connections.rate_bps is None:
+    elif connections.rate_bps is None and server is None:
         yield entry(key, str(connections.count), message)
     else:
-        yield entry(key, _keys(connections), message)
+        yield entry(key, _keys(connections, server), message)
 
 
-def _keys(connections: Connections) -> str:
+def _keys(connections: Connections, server: str | None) -> str:
     """Return connections as a table of a scenario in one line."""
-    if connections.rate_bps is None:
-        return f"{{ connections = {connections.count} }}"
-    several = f"connections = {connections.count}, " if connections.count > 1 else ""
-    return f"{{ {several}rate = {text(phy.spelled(connections.rate_bps))} }}"
+    keys = []
+    if connections.count > 1 or connections.rate_bps is None:
+        keys.append(f"connections = {connections.count}")
+    if connections.rate_bps is not None:
+        keys.append(f"rate = {text(phy.spelled(connections.rate_bps))}")
+    if server is not None:
+        keys.append(f"server = {text(server)}")
+    return f"{{ {', '.join(keys)} }}"
 
 
-def _datagrams(key: str, stream: Stream | None) -> Iterable[str]:
+def _datagrams(key: str, stream: Stream | None, server: str | None) -> Iterable[str]:
     if stream is not None:
         rate, packet = text(phy.spelled(stream.rate_bps)), text(f"{stream.payload_bytes} B")
-        yield entry(key, f"{{ rate = {rate}, packet = {packet} }}", stream.note)
+        at = "" if server is None else f", server = {text(server)}"
+        yield entry(key, f"{{ rate = {rate}, packet = {packet}{at} }}", stream.note)

@@ -13,7 +13,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from lasthop.errors import UserError
+from lasthop.importing import sqm_cake
+from lasthop.importing.autorate import Autorate, read_autorate
 from lasthop.importing.observed import Note
+from lasthop.importing.sqm_shaper import Shaper, spelled
 from lasthop.importing.uci import Section, read
 
 __all__ = ["Line", "line"]
@@ -34,13 +37,11 @@ QDISCS = {
     "fq_codel": "fq_codel",
     "codel": "codel",
     "pie": "pie",
-    "cake": "fq_codel",
     "fq_pie": "fq_codel",
 }
 """Queue disciplines of lasthop by the qdiscs of sqm-scripts."""
 FIFOS = {"pfifo", "bfifo", "pfifo_fast"}
 NEAREST = {
-    "cake": "CAKE is simulated as fq_codel: flows share the line, not hosts, and DSCP has no tins",
     "fq_pie": "fq_pie is simulated as fq_codel",
 }
 """Qdiscs that lasthop does not support, each with a sentence on its replacement."""
@@ -63,39 +64,28 @@ NO_LINE = Note(
 
 
 class Line(NamedTuple):
-    """Shaped line: keys of the table ``wire`` with values and comments, and notes."""
+    """Shaped line: keys of the table ``wire`` with values and comments, and notes.
+
+    If the two directions have different queues, the keys are those of a wired link from the router
+    instead, in `link`.
+    """
 
     wire: Mapping[str, tuple[str, str]]
     notes: Sequence[Note]
+    link: Mapping[str, tuple[str, str]] = {}
 
 
-class Shaper(NamedTuple):
-    """A queue in the configuration of sqm-scripts.
-
-    Attributes
-    ----------
-    section : Section
-        Section of the file that describes the queue.
-    interface : str
-        Interface that the queue shapes.
-    down_kbps, up_kbps : int
-        Rates of ingress and egress at the interface; 0 if a direction is not shaped. [kbit/s]
-    """
-
-    section: Section
-    interface: str
-    down_kbps: int
-    up_kbps: int
-
-    @property
-    def words(self) -> str:
-        """Return the interface and its rates as text for remarks."""
-        return f"{self.interface} ({_rate(self.down_kbps)} down, {_rate(self.up_kbps)} up)"
-
-
-def line(path: Path) -> Line:
+def line(path: Path, autorate_file: Path | None = None) -> Line:
     """Return the line that sqm-scripts shape. The result has no keys if no queue is enabled, or if
-    all queues are for guests."""
+    all queues are for guests.
+
+    Parameters
+    ----------
+    path : Path
+        ``/etc/config/sqm``.
+    autorate_file : Path, optional
+        Configuration of cake-autorate, whose base rates replace those of SQM.
+    """
     queues = [each for each in read(path, "/etc/config/sqm") if each.kind == "queue"]
     if not queues:
         raise UserError(
@@ -126,15 +116,54 @@ def line(path: Path) -> Line:
         for each in lines
         if each is not chosen
     ]
+    if autorate_file is not None:
+        chosen, more = _autorated(chosen, read_autorate(autorate_file))
+        notes += more
     own = list(_remarks(chosen))
+    queue = _queue(chosen.section)
+    if queue == "cake" and (chosen.down_kbps or chosen.up_kbps):
+        inside, by_htb = INSIDE.match(chosen.interface) is not None, not _is_shaped_by_cake(chosen)
+        cakes = sqm_cake.directions(chosen, inside=inside, by_htb=by_htb)
+        rates = (chosen.down_kbps, chosen.up_kbps)
+        script = chosen.section.word("script") or "a script of SQM"
+        link = dict(sqm_cake.link(cakes, *(rates[::-1] if inside else rates), script))
+        own += cakes.notes
+        return Line({}, [*notes, *own], link)
     wire = dict(_rates(chosen))
     if not wire:
         notes.append(Note(f"SQM shapes neither direction of {chosen.interface}", True))
         return Line({}, [*notes, NO_LINE])
-    queue = _queue(chosen.section)
     if queue in QDISCS:
         wire["queue"] = (f"{{ {QDISCS[queue]} = {{}} }}", f"SQM qdisc {queue}")
     return Line(wire, [*notes, *own])
+
+
+def _is_shaped_by_cake(shaper: Shaper) -> bool:
+    """Return whether the script of a queue uses CAKE's own shaper."""
+    return shaper.section.word("script") in CAKES
+
+
+def _autorated(shaper: Shaper, autorate: Autorate) -> tuple[Shaper, list[Note]]:
+    """Return the shaper with the base rates of cake-autorate, and warnings."""
+    notes = autorate.notes()
+    if autorate.interface not in ("", shaper.interface):
+        notes.append(
+            Note(
+                f"cake-autorate shapes {autorate.interface[:20]}, and SQM {shaper.interface}: "
+                "assumed to be the same line",
+                True,
+            )
+        )
+    if not _is_shaped_by_cake(shaper):
+        text = (
+            "cake-autorate needs CAKE's own shaper: SQM script piece_of_cake.qos or layer_cake.qos"
+        )
+        notes.append(Note(text, True))
+    down, up = autorate.download, autorate.upload
+    return shaper._replace(
+        down_kbps=down.base_kbps if down.adjusts else shaper.down_kbps,
+        up_kbps=up.base_kbps if up.adjusts else shaper.up_kbps,
+    ), notes
 
 
 def _is_on(section: Section) -> bool:
@@ -176,15 +205,9 @@ def _rates(shaper: Shaper) -> Iterator[tuple[str, tuple[str, str]]]:
         given = shaper.section.text(name)
         text = f"SQM {name}" + ("" if given else ", sqm-scripts' default")
         if kbps:
-            yield key, (f'"{_rate(kbps)}"', text)
+            yield key, (f'"{spelled(kbps)}"', text)
         else:
             yield key, ('"unlimited"', f"SQM {name} is 0: not shaped")
-
-
-def _rate(kbps: int) -> str:
-    if kbps >= 1000:
-        return f"{kbps / 1e3:.9g} Mbps"
-    return f"{kbps} kbps" if kbps else "not shaped"
 
 
 def _queue(section: Section) -> str:
@@ -215,12 +238,14 @@ def _remarks(shaper: Shaper) -> Iterator[Note]:
     queue = _queue(section)
     if queue in NEAREST:
         yield Note(NEAREST[queue], True)
-    elif queue not in QDISCS and queue not in FIFOS:
+    elif queue not in QDISCS and queue not in FIFOS and queue != "cake":
         yield Note(f"lasthop has no qdisc {queue[:20]}: the line has a FIFO of 1000 packets", True)
-    if section.word("script") == "simple.qos" and queue in QDISCS:
+    if _is_shaped_by_cake(shaper):
+        return
+    if section.word("script") == "simple.qos" and (queue in QDISCS or queue == "cake"):
         yield Note("simple.qos has three classes by DSCP: here all packets are in one")
     yield from _overhead(shaper)
-    for name in ("iqdisc_opts", "eqdisc_opts"):
+    for name in () if queue == "cake" else ("iqdisc_opts", "eqdisc_opts"):
         if words := section.text(name).strip():
             shown = words if len(words) <= MAX_WORDS else f"{words[:MAX_WORDS]}..."
             yield Note(f'{name} "{shown}" is left out', True)

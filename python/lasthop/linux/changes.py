@@ -58,9 +58,9 @@ class Segments(NamedTuple):
     most: int
 
 
-OUR_ROOTS = (("tbf", tc.SPLITTER), ("htb", tc.OURS))
-"""Kind and handle of the queueing discipline that lasthop adds at the root of an interface: first
-in this version, then in earlier versions."""
+OUR_ROOTS = (("tbf", tc.SPLITTER), ("cake", tc.OURS), ("htb", tc.OURS))
+"""Kind and handle of the queueing disciplines that lasthop adds at the root of an interface: first
+two of this version, then that of earlier versions."""
 Repair: TypeAlias = Request | Hooks | Merging | Root | Segments
 """Change that repairs a difference."""
 

@@ -9,7 +9,7 @@ import struct
 from collections.abc import Iterator
 from typing import NamedTuple, TypeAlias
 
-from lasthop.linux import disciplines, tc
+from lasthop.linux import cake, disciplines, tc
 from lasthop.linux.netlink import attributes, number_in, text_in
 from lasthop.linux.tc import CHAIN, KIND, OPTIONS, TCMSG
 
@@ -82,6 +82,8 @@ def queue_options(kind: str, options: bytes) -> tuple[int, ...]:
                 disciplines.MEMORY_LIMIT,
             )
             return (*times, *(number_in(has.get(each)) for each in others))
+        case "cake":
+            return cake.compared(options)
         case "pie":
             has = dict(attributes(options))
             # The time between updates is not compared: the kernel rounds it to timer ticks, which

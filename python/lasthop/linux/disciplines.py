@@ -17,6 +17,7 @@ OPTION = {
     "codel": "CONFIG_NET_SCH_CODEL",
     "fq_codel": "CONFIG_NET_SCH_FQ_CODEL",
     "pie": "CONFIG_NET_SCH_PIE",
+    "cake": "CONFIG_NET_SCH_CAKE",
     "tbf": "CONFIG_NET_SCH_TBF",
 }
 """Kernel configuration option that each queueing discipline needs."""

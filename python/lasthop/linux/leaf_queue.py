@@ -8,7 +8,7 @@ import errno
 import struct
 from typing import NamedTuple
 
-from lasthop.linux import disciplines, tc
+from lasthop.linux import cake, disciplines, tc
 from lasthop.linux.disciplines import Discipline
 from lasthop.linux.netlink import KernelError, Request, Socket
 
@@ -16,8 +16,9 @@ BEST = ("fq_codel", "codel", "pfifo")
 """Queueing disciplines for leaves in order of preference. Every kernel supports the last
 discipline."""
 MANAGED = ("fq_codel", "codel")
-"""Queueing disciplines with the parameters of CoDel. They can drop packets that are already
-queued."""
+"""Queueing disciplines with the parameters of CoDel, from which `BEST` selects."""
+DROPS_LATER = (*MANAGED, "cake")
+"""Queueing disciplines that can drop packets that are already queued."""
 TRIED_PACKETS = 10
 
 
@@ -49,6 +50,17 @@ class Queue(NamedTuple):
             case "fq_codel":
                 times = self.target_us, self.interval_us
                 return disciplines.fq_codel(self.packets, *times, self.flows, ecn=True)
+            case "cake":
+                return cake.Options(
+                    rate_bps=None,
+                    rtt_s=cake.TARGETS_PER_RTT * self.target_us / 1e6,
+                    diffserv="besteffort",
+                    isolation="flows",
+                    nat=False,
+                    ack_filter="off",
+                    overhead_bytes=None,
+                    memory_limit_bytes=self.packets * disciplines.PACKET_MEMORY_BYTES,
+                ).discipline
         return disciplines.pfifo(self.packets)._replace(kind=self.discipline)
 
 

@@ -108,6 +108,10 @@ PACED = "limited by its application: supported are TCP senders that always have 
 """End of the message about a TCP connection that its application paces."""
 
 
+ADAPTS = 'adapts its rate: supported are calls with control = "none"'
+"""End of the message about a call whose rate adapts to the network."""
+
+
 class StationFlow(NamedTuple):
     """A flow of a station, with the key path of the flow's table in the scenario file."""
 
@@ -132,6 +136,20 @@ class StationFlow(NamedTuple):
         """
         flow = self.flow
         return isinstance(flow, TcpFlow) and (flow.is_paced or flow.web is not None)
+
+    @property
+    def kind(self) -> str:
+        """Kind of traffic and a comma; empty for traffic without a name of its own."""
+        if not isinstance(self.flow, TcpFlow):
+            return ""
+        if self.flow.stream is not None:
+            return "adaptive video, "
+        return "web pages, " if self.flow.web is not None else ""
+
+    @property
+    def adapts(self) -> bool:
+        """Whether the flow is the video of a call, and adapts its rate to the network."""
+        return isinstance(self.flow, UdpFlow) and self.flow.adapts
 
     @property
     def tcp(self) -> Tcp | None:
@@ -169,8 +187,15 @@ NO_FLOW: Check[CellScenario] = Check(
 """Check of the models of saturated senders: the scenario has a flow."""
 
 SATURATED: tuple[Check[StationFlow], ...] = (
-    Check("assumption 1", lambda flow: flow.tcp, "`{0.key}` is TCP"),
+    Check(
+        "assumption 1",
+        lambda flow: flow.is_paced,
+        "`{0.key}` is {0.kind}limited by its application: supported are UDP senders that always "
+        "have packets",
+    ),
+    Check("assumption 1", lambda flow: flow.tcp and not flow.is_paced, "`{0.key}` is TCP"),
     Check("assumption 1", lambda flow: flow.is_sensor, "`{0.key}` reports now and then"),
+    Check("assumption 1", lambda flow: flow.adapts, "`{0.key}` " + ADAPTS),
 )
 """Checks of the models of saturated senders for each flow."""
 
@@ -178,7 +203,7 @@ SATURATED: tuple[Check[StationFlow], ...] = (
 def long_lived(assumption: str) -> tuple[Check[StationFlow], ...]:
     """Return the checks that a flow is a long-lived TCP connection that always has data."""
     return (
-        Check(assumption, lambda flow: flow.is_paced, "`{0.key}` is " + PACED),
+        Check(assumption, lambda flow: flow.is_paced, "`{0.key}` is {0.kind}" + PACED),
         Check(assumption, lambda flow: flow.is_sensor, "`{0.key}` reports now and then"),
         Check(assumption, lambda flow: flow.is_udp, "`{0.key}` is UDP"),
         Check(
@@ -188,10 +213,11 @@ def long_lived(assumption: str) -> tuple[Check[StationFlow], ...]:
 
 
 def runs_bbr(flow: StationFlow) -> bool:
-    """Return whether a flow is a TCP connection with BBR. BBR limits its window by the delivery
-    rate that it measures, so that neither losses nor the receive window determine the window.
+    """Return whether a flow is a TCP connection with BBR of any version. BBR limits its window by
+    the delivery rate that it measures, so that neither losses nor the receive window determine the
+    window.
     """
-    return flow.tcp is not None and flow.tcp.congestion == "bbr"
+    return flow.tcp is not None and flow.tcp.congestion in ("bbr", "bbr3")
 
 
 def lossless_wire(assumption: str) -> Check[CellScenario]:

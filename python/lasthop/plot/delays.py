@@ -119,8 +119,9 @@ def _panels(sides: SideBySide, delays: Delays) -> Iterator[DelayPanel]:
     label = "reports that arrive in time [%]"
     yield DelayPanel("Delivery of reports", sensors, "report_delivery", 100, label)
     pings = rows_of(sides, "flows", _in_rows(answer, _places(delays.pings, "flows")))
-    label = "99 % of the replies arrive within [ms]"
-    yield DelayPanel("Round trips of pings", pings, "rtt_p99_s", 1e3, label)
+    for quantity, part in (("rtt_p50_s", "half"), ("rtt_p99_s", "99 %")):
+        label = f"{part} of the replies arrive within [ms]"
+        yield DelayPanel("Round trips of pings", pings, quantity, 1e3, label)
     ending = _in_rows(answer, _places(delays.transfers, delays.transfer_list))
     for column in completion_columns(delays.transfers):
         transfers = rows_of(sides, delays.transfer_list, ending)

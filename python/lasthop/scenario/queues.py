@@ -78,9 +78,18 @@ class Cake(Queue):
 
     bandwidth_bps: float | None
     """Rate of the shaper; None if only the link limits the rate. [bit/s]"""
+    rtt_s: float
+    """Round-trip time of the flows, which is the interval of CoDel. [s]"""
     isolation: str
     nat: bool
+    diffserv: str
     ack_filter: Literal["off", "conservative", "aggressive"]
+    overhead_bytes: int
+    """Number of bytes that the line adds to an IP packet."""
+    mpu_bytes: int
+    link_layer: Literal["none", "atm", "ptm"]
+    memory_limit_bytes: int | None
+    ingress: bool
 
 
 class Pi(Queue):

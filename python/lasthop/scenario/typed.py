@@ -39,6 +39,16 @@ class Report(Table):
         return carrier(self.tcp, self.udp)
 
 
+class CallControl(Table):
+    """Congestion control of a call's video, and the bounds of its rate."""
+
+    name: Literal["gcc"]
+    min_rate_bps: float
+    start_rate_bps: float
+    """Rate before the first feedback. [bit/s]"""
+    max_rate_bps: float
+
+
 class CallPart(Table):
     """Call to which a flow belongs, and the flow's direction in the call."""
 
@@ -47,6 +57,8 @@ class CallPart(Table):
     medium: Literal["audio", "video"]
     direction: Literal["up", "down"]
     """Direction of the flow in the call; a call between wired nodes also has directions."""
+    control: CallControl | None = None
+    """Congestion control of a video that adapts; None if the rate is constant."""
 
 
 class FlowHosts(Table):
@@ -164,6 +176,11 @@ class UdpFlow(Flow):
     settings = ("udp_up", "udp_down")
     udp: Udp
     call: CallPart | None = None
+
+    @property
+    def adapts(self) -> bool:
+        """Whether the flow is the video of a call, and adapts its rate to the network."""
+        return self.call is not None and self.call.control is not None
 
     @property
     def setting(self) -> str:
@@ -407,7 +424,12 @@ class Wire(Table):
     back_trace: Trace | None = None
     queue_packets: int = 0
     queue: Queue | None = None
-    """Queue of each direction of the wire; None if the wire has no queue."""
+    """Queue of each direction of the wire; None if the wire has no queue. With `back_queue`, the
+    queue is that towards the cell.
+    """
+    back_queue_packets: int | None = None
+    back_queue: Queue | None = None
+    """Queue towards the servers; None if it equals `queue`."""
     loss_every: int | None = None
     """N if one of every N packets is lost; None if losses are not periodic."""
 

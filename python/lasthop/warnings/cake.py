@@ -43,14 +43,24 @@ def _queues(scenario: Scenario) -> Iterator[tuple[str, Cake, float | None, bool]
         if isinstance(link.queue, Cake):
             acks = any(link.name in flow.back for flow in scenario.tcp_flows)
             yield _place(link), link.queue, link.rate_bps, acks
-    if isinstance(scenario, CellScenario) and isinstance(scenario.wire.queue, Cake):
-        acks = any(flow.station for flow in scenario.tcp_flows)
-        yield "`wire.queue`", scenario.wire.queue, _faster_bps(scenario.wire), acks
+    if isinstance(scenario, CellScenario):
+        wire = scenario.wire
+        has_own = wire.back_queue is not None
+        directions = {flow.direction for flow in scenario.tcp_flows if flow.station}
+        if isinstance(wire.queue, Cake):
+            rate_bps = wire.rate_bps if has_own else _faster_bps(wire)
+            acks = "up" in directions or (bool(directions) and not has_own)
+            yield "`wire.queue`", wire.queue, rate_bps, acks
+        if isinstance(wire.back_queue, Cake):
+            rate_bps = wire.back_rate_bps or wire.rate_bps
+            yield "`wire.back_queue`", wire.back_queue, rate_bps, "down" in directions
 
 
 def _faster_bps(wire: Wire) -> float | None:
-    """Return the rate of the faster direction of the wire; None if a direction is unlimited. The
-    shaper of `wire.queue` has one bandwidth for both directions. [bit/s]
+    """Return the rate of the faster direction of the wire, or None if a direction is unlimited.
+    [bit/s]
+
+    Without `wire.back_queue`, the shaper of `wire.queue` has one bandwidth for both directions.
     """
     rates = (wire.rate_bps, wire.back_rate_bps or wire.rate_bps)
     return None if None in rates else max(filter(None, rates))

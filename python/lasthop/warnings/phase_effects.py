@@ -535,12 +535,14 @@ def of_wire(scenario: Scenario, way: str) -> Hop:
     """Return the queue of one direction of a cell's wire."""
     wire = scenario.wire
     rate_bps, trace = wire.rate_bps, wire.trace
+    queue, limit = wire.queue, wire.queue_packets
     if way == "up":
+        queue, limit = wire.back_queue or queue, wire.back_queue_packets or limit
         trace = wire.back_trace or (None if wire.back_rate_bps else wire.trace)
         rate_bps = wire.back_rate_bps or wire.rate_bps
     return Hop(
         f"wire/{way}",
-        *(drops(wire.queue, wire.queue_packets) if wire.queue else (NONE, 0)),
+        *(drops(queue, limit) if queue else (NONE, 0)),
         rate_bps,
         is_steady=trace is None,
         loss_every=wire.loss_every,

@@ -43,11 +43,11 @@ def advised(what_if: Differences) -> Iterator[Advice]:
     columns.
     """
     base = what_if.runs[0]
-    of_calls = what_if.call_measures
+    of_calls, background = what_if.call_measures, what_if.background
     if not base.has_good_calls:
         yield from _for_calls(what_if)
     for measure in what_if.measures:
-        if measure in of_calls and not base.has_good_calls:
+        if measure in background or (measure in of_calls and not base.has_good_calls):
             continue
         names = tuple(c.case for c in what_if.changes if c.measure == measure and c.is_best)
         if names:
@@ -61,11 +61,14 @@ def costs(what_if: Differences, names: Sequence[str]) -> dict[Measure, list[str]
     """Return the columns in which at least one of the given cases is worse than the unchanged
     scenario, with the names of these cases.
 
-    A worse delay or loss of calls that remain good is left out.
+    A worse delay or loss of calls that remain good is left out, and so are the columns that are not
+    judged.
     """
     results: dict[Measure, list[str]] = {}
     for change in what_if.changes:
         if change.case not in names or change.difference.verdict != "worse":
+            continue
+        if change.measure in what_if.background:
             continue
         if change.measure in what_if.call_measures and what_if.run_of(change.case).has_good_calls:
             continue
@@ -85,6 +88,8 @@ def undecided(what_if: Differences) -> Iterator[tuple[str, Measure | None]]:
             yield run.case.name, None
     for change in what_if.changes:
         difference = change.difference
+        if change.measure in what_if.background:
+            continue
         if difference.verdict == "same" and abs(difference.mean or 0.0) > (difference.ci95 or 0.0):
             yield change.case, change.measure
 

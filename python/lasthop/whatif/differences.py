@@ -9,7 +9,7 @@ from lasthop.answers.estimates import Estimate
 from lasthop.batch.paired import Difference, Measure, judge
 from lasthop.scenario.scenario import Scenario
 from lasthop.whatif.cases import Case
-from lasthop.whatif.measures import CALL_QUANTITIES
+from lasthop.whatif.measures import CALL_QUANTITIES, CHUNKS, STALLED
 
 __all__ = ["Change", "Differences", "Run"]
 
@@ -95,6 +95,20 @@ class Differences:
             if measure.list_name == "flows"
             and measure.quantity in CALL_QUANTITIES
             and flows.issuperset(measure.items)
+        )
+
+    @property
+    def background(self) -> tuple[Measure, ...]:
+        """Columns that are printed, but not judged: the completion times of the chunks of adaptive
+        video, if there are columns of its stalls. Viewers notice stalls and the bitrate.
+        """
+        watched = {
+            name for each in self.measures if each.quantity == STALLED for name in each.items
+        }
+        return tuple(
+            each
+            for each in self.measures
+            if each.quantity == CHUNKS and watched.issuperset(each.items)
         )
 
     @cached_property

@@ -31,7 +31,10 @@ CALL_QUANTITIES = ("one_way_delay_p99_s", "loss_probability")
 """Quantities of calls. A call has flows in both directions; its value is that of the worst flow."""
 
 CHUNKS = "chunk_completion_p95_s"
-"""Quantity of applications that write chunks."""
+"""Quantity of applications that write chunks, and of adaptive video."""
+
+STALLED = "stalled_fraction"
+"""Quantity of adaptive video that viewers notice first."""
 
 Items = Mapping[str, Mapping[str, Sequence[float | None]]]
 """Values per replication, by the name of the item (such as a flow) and by quantity."""
@@ -41,8 +44,8 @@ def default_measures(result: Result, calls: Sequence[Call]) -> list[Measure]:
     """Return the default columns of a scenario.
 
     The first columns are the delay and the loss of each call and of other datagrams at a rate.
-    Columns for the delivery of reports, the completion times of chunks and transfers, and the
-    round-trip times of pings follow. Without
+    Columns for the delivery of reports, the completion times of chunks and transfers, the
+    round-trip times of pings, and the stalls, bitrates and chunks of adaptive video follow. Without
     datagrams and sensors, the mean RTT of the TCP flows is the delay. The goodput of all other
     flows in each direction and Jain's index follow. With calls, Jain's index is a column only if
     several stations have other flows, all in one direction. For other scenarios with calls, equal
@@ -60,19 +63,24 @@ def default_measures(result: Result, calls: Sequence[Call]) -> list[Measure]:
     pings = [flow.name for flow in typed if isinstance(flow, PingFlow) and flow.name in flows]
     pages = having(flows, "completion_p95_s")
     streams = having(flows, "video_bitrate_bps")
+    chunks = [name for name in having(flows, CHUNKS) if name not in streams]
     probes = {*paced, *in_calls, *sensors, *finite, *pings, *pages, *streams}
     rest = [name for name in flows if name not in probes]
     results = [
         *measures_of_calls(calls),
         *(m for name in CALL_QUANTITIES for m in each_or_worst("flows", name, others, "max")),
         *each_or_worst("flows", "report_delivery", sensors, "min"),
-        *each_or_worst("flows", CHUNKS, having(flows, CHUNKS), "max"),
+        *each_or_worst("flows", CHUNKS, chunks, "max"),
         *each_or_worst("classes", "completion_p95_s", having(classes, "completion_p95_s"), "max"),
     ]
     results += each_or_worst("flows", "rtt_p99_s", pings, "max")
     results += each_or_worst("flows", "completion_p95_s", pages, "max")
-    results += each_or_worst("flows", "stalled_fraction", streams, "max")
+    results += each_or_worst("flows", STALLED, streams, "max")
     results += each_or_worst("flows", "video_bitrate_bps", streams, "min")
+    results += each_or_worst("flows", CHUNKS, having(flows, CHUNKS, streams), "max")
+    videos = having(flows, "sent_rate_bps")
+    results += each_or_worst("flows", "frozen_fraction", videos, "max")
+    results += each_or_worst("flows", "sent_rate_bps", videos, "min")
     if ending := [name for name in finite if name not in pages]:
         results.append(Measure("flows", "completion_s", tuple(ending), "mean", "finite flows"))
     if (tcp := having(flows, "rtt_s", rest)) and not paced and not sensors:

@@ -27,6 +27,7 @@ from lasthop.batch.paired import (
 from lasthop.errors import UserError, listed
 from lasthop.scenario.origin import origin_of
 from lasthop.scenario.scenario import Scenario, ScenarioLike
+from lasthop.scenario.typed import CellScenario
 from lasthop.simulation.result import Result
 from lasthop.simulation.simulate import replaced, thread_count
 from lasthop.whatif.cases import AS_IT_IS, Case, Cases, cases_of, scenarios_of
@@ -57,9 +58,12 @@ FILES = (FILE, f"{TABLE}.parquet", f"{TABLE}.csv", COLUMNS_FILE)
 KIND = "what-if"
 
 WIRE_QUEUE = "wire.queue"
-"""Key path of the queues of a wire. This key sets the queues of both directions; no key sets the
-queue of only one direction.
+"""Key path of the queues of a wire. This key sets the queues of both directions, unless the file or
+the case sets `wire.back_queue`.
 """
+
+BACK_QUEUE = "wire.back_queue"
+"""Key path of the queue of a wire towards the servers."""
 
 
 class WhatIf(Differences, Shown):
@@ -156,7 +160,14 @@ class WhatIf(Differences, Shown):
                 )
                 missing = "; ".join(f"{owner} {listed(names)}" for names, owner in parts if names)
                 yield f'"{name}": {missing}'
-        if both := [f'"{each.name}"' for each in self.cases if each.has_setting(WIRE_QUEUE)]:
+        both = [
+            f'"{each.name}"'
+            for each in self.cases
+            if each.has_setting(WIRE_QUEUE) and not each.has_setting(BACK_QUEUE)
+        ]
+        typed = self.scenario.typed
+        has_own = isinstance(typed, CellScenario) and typed.wire.back_queue is not None
+        if both and not has_own:
             yield f"{WIRE_QUEUE} sets the queue at both ends of the line: {listed(both)}"
 
     @cached_property

@@ -22,6 +22,13 @@ DAMAGES = {
         f"tc qdisc replace dev lh-lan {LEAF} pfifo limit 200",
         f"tc qdisc del dev lh-lan {LEAF}",
     ],
+    "cake": [
+        f"tc qdisc change dev lh-lan {LEAF} cake bandwidth 1mbit overhead 40 atm",
+        f"tc qdisc change dev lh-lan {LEAF} cake nat dual-srchost diffserv4 memlimit 1mb",
+        f"tc qdisc change dev lh-lan {LEAF} cake rtt 10ms ack-filter ingress mpu 64 wash",
+        f"tc qdisc replace dev lh-lan {LEAF} pfifo limit 200",
+        f"tc qdisc del dev lh-lan {LEAF}",
+    ],
     "codel": [
         f"tc qdisc change dev lh-lan {LEAF} codel interval 20ms",
         f"tc qdisc replace dev lh-lan {LEAF} fq_codel",

@@ -20,6 +20,7 @@ QUEUES = {
     "fq_codel": "{ limit = 60, fq_codel = { interval = '30 ms' } }",
     "pie": "{ limit = 60, pie = { target = '20 ms' } }",
     "red": "{ limit = 100, red = { min_th = 50, max_th = 90, max_p = 0.1, weight = 0.002 } }",
+    "cake": "{ cake = { overhead = '40 B', link_layer = 'atm', bandwidth = '9 Mbps' } }",
 }
 
 

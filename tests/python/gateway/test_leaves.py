@@ -7,7 +7,7 @@ import pytest
 from lasthop.enforce.gateway import config
 from lasthop.enforce.gateway.config import Gateway
 from lasthop.enforce.gateway.layout import Layout
-from lasthop.enforce.gateway.leaves import unmanaged, why
+from lasthop.enforce.gateway.leaves import memory, unmanaged, why
 from lasthop.enforce.gateway.shaper import plan
 from lasthop.linux import leaf_queue
 from lasthop.linux.described import described
@@ -110,6 +110,11 @@ def test_flows_have_the_same_hash_with_every_kernel() -> None:
             "fq_codel limit 200 target 31000us interval 126000us ecn flows 128 "
             "memory_limit 921600b",
         ),
+        (
+            "cake",
+            "cake unlimited besteffort flows nonat nowash no-ack-filter split-gso rtt 620000us "
+            "noatm raw memlimit 921600b",
+        ),
     ],
 )
 def test_the_command_of_tc_contains_the_queue(discipline: str, arguments: str) -> None:
@@ -149,6 +154,12 @@ def test_every_changed_parameter_is_detected(field: str) -> None:
 def replace_field(queue: Queue, field: str) -> Queue:
     """Return the queue with a field whose value is doubled."""
     return queue._replace(**{field: 2 * getattr(queue, field)})
+
+
+def test_leaves_of_cake_need_much_memory() -> None:
+    (line,) = memory("cake")
+    assert "1.1 MB" in line
+    assert memory("fq_codel") == []
 
 
 def test_a_kernel_without_codel_causes_a_warning_unless_the_file_asks_for_a_fifo() -> None:

@@ -283,9 +283,9 @@ def test_sqm_sets_the_line_of_the_router(tmp_path: Path) -> None:
     )
     seen = openwrt.network(file(tmp_path, WIRELESS), 2, sqm_file=sqm)
     scenario(seen)
-    assert seen.wire["rate"][0] == '"85 Mbps"'
-    assert seen.wire["back_rate"][0] == '"10 Mbps"'
-    assert "fq_codel" in seen.wire["queue"][0]
+    assert seen.line["back_rate"][0] == '"85 Mbps"'
+    assert seen.line["rate"][0] == '"10 Mbps"'
+    assert "cake" in seen.line["queue"][0]
 
 
 def test_settings_of_openwrt_keep_secrets(tmp_path: Path) -> None:

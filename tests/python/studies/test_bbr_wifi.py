@@ -4,7 +4,7 @@ import pytest
 
 import lasthop as lh
 from lasthop.studies import kept, ledger
-from lasthop.studies.bbr_wifi import STUDIES, sharing
+from lasthop.studies.bbr_wifi import STUDIES, sharing, version3
 from lasthop.studies.study import Runs
 
 from .brief import read_by_claims
@@ -54,3 +54,11 @@ def test_a_scenario_has_one_connection_of_each_control(direction: str, queue: in
         f"{name}/{direction}/1" for name in ("bbr", "cubic")
     ]
     assert lh.check(sharing.without_allowance("ac", direction, queue))
+
+
+def test_version_3_is_a_further_row_of_the_same_cells() -> None:
+    place = {"phy": "ax", "direction": "down", "queue": 1000}
+    first, third = (version3.both(**place, control=control) for control in ("bbr", "bbr3"))
+    assert first == sharing.both(**place)
+    assert [flow.tcp.congestion for flow in lh.check(third).typed.tcp_flows] == ["bbr3", "cubic"]
+    assert {key for key in version3.STUDY.points if key.endswith("-bbr3")}

@@ -9,7 +9,6 @@ interface Exports {
   lasthop_room(bytes: number): number;
   lasthop_answer(): number;
   lasthop_answer_bytes(): number;
-  lasthop_schema(): number;
   lasthop_check(json: number, text_bytes: number): number;
   lasthop_begin(json: number, text_bytes: number, replication: number, with_tails: number): number;
   /** Advances a run and returns its simulated time, or NaN after a failure. [s] */
@@ -70,10 +69,6 @@ export class Engine implements Questions {
   /** Returns the size of the instance's memory, which never shrinks. [bytes] */
   get memoryBytes(): number {
     return this.#exports.memory.buffer.byteLength;
-  }
-
-  schema(): unknown {
-    return this.#told(this.#exports.lasthop_schema());
   }
 
   check(source: Source): Checked {

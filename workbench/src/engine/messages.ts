@@ -5,7 +5,6 @@ import type { Checked, Source } from "./engine";
 
 /** Questions that a worker answers between two slices of a run. Run numbers are valid for this worker only. */
 export interface Questions {
-  schema(): unknown;
   check(source: Source): Checked;
   combine(run: number, values: Float64Array): string;
   explain(run: number, values: Float64Array): Explanation;

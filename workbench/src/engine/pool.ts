@@ -114,7 +114,7 @@ export class RunHandle {
     hand.keptRuns += 1;
   }
 
-  ask<Q extends Exclude<keyof Questions, "schema" | "check" | "end">>(
+  ask<Q extends Exclude<keyof Questions, "check" | "end">>(
     question: Q,
     ...about: Parameters<Questions[Q]> extends [number, ...infer Rest] ? Rest : never
   ): Answered<Q> {
@@ -162,10 +162,6 @@ export class Pool {
 
   check(source: Source): Answered<"check"> {
     return this.#leastBusy().question("check", source);
-  }
-
-  schema(): Promise<unknown> {
-    return this.#leastBusy().question("schema");
   }
 
   /** Runs a replication as soon as a worker is idle. */

@@ -6,11 +6,12 @@ export type Quantity =
   "cwnd_limited_fraction" | "rwnd_limited_fraction" | "app_limited_fraction" | "loss_probability" |
   "retransmissions" | "reports" | "report_delivery" | "report_delay_s" | "report_delay_p95_s" |
   "chunks" | "late_chunks" | "chunk_completion_s" | "chunk_completion_p95_s" | "video_bitrate_bps" |
-  "switches" | "stalls" | "stalled_fraction" | "startup_s" | "buffer_s" | "connections" |
-  "connections_opened" | "connections_closed" | "airtime_fraction" | "dummy_fraction" |
-  "aggressiveness" | "connections_finished" | "connections_refused" | "completion_s" |
-  "completion_p50_s" | "completion_p95_s" | "unfinished" | "transfer_rate_bps" | "bypass_packets" |
-  "collision_rate" | "frame_failure_rate" | "discard_probability" | "downlink_failure_rate" |
+  "switches" | "stalls" | "stalled_fraction" | "startup_s" | "sent_rate_bps" | "freezes" |
+  "frozen_fraction" | "qoo_score" | "buffer_s" | "connections" | "connections_opened" |
+  "connections_closed" | "airtime_fraction" | "dummy_fraction" | "aggressiveness" |
+  "connections_finished" | "connections_refused" | "completion_s" | "completion_p50_s" |
+  "completion_p95_s" | "unfinished" | "transfer_rate_bps" | "bypass_packets" | "collision_rate" |
+  "frame_failure_rate" | "discard_probability" | "downlink_failure_rate" |
   "downlink_discard_probability" | "mpdus_per_ppdu" | "reordering_s" | "downlink_mpdus_per_ppdu" |
   "downlink_reordering_s" | "queue_packets" | "occupancy_packets" | "target_share" | "queue_share" |
   "occupancy_error_packets" | "empty_fraction" | "settling_s" | "occupancy_max_packets" |

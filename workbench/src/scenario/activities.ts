@@ -67,7 +67,7 @@ interface Kind {
 const KINDS: readonly Kind[] = [
   { key: "download", title: "Download", count: "Downloads per station", bare: "0", main: CONNECTIONS, more: MORE_CONNECTIONS },
   { key: "upload", title: "Upload", count: "Uploads per station", bare: "0", main: CONNECTIONS, more: MORE_CONNECTIONS },
-  { key: "call", title: "Calls", count: "Calls per station", bare: "0", main: [], more: [["video", "Video"], ...TIMES, CATEGORY] },
+  { key: "call", title: "Calls", count: "Calls per station", bare: "0", main: [], more: [["video", "Video"], ["control", "Rate of the video"], ["min_rate", "Lowest rate"], ["start_rate", "Rate at the start"], ["max_rate", "Highest rate"], ...TIMES, CATEGORY] },
   { key: "ping", title: "Pings", count: "Time between pings", bare: "none", main: [], more: [["size", "Payload"], ["deadline", "Lost after"], ...TIMES, CATEGORY] },
 ];
 

@@ -72,12 +72,16 @@ function queue(path: string, label: string, needs?: string): Listed[] {
 /** Returns the fields of TCP settings, whose key path is `path`. */
 export function tcp(path: string): Listed[] {
   const own = (key: string, label: string): Listed => ({ path: `${path}.${key}`, label, needs: ROOT });
-  const bbr = (key: string, label: string): Listed => ({ ...own(`bbr.${key}`, label), when: [`${path}.congestion`, "bbr"] });
+  const of = (control: string) => (key: string, label: string): Listed =>
+    ({ ...own(`${control}.${key}`, label), when: [`${path}.congestion`, control] });
+  const [bbr, bbr3] = [of("bbr"), of("bbr3")];
   return [
     own("congestion", "Congestion control"),
     bbr("ack_aggregation", "BBR: allowance for ACK aggregation"),
     bbr("policer", "BBR: policer detection"),
     bbr("hz", "BBR: ticks per second"),
+    bbr3("loss_threshold", "BBR v3: loss that ends a probe"),
+    bbr3("suspension", "BBR v3: rule for suspended radios"),
     own("pacing", "Pacing"),
     own("after_idle", "Window after idle time"),
     own("ecn", "ECN"),
@@ -118,6 +122,7 @@ const LISTED: readonly [string, readonly Listed[]][] = [
     { path: "wire.delay", label: "One-way delay", needs: "cell" },
     { path: "wire.loss", label: "Loss", needs: "cell" },
     ...queue("wire.queue", "Queue", "cell"),
+    ...queue("wire.back_queue", "Uplink queue", "wire.back_queue"),
   ]],
   ["Station *", [
     { path: "station.*.count", label: "Stations", without: "1" },

@@ -18,7 +18,7 @@ export function groupsOf(value: unknown): string[] {
 }
 
 /** Keys of connections whose values are tables. */
-const SETTINGS = new Set(["compound", "cubic_linux", "dctcp", "prague", "bbr"]);
+const SETTINGS = new Set(["compound", "cubic_linux", "dctcp", "prague", "bbr", "bbr3"]);
 
 /** Returns the text with a value at a key path, as `edited`. A bare value on the path first becomes a table. */
 export function editedTable(text: string, path: readonly string[], value: Written): string | null {

@@ -64,7 +64,7 @@ export class Workbench {
 
   constructor(pool: Promise<Pool>) {
     this.#pool = pool;
-    pool.then(async (open) => (this.schema = new Schema(await open.schema()))).catch((error: unknown) => this.#tell(error));
+    import("virtual:schema").then(({ default: root }) => (this.schema = new Schema(root))).catch((error: unknown) => this.#tell(error));
   }
 
   /** Whether the shown results belong to a text other than the present text. */

@@ -212,7 +212,10 @@ fn known(gateway: &Section) -> Result<Known, Refused> {
         spares,
         by_flow: fairness.contains(&Fairness::Flow),
         by_rate: fairness.contains(&Fairness::Rate),
-        plain_leaves: !matches!(discipline, LeafQueue::FqCodel | LeafQueue::Sfq),
+        plain_leaves: !matches!(
+            discipline,
+            LeafQueue::FqCodel | LeafQueue::Sfq | LeafQueue::Cake
+        ),
         finds: finds || asked,
         places: finds || asked || lacks(GatewayStationTable::ap.name()),
     })

@@ -31,6 +31,8 @@ words! {
         Codel = "codel",
         /// Stochastic fair queueing of flows.
         Sfq = "sfq",
+        /// CAKE without shaper and with one tin. It shares the leaf among flows.
+        Cake = "cake",
     }
 }
 

@@ -54,16 +54,16 @@ pub(crate) fn assemble(
     let rate_bps = keys.rate_bps.or(of_scenario
         .as_ref()
         .and_then(|of_scenario| of_scenario.rate_bps));
-    let Some(rate_bps) = rate_bps else {
-        let message = "has no rate; expected a rate such as \"18 Mbps\"";
-        return Err(interface.refuse(message, problems));
-    };
     let has_own = own.is_some();
     let queue = own.or(of_scenario
         .as_ref()
         .map(|of_scenario| of_scenario.queue.clone()));
     let Some(queue) = queue else {
         let message = "has no queue; expected a queue such as `queue.threshold = 15`";
+        return Err(interface.refuse(message, problems));
+    };
+    let Some(rate_bps) = rate_bps.or(own_rate(&queue)) else {
+        let message = "has no rate; expected a rate such as \"18 Mbps\"";
         return Err(interface.refuse(message, problems));
     };
     let shares = match (sharing(interface), has_own, &of_scenario) {
@@ -149,6 +149,14 @@ fn shares(sharing: &Section) -> Result<Vec<SharingClass>, Refused> {
     }
     sharing_targets(&mut classes);
     Ok(classes)
+}
+
+/// Returns the rate of the queue's own shaper, or `None` for a queue without a shaper. [bit/s]
+fn own_rate(queue: &QueueSetting) -> Option<u64> {
+    match queue.discipline {
+        Discipline::Cake(cake) => cake.bandwidth_bps,
+        _ => None,
+    }
 }
 
 /// Refuses a queue that a Linux qdisc cannot represent.

@@ -13,8 +13,8 @@ table! {
         interface as "name": String = formed(&INTERFACE).required();
         /// Link of the scenario whose rate and queue the interface gets. The suffix "/back" selects the other direction. "ap" selects the queue of the access point.
         link: Option<String> = name().depends("the scenario's only link with a rate");
-        /// Rate at which packets leave, including Ethernet headers. It should be somewhat below the rate of the line that follows, so that packets wait only in the queue of this interface.
-        rate_bps as "rate": Option<u64> = rate().depends("that of the link");
+        /// Rate at which packets leave, including Ethernet headers. It should be somewhat below the rate of the line that follows, so that packets wait only in the queue of this interface. CAKE shapes to this rate itself, unless it has a bandwidth.
+        rate_bps as "rate": Option<u64> = rate().depends("that of the link, or the bandwidth of CAKE");
         /// Queue of the interface; its limit includes the packet in service. With vbs, this table sets the shares of the classes, and `class` sets their members.
         key queue: ApQueue = ap_queue().depends("that of the link");
         /// Interfaces through which packets arrive. Their receive offload (GRO) is turned off, because merged packets would count as one packet.

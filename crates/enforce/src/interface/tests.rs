@@ -114,6 +114,19 @@ class.far.address = "10.0.0.16/28"
     assert_eq!(checked.queue.limit_packets, 100);
 }
 
+/// CAKE contains a shaper, so that the interface needs no rate.
+#[test]
+fn the_rate_is_the_bandwidth_of_cake_if_there_is_no_other_rate() {
+    let rate = |more: &str| {
+        let text = format!("[interface]\nname = \"eth0\"\nqueue.cake = \"18 Mbps\"\n{more}");
+        interface(&text).unwrap().rate_bps
+    };
+    assert_eq!(rate(""), 18_000_000);
+    assert_eq!(rate("rate = \"20 Mbps\"\n"), 20_000_000);
+    let without = complaints("[interface]\nname = \"eth0\"\nqueue.cake = {}\n");
+    assert!(without.contains("has no rate"), "{without}");
+}
+
 #[test]
 fn what_is_wrong_is_told_in_a_line() {
     let cases = [

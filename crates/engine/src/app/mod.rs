@@ -1,10 +1,12 @@
-//! Traffic sources: UDP, calls, sensors, pings, web, adaptive video, and applications that write to a TCP connection
+//! Traffic sources: UDP, calls (with a constant rate, or with Google congestion control), sensors, pings, web, adaptive video, and applications that write to a TCP connection
 //! at their own times. Bulk TCP needs no source.
 
+pub mod adaptive_call;
 pub mod call;
 mod flow;
 mod flow_classes;
 mod flow_hosts;
+pub mod gcc;
 pub mod ping;
 pub mod player;
 pub mod sensor;
@@ -23,5 +25,6 @@ pub use settings::{
     Arrivals, Carrier, Datagrams, Gaps, ReportSettings, SensorSettings, SourceRate, Transport,
     UdpSettings, WebArrivals, WebSettings, WiredDatagrams,
 };
+pub(crate) use stream_settings::chunk_bytes;
 pub use stream_settings::{Adaptation, StreamSettings, VideoKeys};
 pub use write_settings::{Periods, WriteKeys, WriteSettings};

@@ -14,7 +14,9 @@
 //! - T.-Y. Huang, R. Johari, N. McKeown, M. Trunnell, M. Watson, "A buffer-based approach to rate
 //!   adaptation: evidence from a large video streaming service", ACM SIGCOMM 2014, algorithm 1
 //!   (BBA-0). Reservoir and cushion are the same fractions of the buffer as in that paper: 90 s and
-//!   126 s of 240 s.
+//!   126 s of 240 s. If `buffer` is shorter than ten chunks, both are shorter in proportion, so that
+//!   the cushion ends at `buffer` minus a chunk. This is the largest buffer at a request; without
+//!   the change, the player would never request the highest bitrate.
 //!
 //! Differs from players in use: all chunks of a bitrate have the same length, the player never
 //! abandons a chunk, and a single connection carries one chunk at a time.
@@ -34,10 +36,12 @@ const RECENT: usize = 5;
 /// Fraction of the measured throughput that the next bitrate may use. [-]
 const SAFETY: f64 = 0.9;
 
-/// Buffer up to which BBA-0 requests the lowest bitrate, and from which it requests the highest
-/// bitrate, as fractions of the largest buffer. [-]
-const RESERVOIR: f64 = 90.0 / 240.0;
-const FULL: f64 = 216.0 / 240.0;
+/// Buffer from which BBA-0 requests the highest bitrate, at the end of the cushion, as a fraction of
+/// the largest buffer. [-]
+const FULL: (u64, u64) = (216, 240);
+
+/// Buffer up to which BBA-0 requests the lowest bitrate, as a fraction of the end of the cushion. [-]
+const RESERVOIR: (u64, u64) = (90, 216);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
@@ -212,15 +216,19 @@ impl Player {
     fn level_by_buffer(&self, now: Time) -> usize {
         let bitrates = &self.settings.bitrates_bps;
         let last = bitrates.len() - 1;
-        let part = self.buffer.level(now).seconds() / self.settings.buffer.seconds();
-        if part <= RESERVOIR {
+        let level = self.buffer.level(now).0;
+        let StreamSettings { buffer, chunk, .. } = self.settings;
+        let full = (buffer.0 * FULL.0 / FULL.1).min(buffer.0 - chunk.0);
+        let reservoir = full * RESERVOIR.0 / RESERVOIR.1;
+        if level <= reservoir {
             return 0;
         }
-        if part >= FULL {
+        if level >= full {
             return last;
         }
         let [least, most] = [bitrates[0], bitrates[last]].map(|bps| bps as f64);
-        let mapped = least + (most - least) * (part - RESERVOIR) / (FULL - RESERVOIR);
+        let part = (level - reservoir) as f64 / (full - reservoir) as f64;
+        let mapped = least + (most - least) * part;
         let above = bitrates[(self.level + 1).min(last)] as f64;
         let below = bitrates[self.level.saturating_sub(1)] as f64;
         if mapped >= above {
@@ -246,6 +254,12 @@ impl Player {
     /// has not started.
     pub fn startup(&self) -> Option<Span> {
         Some(self.buffer.first_played()?.since(self.started))
+    }
+
+    /// Returns whether the stream has started before `until`, and its video has not begun to play.
+    pub fn waits_at(&self, until: Time) -> bool {
+        let plays = self.buffer.first_played();
+        self.started < until && plays.is_none_or(|first| first >= until)
     }
 
     /// Returns the chunks and the playback between `from` and `to`.

@@ -1,5 +1,6 @@
 //! Settings of traffic sources.
 
+use super::gcc::RateBounds;
 use super::ping::PingSettings;
 use crate::kernel::time::Span;
 use crate::notation::setting::{
@@ -101,6 +102,8 @@ table! {
         header_bytes as "header": u32 = size(0..=256).default("28 B");
         /// Datagrams that leave back to back. The gaps are between bursts, and longer by this factor. [packets]
         hidden burst: u32 = 1;
+        /// Bounds of the rate of a video that adapts to the network; `None` if the rate is constant.
+        hidden control: Option<RateBounds> = None;
     }
 }
 

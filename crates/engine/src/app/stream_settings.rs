@@ -33,13 +33,13 @@ table! {
     pub struct VideoKeys in "stream" {
         /// Number of streams. Each stream has its own TCP connection and player.
         streams: u32 = count(1..=100).default(1);
-        /// Bitrates of the video in ascending order, at most 32. A single bitrate means that the player does not adapt.
+        /// Bitrates of the video in ascending order, at most 32. A single bitrate means that the player does not adapt. A chunk has at most 4,000,000,000 segments.
         bitrates: Option<Vec<u64>> = rates().depends("235, 375, 560, 750, 1050, 1750, 2350, 3000, 4300 and 5800 kbps");
         /// Playing time of a chunk. The player fetches one chunk after another.
         chunk: Span = duration(100 * MS..=100 * S).default("4 s");
-        /// Largest buffer: playing time of the video that has arrived and is not played. The player requests the next chunk when the buffer has room for it.
+        /// Largest buffer: playing time of the video that has arrived and is not played. The player requests the next chunk when the buffer has room for it. A buffer that is shorter than a chunk is refused.
         buffer: Span = duration(100 * MS..=10_000 * S).default("30 s");
-        /// Buffer with which the video starts to play, at the beginning and after a stall.
+        /// Buffer with which the video starts to play, at the beginning and after a stall. A value above buffer is refused.
         startup: Option<Span> = duration(0..=10_000 * S).depends("the playing time of a chunk");
         /// Rule for the bitrate of the next chunk. With "throughput" it is the highest bitrate that is at most 0.9 times the harmonic mean of the throughput of the last five chunks. With "buffer" it depends on the buffer only (BBA-0).
         adaptation: Adaptation = word().default(Adaptation::Throughput);
@@ -48,6 +48,12 @@ table! {
         /// Time from the arrival of a request to its response.
         server_delay: Span = duration(0..=1_000 * S).default("0 s");
     }
+}
+
+/// Returns the length of a chunk with the playing time `chunk` at a bitrate. [bytes]
+pub(crate) fn chunk_bytes(bitrate_bps: u64, chunk: Span) -> u64 {
+    let bit_ns = u128::from(bitrate_bps) * u128::from(chunk.0);
+    bit_ns.div_ceil(8_000_000_000).max(1) as u64 // at most 100 Gb/s for 100 s
 }
 
 /// Settings of one adaptive video stream.
@@ -87,8 +93,7 @@ impl StreamSettings {
 
     /// Returns the length of a chunk at bitrate number `level`. [bytes]
     pub fn chunk_bytes(&self, level: usize) -> u64 {
-        let bit_ns = u128::from(self.bitrates_bps[level]) * u128::from(self.chunk.0);
-        bit_ns.div_ceil(8_000_000_000).max(1) as u64 // at most 100 Gb/s for 100 s
+        chunk_bytes(self.bitrates_bps[level], self.chunk)
     }
 
     /// Returns these settings as JSON, for the normalised scenario.

@@ -76,6 +76,11 @@ impl UdpSource {
             self.left = self.burst;
             self.wait();
         }
+        self.count()
+    }
+
+    /// Returns the number of the next datagram, whose time an application determines.
+    pub fn count(&mut self) -> u32 {
         let number = self.next;
         self.next = self.next.wrapping_add(1);
         number
@@ -114,6 +119,7 @@ mod tests {
             payload_bytes: 1000,
             header_bytes: 28,
             burst,
+            control: None,
         };
         UdpSource::new(&settings, Streams::new(1, 0).stream("udp"))
     }

@@ -24,7 +24,7 @@ table! {
         /// Duration of an off period, in which the application writes nothing.
         off: Option<Span> = duration(100 * US..=1_000_000 * S).depends("no pauses");
         /// Distribution of the values of every, on and off: equal ("constant") or exponential with this mean ("poisson").
-        arrivals: Gaps = word().fallback(Gaps::Constant);
+        arrivals: Gaps = word(), fallback Gaps::Constant;
     }
 }
 
@@ -96,8 +96,8 @@ impl WriteSettings {
     /// Returns the bytes by which the last segment of a chunk, or of all data, is shorter than a
     /// full segment. [bytes]
     pub fn missing_bytes(&self) -> u64 {
-        let whole = self.segments().unwrap_or(0) * u64::from(self.mss_bytes);
-        whole - self.size_bytes.unwrap_or(0)
+        let full_bytes = self.segments().unwrap_or(0) * u64::from(self.mss_bytes);
+        full_bytes - self.size_bytes.unwrap_or(0)
     }
 
     /// Returns the bytes by which the first `segments` segments are shorter than full segments.

@@ -32,6 +32,15 @@ pub enum Write {
     Request(u32),
     /// The server of a stream writes a chunk of this length. [bytes]
     Chunk(u64),
+    /// The sender of an adaptive video sends a datagram of this length, headers included. [bytes]
+    Datagram(u16),
+    /// The receiver of an adaptive video sends a feedback packet.
+    Feedback {
+        /// Number of the feedback packet.
+        number: u32,
+        /// Length of the packet, headers included. [bytes]
+        bytes: u16,
+    },
 }
 
 /// A chunk: the time at which the application began to write it, and the time at which its last

@@ -140,7 +140,7 @@ table! {
         /// Adjustment of a flow's connections to the required number.
         flat users: CsmaUsers;
         /// Parameter of the utility x^(1 - fairness) / (1 - fairness) of a rate x in packets/s, only with connections = "utility". It must be above 0, so that the utility is concave. 1 means proportional fairness.
-        fairness: f64 = number(-1000.0..=1000.0).fallback(2.0);
+        fairness: f64 = number(-1000.0..=1000.0), fallback 2.0;
         /// Derivative of any concave utility, as points [rate in packets/s, marginal utility]. The points replace fairness, and are accepted only with connections = "utility". Between two points, and beyond the first and last point, the marginal utility is a power of the rate.
         key marginal_utility: Vec<(f64, f64)> =
             points(&MARGINAL_UTILITY).absent("a power of the rate, which follows from fairness");

@@ -36,7 +36,7 @@ use crate::app::{Flow, flow_classes};
 use crate::kernel::streams::Streams;
 use crate::kernel::time::{Span, Time};
 use crate::packet::Packet;
-use crate::queue::{Admission, Egress, HeadQueue, Managed, Scheduler};
+use crate::queue::{Admission, Egress, HeadQueue, Managed, QueueSetting, Scheduler};
 
 /// One direction of a wired link.
 #[derive(Clone, Debug)]
@@ -51,15 +51,21 @@ pub enum Link {
     Traced(Box<Traced>),
 }
 
-/// Returns the settings of a link for one direction of the wire of a cell.
-pub fn of_wire(wire: &Wire, rate: &LinkRate, name: &str, [from, to]: [&str; 2]) -> LinkSettings {
-    LinkSettings {
-        rate: rate.clone(),
-        delay: wire.delay,
-        queue: wire.queue.clone(),
-        loss: wire.loss,
-        ..LinkSettings::ideal(name, from, to)
-    }
+/// Returns the settings of the links for the two directions of the wire of a cell: first the
+/// direction towards the access point.
+pub fn of_wire(wire: &Wire) -> [LinkSettings; 2] {
+    let direction =
+        |rate: &LinkRate, queue: &QueueSetting, name, [from, to]: [&str; 2]| LinkSettings {
+            rate: rate.clone(),
+            delay: wire.delay,
+            queue: queue.clone(),
+            loss: wire.loss,
+            ..LinkSettings::ideal(name, from, to)
+        };
+    [
+        direction(&wire.rate, &wire.queue, "wire/down", ["servers", "ap"]),
+        direction(&wire.back, &wire.back_queue, "wire/up", ["ap", "servers"]),
+    ]
 }
 
 fn losses(settings: &LinkSettings, streams: &Streams) -> Losses {

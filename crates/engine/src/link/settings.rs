@@ -46,6 +46,16 @@ fn queue_setting(layers: &Layers) -> Result<QueueSetting, Refused> {
     QueueSetting::nearest(layers, LinkSettings::queue)
 }
 
+/// Returns the setting of the queue of a wire towards the servers.
+fn back_queue_setting(layers: &Layers) -> Result<QueueSetting, Refused> {
+    for table in layers.0 {
+        if let Some(queue) = QueueSetting::at(table, Wire::back_queue)? {
+            return Ok(queue);
+        }
+    }
+    queue_setting(layers)
+}
+
 /// Returns the rate of a link, or of a wire towards the access point.
 fn forward_rate(layers: &Layers) -> Result<LinkRate, Refused> {
     let rate = LinkRate::nearest(layers, LinkSettings::rate)?;
@@ -127,10 +137,14 @@ table! {
         key back_rate: LinkRate = shorthand(RateTable::constant).or("unlimited").depends("rate");
         /// One-way propagation time.
         delay: Span = duration(0..=100 * S).default("0 ms");
-        /// Queue at each end of the wire, used only with a rate.
+        /// Queue in front of the wire towards the access point, used only with a rate.
         made queue: QueueSetting = queue_setting;
-        /// Queue at each end of the wire. The queue is used only if the link has a rate.
+        /// Queue at each end of the wire. With back_queue, the queue is only that towards the access point. The queue is used only if the link has a rate.
         key queue: QueueSetting = queue().default(1_000);
+        /// Queue in front of the wire towards the servers, used only with a rate.
+        made back_queue: QueueSetting = back_queue_setting;
+        /// Queue in front of the wire towards the servers. The queue is used only if the link has a rate.
+        key back_queue: QueueSetting = queue().depends("queue");
         /// Probability that a TCP segment or datagram is lost on the wire. `{ every = N }` loses every N-th segment or datagram of each direction instead. Requests and replies of ping are lost too. ACKs are never lost.
         loss: Loss = shorthand(LossTable::probability).default(0.0), by losses;
     }
@@ -142,6 +156,7 @@ impl Wire {
         LinkRate::check(wire, Wire::rate, problems);
         LinkRate::check(wire, Wire::back_rate, problems);
         QueueSetting::check(wire, Wire::queue, problems);
+        QueueSetting::check(wire, Wire::back_queue, problems);
         alternatives::check(wire, Wire::loss, "rule", problems);
     }
 
@@ -150,6 +165,10 @@ impl Wire {
         let mut json = with_queue_and_period(self.json(), &self.queue, self.loss);
         if self.back != self.rate {
             json["back_rate_bps"] = self.back.bps().into();
+        }
+        if self.back_queue != self.queue {
+            json["back_queue_packets"] = self.back_queue.most_packets().into();
+            json["back_queue"] = self.back_queue.to_json();
         }
         for (key, rate) in [("trace", &self.rate), ("back_trace", &self.back)] {
             if let Some(trace) = rate.trace() {

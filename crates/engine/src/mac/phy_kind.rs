@@ -27,7 +27,7 @@ words! {
 impl PhyKind {
     /// Returns a hint for `name`, which is not the name of a physical layer in scenario files.
     pub(super) fn meant(name: &str) -> Option<String> {
-        let plain = name.to_lowercase().replace([' ', '-', '_', '.'], "");
+        let plain = name.to_ascii_lowercase().replace([' ', '-', '_', '.'], "");
         let plain = plain.trim_start_matches("ieee").trim_start_matches("80211");
         let known = match plain {
             "wifi4" | "n" | "ht" => "\"802.11n\"",

@@ -58,6 +58,7 @@ impl Period<'_> {
                     GOODPUT_SHARE.of(share(goodputs[index], total)),
                 ];
                 let loss = self.loss([index].into_iter());
+                let fraction = loss.1;
                 if let Transport::Tcp(tcp) = &flow.transport {
                     let again = to.retransmitted - from.retransmitted;
                     values.push(RTT.of(delay));
@@ -85,6 +86,7 @@ impl Period<'_> {
                 values.extend(self.reports(index));
                 values.extend(self.chunks([index].into_iter()));
                 values.extend(self.stream(index));
+                values.extend(self.video(index, goodputs[index], fraction));
                 Item {
                     labels: self.labels(flow),
                     ..Item::new(&flow.name, values)

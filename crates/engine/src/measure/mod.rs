@@ -25,6 +25,7 @@ pub(crate) mod streams;
 pub(crate) mod tails;
 mod tin_marks;
 mod tins;
+mod videos;
 mod waits;
 mod web;
 mod wlan;

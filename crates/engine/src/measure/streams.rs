@@ -22,6 +22,9 @@ impl Period<'_> {
         let (from, to) = (self.start.marks.at, self.end.marks.at);
         let stop = self.world.scenario().flows[flow].stop;
         let to = stop.map_or(to, |stop| to.min(Time::ZERO + stop));
+        if to <= from {
+            return Vec::new(); // the stream stopped in the warm-up
+        }
         let StreamTally {
             bitrates_bps,
             switches,
@@ -31,12 +34,18 @@ impl Period<'_> {
             watched,
         } = player.tally(from, to);
         let count = times.len() as u64;
+        // a video that never plays stalls the whole time
+        let waits = player.waits_at(to);
+        let (bitrate_bps, stalled) = match waits {
+            true => (Some(ratio(bitrates_bps, count).unwrap_or(0.0)), Some(1.0)),
+            false => (ratio(bitrates_bps, count), ratio(stalled.0, watched.0)),
+        };
         let sum_ns = times.iter().map(|time| time.0).sum();
         vec![
-            VIDEO_BITRATE.of(ratio(bitrates_bps, count)),
+            VIDEO_BITRATE.of(bitrate_bps),
             SWITCHES.of(switches as f64),
             STALLS.of(stalls as f64),
-            STALLED.of(ratio(stalled.0, watched.0)),
+            STALLED.of(stalled),
             STARTUP.of(player.startup().map(Span::seconds)),
             CHUNK_COMPLETION.of(mean_s(sum_ns, count)),
             CHUNK_COMPLETION_P95.of(quantile(&times, 0.95).map(Span::seconds)),

@@ -9,7 +9,9 @@ use super::elsewhere::tables_hint;
 use super::key::{KeyOf, Setting};
 use super::numbers::Refusal;
 use super::problem::{Origin, Problems, Refused, did_you_mean, nearest, one_line, one_of};
-use super::table::{Added, Default, Extension, Grammar, Inner, Key, Kind, NOTHING_ADDED, Table};
+use super::table::{
+    Added, Default, Extension, Grammar, Inner, Key, Kind, NOTHING_ADDED, Table, phrase_length,
+};
 use super::times::{self, Files, NO_FILES};
 use super::tree::{Data, Item, join};
 use super::units;
@@ -347,12 +349,12 @@ fn no_unit(key: &Key, node: &Item) -> Option<String> {
     let has_unit = [units::TIME, units::RATE, units::SIZE, units::LENGTH]
         .iter()
         .any(|units| units::parse(text, units).is_ok());
-    let what = key.doc.split(['.', ',', ';', ':']).next()?;
+    let what = &key.doc[..phrase_length(key.doc)];
     let (first, rest) = what.split_at_checked(1)?;
-    let what = match rest.starts_with(char::is_uppercase) {
+    let what = match rest.starts_with(|letter: char| letter.is_ascii_uppercase()) {
         // the description begins with an abbreviation, whose capitals are kept
         true => what.to_owned(),
-        false => first.to_lowercase() + rest,
+        false => first.to_ascii_lowercase() + rest,
     };
     has_unit.then(|| format!("`{}` is a bare number: {what}", key.name))
 }
@@ -541,7 +543,11 @@ impl Section {
 
     /// Returns whether the value of this key was refused, or the key is required and missing.
     pub fn lacks<T>(&self, key: KeyOf<T>) -> bool {
-        self.lacking.contains(&key.name())
+        self.lacks_named(key.name())
+    }
+
+    pub(super) fn lacks_named(&self, key: &str) -> bool {
+        self.lacking.contains(&key)
     }
 
     /// Refuses this table if its name is not accepted.

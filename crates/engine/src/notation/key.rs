@@ -10,6 +10,11 @@ pub use serde_json::Value as Json;
 /// An object of the normalised scenario. The order of its keys is preserved.
 pub type JsonObject = serde_json::Map<String, Json>;
 
+/// Sets a key of an object. `name` are the parts of the name of the key.
+pub fn put(object: &mut JsonObject, name: &[&str], value: Json) {
+    object.insert(name.concat(), value);
+}
+
 /// Number of nanoseconds per microsecond. [ns]
 pub const US: u64 = 1_000;
 /// Number of nanoseconds per millisecond. [ns]

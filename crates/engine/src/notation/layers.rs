@@ -4,6 +4,7 @@
 use super::decode::{Located, Section};
 use super::key::{KeyOf, Setting};
 use super::problem::Refused;
+use super::value::Value;
 
 /// Sections in which a key is looked up, in this order. For example, an access key of a station is
 /// looked up in the table of the station and then in the table of the cell. "Nearest" means the
@@ -28,15 +29,29 @@ impl<'a> Layers<'_, 'a> {
     /// # Errors
     /// The value has been refused.
     pub fn value<T: Setting>(&self, key: KeyOf<T>) -> Result<Option<T>, Refused> {
+        match self.checked(key.name())? {
+            Some(value) => T::of(value).ok_or_else(|| self.lack(key)).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// Returns the value of the nearest section that has the key, or else the value of an absent
+    /// setting of this type.
+    ///
+    /// # Errors
+    /// The value has been refused.
+    pub fn setting<T: Setting>(&self, key: KeyOf<T>) -> Result<Option<T>, Refused> {
+        Ok(self.value(key)?.or_else(T::unsaid))
+    }
+
+    /// Returns the checked value of the nearest section that has the key of this name.
+    fn checked(&self, name: &'static str) -> Result<Option<&'a Value>, Refused> {
         for section in self.0 {
-            if section.lacks(key) {
+            if section.lacks_named(name) {
                 return Err(Refused::already());
             }
-            if let Some(entry) = section.entry(key.name()) {
-                return match T::of(&entry.value) {
-                    Some(value) => Ok(Some(value)),
-                    None => Err(self.lack(key)),
-                };
+            if let Some(entry) = section.entry(name) {
+                return Ok(Some(&entry.value));
             }
         }
         Ok(None)
@@ -66,9 +81,13 @@ impl<'a> Layers<'_, 'a> {
     /// Returns the error for a key without a value. Either the value has been refused, or the table
     /// wrongly defines no default.
     pub fn lack<T>(&self, key: KeyOf<T>) -> Refused {
-        match self.0.first() {
-            Some(section) => Refused::unsaid(section.path(key.name())),
-            None => Refused::unsaid(key.name().to_owned()),
-        }
+        self.lack_named(key.name())
+    }
+
+    fn lack_named(&self, name: &str) -> Refused {
+        Refused::unsaid(match self.0.first() {
+            Some(section) => section.path(name),
+            None => name.to_owned(),
+        })
     }
 }

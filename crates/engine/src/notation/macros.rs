@@ -78,6 +78,7 @@ macro_rules! words {
 /// The documentation of a field is that of its key. A field may have
 ///
 /// - `as`: the name of the key, if the name of the field contains a unit;
+/// - `fallback`: the value if no table has the key;
 /// - `=>`: the value if no table has the key, computed from the fields above;
 /// - `by`: a function that reads the field from the layers (the tables in which keys are looked
 ///   up), if the field depends on several keys;
@@ -185,13 +186,21 @@ macro_rules! table {
             { (own ($($doc)+) $field, $crate::key_name!($field $($key)?), $ty, $spec) }
             { ($field made $by) } { ($field: $ty, []) } $($rest)* }
     };
+    // `fallback`: a field with its key, and the value if no table has the key
+    (@entry $head:tt $lists:tt
+        $(#[doc = $doc:literal])+ $field:ident $(as $key:literal)? : $ty:ty $(, json $json:literal)? = $spec:expr , fallback $value:expr ; $($rest:tt)*
+    ) => {
+        $crate::table! { @add $head $lists { $(#[doc = $doc])+ pub $field: $ty, }
+            { (own ($($doc)+) $field, $crate::key_name!($field $($key)?), $ty, $spec.fallback(&$value)) }
+            { ($field: $ty, [$value]) } { ($field: $ty, [$($json)?]) } $($rest)* }
+    };
     // a field with its key
     (@entry $head:tt $lists:tt
         $(#[doc = $doc:literal])+ $field:ident $(as $key:literal)? : $ty:ty $(, json $json:literal)? = $spec:expr $(=> $unsaid:expr)? ; $($rest:tt)*
     ) => {
         $crate::table! { @add $head $lists { $(#[doc = $doc])+ pub $field: $ty, }
             { (own ($($doc)+) $field, $crate::key_name!($field $($key)?), $ty, $spec) }
-            { ($field: $ty, $spec, [$($unsaid)?]) } { ($field: $ty, [$($json)?]) } $($rest)* }
+            { ($field: $ty, [$($unsaid)?]) } { ($field: $ty, [$($json)?]) } $($rest)* }
     };
 
     // no entries are left: defines the struct and its implementations
@@ -218,7 +227,7 @@ macro_rules! table {
                         let mut parts = $crate::notation::setting::Parts::default();
                         $( $crate::table! { @part parts, $name, $keys } )*
                         #[allow(unused_mut, reason = "most tables have no list of other keys")]
-                        let mut table = parts.table($table, concat!($($doc),+));
+                        let mut table = parts.table($table, $crate::documentation!($($doc),+));
                         $( table.elsewhere = $beyond; )?
                         table
                     });
@@ -229,9 +238,6 @@ macro_rules! table {
             fn read(
                 layers: &$crate::notation::layers::Layers,
             ) -> Result<Self, $crate::notation::problem::Refused> {
-                // this line precedes the variables of the fields, because a variable would hide a
-                // function of the same name that a specification calls
-                $crate::table! { @specs $name, [] [] $($reads)* }
                 $crate::table! { @read $name, layers, [] $($reads)* }
             }
 
@@ -252,23 +258,13 @@ macro_rules! table {
     };
 
     (@part $into:ident, $name:ident, (own ($($doc:literal)+) $field:ident, $key:expr, $ty:ty, $spec:expr)) => {
-        $into.own($spec.name($name::$field).key($name::$field, concat!($($doc),+)));
+        $into.own($spec.name($name::$field).key($name::$field, $crate::documentation!($($doc),+)));
     };
     (@part $into:ident, $name:ident, (all_of $other:ty, [$($from:literal)?])) => {
         $into.all_of(
             <$other as $crate::notation::setting::FileTable>::table(),
             [$($from)?].first().copied(),
         );
-    };
-
-    (@specs $name:ident, [$($field:ident)*] [$($spec:expr,)*]) => {
-        let ($($field,)*) = ($($spec.name($name::$field),)*);
-    };
-    (@specs $name:ident, [$($fields:tt)*] [$($specs:tt)*] ($field:ident: $ty:ty, $spec:expr, $unsaid:tt) $($rest:tt)*) => {
-        $crate::table! { @specs $name, [$($fields)* $field] [$($specs)* $spec,] $($rest)* }
-    };
-    (@specs $name:ident, $fields:tt $specs:tt $other:tt $($rest:tt)*) => {
-        $crate::table! { @specs $name, $fields $specs $($rest)* }
     };
 
     (@read $name:ident, $layers:ident, [$($done:ident)*]) => {
@@ -284,8 +280,8 @@ macro_rules! table {
         )?;
         $crate::table! { @read $name, $layers, [$($done)* $field] $($rest)* }
     }};
-    (@read $name:ident, $layers:ident, [$($done:ident)*] ($field:ident: $ty:ty, $spec:expr, [$($unsaid:expr)?]) $($rest:tt)*) => {{
-        let $field = match $field.read($layers, $name::$field)? {
+    (@read $name:ident, $layers:ident, [$($done:ident)*] ($field:ident: $ty:ty, [$($unsaid:expr)?]) $($rest:tt)*) => {{
+        let $field = match $layers.setting($name::$field)? {
             Some(value) => value,
             None => $crate::table! { @unsaid $layers, $name::$field, $($unsaid)? },
         };
@@ -305,11 +301,16 @@ macro_rules! table {
     (@unsaid $layers:ident, $key:expr,) => { return Err($layers.lack($key)) };
 
     (@json $self:ident, $into:ident, ($field:ident: $ty:ty, [$json:literal])) => {
-        $into.insert($json.to_owned(), $crate::notation::setting::Setting::json(&$self.$field));
+        $crate::notation::setting::put(
+            &mut $into,
+            &[$json],
+            $crate::notation::setting::Setting::json(&$self.$field),
+        );
     };
     (@json $self:ident, $into:ident, ($field:ident: $ty:ty, [])) => {
-        $into.insert(
-            [stringify!($field), <$ty as $crate::notation::setting::Setting>::UNIT].concat(),
+        $crate::notation::setting::put(
+            &mut $into,
+            &[stringify!($field), <$ty as $crate::notation::setting::Setting>::UNIT],
             $crate::notation::setting::Setting::json(&$self.$field),
         );
     };
@@ -321,8 +322,9 @@ macro_rules! table {
         }
     };
     (@json $self:ident, $into:ident, ($field:ident within $ty:ty)) => {
-        $into.insert(
-            stringify!($field).to_owned(),
+        $crate::notation::setting::put(
+            &mut $into,
+            &[stringify!($field)],
             $crate::notation::setting::FileTable::json(&$self.$field),
         );
     };
@@ -336,6 +338,22 @@ macro_rules! keys {
     };
 }
 pub(crate) use keys;
+
+/// Returns the documentation of a key or table. An engine without the feature `docs` has only its
+/// first phrase, which hints contain.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! documentation {
+    ($($doc:literal),+) => {{
+        const DOC: &str = concat!($($doc),+);
+        const LENGTH: usize = $crate::notation::table::kept_length(DOC);
+        const BYTES: [u8; LENGTH] = $crate::notation::table::first_bytes(DOC);
+        match str::from_utf8(&BYTES) {
+            Ok(doc) => doc,
+            Err(_) => "",
+        }
+    }};
+}
 
 /// Returns the name of a key: the given name, or else the name of the field.
 #[doc(hidden)]

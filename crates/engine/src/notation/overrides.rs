@@ -170,14 +170,23 @@ impl Setting<'_, '_, '_> {
     ) {
         let names = self.added.names(table);
         let known = groups.iter().map(String::as_str);
-        let hint = did_you_mean(name, names.into_iter().chain(known));
+        let near = did_you_mean(name, names.into_iter().chain(known));
         let path = join(path, name);
-        let add = format!("to add one, set the whole table, such as `{path}={{ ... }}`");
-        let message = match groups {
-            [] => format!("no such key, and the table has no groups; {add}"),
-            _ => format!("no such key or group; expected {}; {add}", one_of(groups)),
+        let whole = format!("set the whole table, such as `{path}={{ ... }}`");
+        let (message, add) = match groups {
+            [] => (
+                "no such key, and the table has no groups; expected a key".to_owned(),
+                near.is_none().then(|| format!("to add a group, {whole}")),
+            ),
+            _ => (
+                format!(
+                    "no such key or group; expected {}; to add one, {whole}",
+                    one_of(groups)
+                ),
+                None,
+            ),
         };
-        self.refuse(&path, message, hint);
+        self.refuse(&path, message, near.or(add));
     }
 
     /// Sets the value at the path `keys` below one of the named tables of `key`.

@@ -260,12 +260,12 @@ fn among<'c>(word: &str, candidates: &[&'c str]) -> Vec<&'c str> {
     if length > 64 {
         return Vec::new();
     }
-    let word = word.to_lowercase();
+    let word = word.to_ascii_lowercase();
     let close: Vec<(usize, &str)> = (candidates.iter().copied())
-        .map(|c| (strsim::osa_distance(&word, &c.to_lowercase()), c))
+        .map(|c| (strsim::osa_distance(&word, &c.to_ascii_lowercase()), c))
         .filter(|(distance, c)| {
             let shorter = length.min(c.chars().count());
-            let lower = c.to_lowercase();
+            let lower = c.to_ascii_lowercase();
             let rest = word
                 .strip_prefix(&*lower)
                 .or_else(|| lower.strip_prefix(&*word));

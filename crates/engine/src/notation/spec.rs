@@ -1,13 +1,12 @@
 //! The specification of a key: the kind, range, default and words of its value.
 
+use std::marker::PhantomData;
 use std::ops::RangeInclusive;
 
 use super::file_table::FileTable;
 use super::forms::Form;
 use super::key::{KeyOf, Setting, Words};
-use super::layers::Layers;
-use super::problem::Refused;
-use super::table::{ByNetwork, Curve, Default, Inner, Key, Kind, Listed, Part, Table};
+use super::table::{ByNetwork, Curve, Default, Inner, Key, Kind, Listed, Part, Table, documented};
 
 /// All properties of a key except its name and documentation.
 pub struct Spec<T> {
@@ -15,7 +14,7 @@ pub struct Spec<T> {
     word: Option<&'static str>,
     accepted: Option<&'static str>,
     default: Default,
-    fallback: Option<T>,
+    of: PhantomData<fn() -> T>,
     meant: Option<fn(&str) -> Option<String>>,
 }
 
@@ -26,7 +25,7 @@ impl<T> Spec<T> {
             word: None,
             accepted: None,
             default: Default::Absent("none"),
-            fallback: None,
+            of: PhantomData,
             meant: None,
         }
     }
@@ -55,35 +54,41 @@ impl<T> Spec<T> {
         let each = Box::leak(Box::new(ByNetwork {
             older: self.default,
             modern: value.into(),
-            networks,
+            networks: documented(networks),
         }));
         self.default(Default::ByNetwork(each))
     }
 
-    /// Sets the value of a key that is absent from all tables in which it is looked up.
-    pub fn fallback(mut self, value: T) -> Spec<T>
+    /// Sets the description of a default that is read if no table in which the key is looked up has
+    /// the key.
+    pub fn fallback(self, value: &T) -> Spec<T>
     where
         T: Setting,
     {
+        if !cfg!(feature = "docs") {
+            return self.depends("");
+        }
         // the specification of a key is built only once, so this leaks little memory
         let shown: &'static str = Box::leak(value.json().to_string().into_boxed_str());
-        self.fallback = Some(value);
         self.depends(shown.strip_suffix(".0").unwrap_or(shown))
     }
 
     /// Sets the description of a default that depends on other keys.
     pub fn depends(self, what: &'static str) -> Spec<T> {
-        self.default(Default::Depends(what))
+        self.default(Default::Depends(documented(what)))
     }
 
     /// Sets the description of a default for each preset.
     pub fn by_preset(self, description: fn() -> String) -> Spec<T> {
-        self.default(Default::ByPreset(description))
+        match cfg!(feature = "docs") {
+            true => self.default(Default::ByPreset(description)),
+            false => self.depends(""),
+        }
     }
 
     /// Describes the behaviour without the key. The key then has no value.
     pub fn absent(self, what: &'static str) -> Spec<T> {
-        self.default(Default::Absent(what))
+        self.default(Default::Absent(documented(what)))
     }
 
     /// Accepts this word in place of a value.
@@ -132,18 +137,6 @@ impl<T> Spec<T> {
             doc: doc.trim_ascii_start(),
             meant: self.meant,
         }
-    }
-
-    /// Returns the value of the key `key` in the nearest layer that has it. If no layer has the
-    /// key, returns the fallback.
-    ///
-    /// # Errors
-    /// The value has been refused.
-    pub fn read(self, layers: &Layers, key: KeyOf<T>) -> Result<Option<T>, Refused>
-    where
-        T: Setting,
-    {
-        Ok(layers.value(key)?.or(self.fallback).or_else(T::unsaid))
     }
 
     /// Returns the specification unchanged. The argument is used only for its type: the value of the

@@ -10,6 +10,38 @@ use std::ops::RangeInclusive;
 use super::forms::Form;
 use super::times::Files;
 
+/// Returns the length of the first phrase of a documentation. [bytes]
+pub(super) const fn phrase_length(doc: &str) -> usize {
+    let doc = doc.as_bytes();
+    let mut length = 0;
+    while length < doc.len() && !matches!(doc[length], b'.' | b',' | b';' | b':') {
+        length += 1;
+    }
+    length
+}
+
+/// Returns the length of the part of a documentation that the definition of a table has. [bytes]
+#[doc(hidden)]
+pub const fn kept_length(doc: &str) -> usize {
+    match cfg!(feature = "docs") {
+        true => doc.len(),
+        false => phrase_length(doc),
+    }
+}
+
+/// Returns the first bytes of a documentation, as constants that need no other memory.
+#[doc(hidden)]
+pub const fn first_bytes<const N: usize>(doc: &str) -> [u8; N] {
+    let mut bytes = [0; N];
+    bytes.copy_from_slice(doc.as_bytes().split_at(N).0);
+    bytes
+}
+
+/// Returns a text that only documents; empty in an engine without the feature `docs`.
+pub(crate) const fn documented(text: &'static str) -> &'static str {
+    if cfg!(feature = "docs") { text } else { "" }
+}
+
 /// A table of a file.
 #[derive(Clone)]
 pub struct Table {

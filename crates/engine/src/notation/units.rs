@@ -88,11 +88,11 @@ const SPELLINGS: &[(&str, &[&str])] = &[
 /// similar.
 pub(crate) fn meant(word: &str, units: &[Unit]) -> Option<&'static str> {
     // "MB/s" is eight times "Mb/s", so a unit with bits is not suggested for bytes
-    let bytes = word.contains('B') && !word.to_lowercase().contains("bit");
+    let bytes = word.contains('B') && !word.to_ascii_lowercase().contains("bit");
     if bytes && units.iter().any(|unit| unit.name == "bps") {
         return None;
     }
-    let lower = word.to_lowercase();
+    let lower = word.to_ascii_lowercase();
     let known = |name: &str| units.iter().any(|unit| unit.name == name);
     SPELLINGS
         .iter()
@@ -100,8 +100,9 @@ pub(crate) fn meant(word: &str, units: &[Unit]) -> Option<&'static str> {
         .map(|(name, _)| *name)
         .or_else(|| {
             // no unit is suggested for an unknown prefix, as in "Tbps"
-            let begins =
-                |unit: &&Unit| lower.chars().next() == unit.name.to_lowercase().chars().next();
+            let begins = |unit: &&Unit| {
+                lower.chars().next() == unit.name.to_ascii_lowercase().chars().next()
+            };
             nearest(word, units.iter().filter(begins).map(|unit| unit.name))
         })
 }

@@ -126,7 +126,8 @@ impl Addresses {
             (Transport::Udp(udp), _) => {
                 let header = udp.header_bytes as usize;
                 let payload = usize::from(packet.bytes).saturating_sub(header);
-                flow.udp(out, options(header, IP_HEADER + UDP_HEADER), payload);
+                let ends = flow.ends(packet.is_data());
+                flow.udp(out, ends, options(header, IP_HEADER + UDP_HEADER), payload);
             }
             (Transport::Ping(_), _) => {
                 let kind = if packet.is_data() {
@@ -247,8 +248,7 @@ impl Flow {
         out[start + 16..start + 18].copy_from_slice(&sum.to_be_bytes());
     }
 
-    fn udp(&self, out: &mut Vec<u8>, options: usize, payload: usize) {
-        let [from, to] = self.ends(true);
+    fn udp(&self, out: &mut Vec<u8>, [from, to]: [(u32, u16); 2], options: usize, payload: usize) {
         let length = UDP_HEADER + payload;
         let ends = [from.0, to.0];
         ip_header(out, PROTOCOL_UDP, ends, [options, length], Ecn::NotCapable);

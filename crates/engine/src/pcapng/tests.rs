@@ -43,6 +43,7 @@ fn scenario() -> Scenario {
         dctcp: DctcpSettings::usual().unwrap(),
         prague: PragueSettings::usual().unwrap(),
         bbr: BbrSettings::usual().unwrap(),
+        bbr3: Bbr3Settings::usual().unwrap(),
         hystart: false,
         byte_counting: false,
         pacing: false,
@@ -74,6 +75,7 @@ fn scenario() -> Scenario {
         payload_bytes: 1471,
         header_bytes: 28,
         burst: 1,
+        control: None,
     });
     let flow = |name: &str, direction, transport| {
         Flow::of_station(format!("a/{name}"), 0, direction, transport)
@@ -115,6 +117,7 @@ fn scenario() -> Scenario {
             back: LinkRate::Unlimited,
             delay: Span::ZERO,
             queue: QueueSetting::drop_tail(1000),
+            back_queue: QueueSetting::drop_tail(1000),
             loss: Loss::NONE,
         },
         bottleneck: None,

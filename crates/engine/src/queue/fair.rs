@@ -13,7 +13,7 @@
 //! capacity by deficit round robin, whereas this model lends all capacity. The total rate is the
 //! rate of the server. Lengths are lengths of IP packets.
 
-use std::collections::VecDeque;
+use std::collections::{BinaryHeap, VecDeque};
 
 use super::QueueCounters;
 use crate::kernel::time::{Span, Time};
@@ -188,7 +188,8 @@ impl Fair {
             let inside = (0..).zip(&party.leaves);
             places.extend(inside.map(|(place, &leaf)| (leaf, [group, place])));
         }
-        places.sort_unstable();
+        // the list is sorted only once, and the code of a heap is smaller than that of a sort
+        let places = BinaryHeap::from(places).into_sorted_vec();
         let leaf = |(_, [group, place]): (u32, [u32; 2])| Leaf {
             packets: VecDeque::new(),
             group,

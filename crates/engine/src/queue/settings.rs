@@ -244,7 +244,7 @@ pub fn ap_queue() -> Spec<ApQueue> {
 
 /// Returns the hint for a discipline name that the queue does not support.
 fn meant(name: &str) -> Option<String> {
-    let known = match name.trim().to_lowercase().as_str() {
+    let known = match name.trim().to_ascii_lowercase().as_str() {
         "cake" => "CAKE is a table, such as `{ cake = {} }`",
         "fq" | "sfq" | "drr" => "queues per flow are modelled as `{ fq_codel = {} }`",
         "fifo" | "pfifo" | "bfifo" | "pfifo_fast" | "droptail" | "drop-tail" | "drop_tail"

@@ -196,15 +196,12 @@ fn check_wired_call(flow: &Section, call: &Section, problems: &mut Problems) {
 /// Checks that a call without video has no settings of video.
 fn check_call(call: &Section, problems: &mut Problems) {
     if let (Some(calls), Some(video)) = (call.value(CallKeys::calls), call.located(CallKeys::video))
-        && let keys = (CallKeys {
-            calls,
-            video: video.value,
-        })
-        && keys.contradicts()
+        && CallKeys::contradict(calls, video.value)
     {
         let fault = "contradicts calls = \"audio\"; expected false, or a number of calls";
         video.refuse_value(fault, problems);
     }
+    CallKeys::check_control(call, problems);
 }
 
 /// Refuses bursts of a greedy source, which sends without gaps.

@@ -55,7 +55,7 @@ table! {
 }
 
 table! {
-    /// Calls of a station. A bare number is the number of calls, and the word "audio" is one call without video. Each call has 50 audio packets of 160 B per second (64 kb/s) in both directions. With video it also has 30 frames per second in both directions, each of 5 packets of 1000 B (1.2 Mb/s).
+    /// Calls of a station. A bare number is the number of calls, and the word "audio" is one call without video. Each call has 50 audio packets of 160 B per second (64 kb/s) in both directions. With video it also has 30 frames per second in both directions, each of 5 packets of 1000 B (1.2 Mb/s). With control = "gcc" the rate of the video adapts to the network.
     pub struct StationCall in "call" {
         all_of CallKeys;
         all_of StationFlow;

@@ -102,8 +102,9 @@ pub(super) fn of_station(
     }
     if let Some(table) = station.inside(StationTable::call) {
         let udp = udp_of(root, None)?;
-        for part in CallKeys::read(&Layers(&[table]))?.parts() {
-            let transport = Transport::Udp(part.medium.source(udp));
+        let calls = CallKeys::read(&Layers(&[table]))?;
+        for part in calls.parts() {
+            let transport = Transport::Udp(calls.source(part, udp));
             flows.push(Flow {
                 call: Some(part),
                 ..flow(part.name(), table, part.direction, transport)?

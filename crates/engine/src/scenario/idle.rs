@@ -74,8 +74,15 @@ fn check_queues(root: &Section, problems: &mut Problems) {
         ]
     });
     let wire = root.inside(RootKeys::wire).into_iter();
-    let wire = wire.filter(|wire| !has_rate(wire, &[forth]) && !has_rate(wire, &[back]));
-    let of_wire = wire.map(|wire| wire.inside(Wire::queue));
+    let of_wire = wire.flat_map(|wire| {
+        let back_queue = wire.inside(Wire::back_queue);
+        let both = back_queue.is_none() && has_rate(wire, &[back]);
+        let queue = wire.inside(Wire::queue);
+        [
+            queue.filter(|_| !has_rate(wire, &[forth]) && !both),
+            back_queue.filter(|_| !has_rate(wire, &[back, forth])),
+        ]
+    });
     for queue in of_links.chain(of_wire).flatten() {
         let message = "a link without a rate never lets a packet wait; accepted with a rate";
         queue.refuse(message, problems);
@@ -217,6 +224,7 @@ fn check_congestion(root: &Section, problems: &mut Problems) {
         (TcpSettings::dctcp.name(), CongestionAlgorithm::Dctcp),
         (TcpSettings::prague.name(), CongestionAlgorithm::Prague),
         (TcpSettings::bbr.name(), CongestionAlgorithm::Bbr),
+        (TcpSettings::bbr3.name(), CongestionAlgorithm::Bbr3),
     ] {
         if chosen.iter().any(|chosen| chosen.value == control) {
             continue;

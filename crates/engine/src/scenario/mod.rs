@@ -65,7 +65,8 @@ static ROOT: LazyLock<Table> = LazyLock::new(|| Table {
 });
 
 /// Returns the JSON Schema (2020-12) of scenario files in TOML or JSON. The schema accepts bare
-/// values in place of tables, but no extension tables: see [`ExtensionTable::schema`].
+/// values in place of tables, but no extension tables: see [`ExtensionTable::schema`]. Without the
+/// feature `docs`, the schema has no complete descriptions.
 pub fn schema() -> serde_json::Value {
     let grammar = file::grammar(&ROOT, &NOTHING_ADDED, &NO_FILES);
     schema::schema(&grammar, file::TITLE, &["duration"])

@@ -30,8 +30,8 @@ pub use crate::mac::{
 pub use crate::packet::Direction;
 pub use crate::queue::*;
 pub use crate::tcp::{
-    AfterIdle, BbrSettings, CompoundSettings, CongestionAlgorithm, CubicLinuxSettings,
-    DctcpSettings, PragueSettings, TcpSettings,
+    AfterIdle, Bbr3Settings, BbrSettings, CompoundSettings, CongestionAlgorithm,
+    CubicLinuxSettings, DctcpSettings, PragueSettings, TcpSettings,
 };
 
 /// A checked scenario.

@@ -43,6 +43,7 @@ impl Scenario {
             own.node = node_moved(self, &own.node, &to.node);
         }
         moved.wire.queue = self.wire.queue.moved_to(&other.wire.queue);
+        moved.wire.back_queue = self.wire.back_queue.moved_to(&other.wire.back_queue);
         for (own, to) in moved.links.iter_mut().zip(&other.links) {
             own.queue = own.queue.moved_to(&to.queue);
         }
@@ -97,6 +98,12 @@ impl Scenario {
                 places.push(Place {
                     tables: vec!["wire.queue".to_owned()],
                     values: self.wire.queue.moving(),
+                });
+            }
+            if has_rate(&self.wire.back) && self.wire.back_queue != self.wire.queue {
+                places.push(Place {
+                    tables: vec!["wire.back_queue".to_owned()],
+                    values: self.wire.back_queue.moving(),
                 });
             }
         }

@@ -259,9 +259,9 @@ fn carried(root: &Section, own: Option<&Section>, duration: Span) -> Result<Vec<
         return Ok(vec![Carried { transport, part }]);
     };
     let udp = udp_of(root, None)?;
-    let parts = CallKeys::read(&Layers(&[call]))?.parts();
-    let carried = parts.map(|part| Carried {
-        transport: Transport::Udp(part.medium.source(udp)),
+    let calls = CallKeys::read(&Layers(&[call]))?;
+    let carried = calls.parts().map(|part| Carried {
+        transport: Transport::Udp(calls.source(part, udp)),
         part: Some(part),
     });
     Ok(carried.collect())
@@ -379,7 +379,14 @@ pub(super) fn beyond_the_wire(
         if known.contains(&entry.value.as_str()) {
             continue;
         }
-        let (message, hint) = no_such_node(&entry.value, &entry.shown, &known, "links");
+        let needed = match known.is_empty() && attachment.is_none() {
+            true => "no `server`: without links, the server is at the far end of the wire",
+            false => "links",
+        };
+        let (message, hint) = no_such_node(&entry.value, &entry.shown, &known, needed);
+        let at_ap = "an access point is no server; without delay, a server at the far end of the \
+                     wire is next to it";
+        let hint = hint.or_else(|| (entry.value == "ap").then(|| at_ap.to_owned()));
         return Err(match problems.concern(&entry.path) {
             true => Refused::already(),
             false => entry.refuse_with_hint(message, hint, problems),

@@ -4,6 +4,7 @@
 use serde_json::json;
 
 use super::model::*;
+use crate::app::call::control_json;
 use crate::notation::setting::{FileTable, Json};
 
 impl Scenario {
@@ -142,6 +143,11 @@ impl Scenario {
         }
         if let Some(call) = flow.call {
             json["call"] = call.json();
+            if let Transport::Udp(udp) = &flow.transport
+                && let Some(bounds) = &udp.control
+            {
+                json["call"]["control"] = control_json(bounds);
+            }
         }
         json
     }

@@ -36,8 +36,15 @@ pub(super) fn check(root: &Section, problems: &mut Problems) {
         ]
     });
     let wire = root.inside(RootKeys::wire).into_iter();
-    let wire = wire.filter(|wire| has_trace(wire, &[forth]) || has_trace(wire, &[back]));
-    let of_wire = wire.map(|wire| wire.inside(Wire::queue));
+    let of_wire = wire.flat_map(|wire| {
+        let back_queue = wire.inside(Wire::back_queue);
+        let both = back_queue.is_none() && has_trace(wire, &[back]);
+        let queue = wire.inside(Wire::queue);
+        [
+            queue.filter(|_| has_trace(wire, &[forth]) || both),
+            back_queue.filter(|_| has_trace(wire, &[back, forth])),
+        ]
+    });
     let mut shapes = shapes(root);
     let of_shape = root.inside(RootKeys::queue);
     let of_shape = of_shape.filter(|_| shapes.any(|own| has_trace(own, &[ShapeLink::bottleneck])));

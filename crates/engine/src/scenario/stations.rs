@@ -80,7 +80,7 @@ fn flows(station: &Section) -> Option<u64> {
 fn call_flows(table: &Section) -> Option<u64> {
     let calls = table.value(CallKeys::calls)?;
     let video = table.value(CallKeys::video)?;
-    Some(CallKeys { calls, video }.parts().count() as u64)
+    Some(CallKeys::flows(calls, video) as u64)
 }
 
 /// Returns the number of flows between wired nodes; `None` if a number of flows was refused.

@@ -2,14 +2,16 @@
 
 use super::checks::{check_lifetime, check_segment, missing};
 use super::flow_keys::{StationFlow, StationStream, StationWeb};
-use super::flow_tables::{PAGES, VIDEOS, made};
+use super::flow_tables::{PAGES, VIDEOS, made, tcp_layers};
 use super::model::*;
 use super::root::{Root, RootKeys};
-use crate::app::VideoKeys;
+use super::writes::MAX_SEGMENTS;
+use crate::app::{VideoKeys, chunk_bytes};
 use crate::kernel::time::Span;
 use crate::notation::decode::{Located, Section};
+use crate::notation::layers::Layers;
 use crate::notation::problem::Problems;
-use crate::notation::units::{self, TIME};
+use crate::notation::units::{self, RATE, TIME};
 
 /// Checks the web pages and the adaptive video of all stations.
 pub(super) fn check(root: &Section, problems: &mut Problems) {
@@ -43,6 +45,32 @@ fn check_station(root: &Section, cell: &Section, station: &Section, problems: &m
             problems,
         );
         check_buffer(video, problems);
+        check_chunks(root, station, video, problems);
+    }
+}
+
+/// Checks that TCP can number the segments of a chunk of the highest bitrate.
+fn check_chunks(root: &Section, station: &Section, video: &Section, problems: &mut Problems) {
+    let layers = tcp_layers(root, station, Some(video));
+    let (Some(bitrates), Some(chunk), Some(mss)) = (
+        video.located(VideoKeys::bitrates),
+        video.value(VideoKeys::chunk),
+        Layers(&layers).located(TcpSettings::mss_bytes),
+    ) else {
+        return; // the default bitrates are low enough
+    };
+    let mss_bytes = u64::from(mss.value);
+    let most_bps = bitrates.value.iter().flatten().max().copied().unwrap_or(0);
+    let segments = chunk_bytes(most_bps, chunk).div_ceil(mss_bytes);
+    if segments > MAX_SEGMENTS {
+        let bits_ns = u128::from(MAX_SEGMENTS * mss_bytes) * 8_000_000_000;
+        let limit_bps = bits_ns / u128::from(chunk.0);
+        let fault = format!(
+            "makes chunks of {segments} segments of {mss_bytes} B; expected at most {}, which are \
+             {MAX_SEGMENTS} segments",
+            units::show(limit_bps as u64, RATE) // less than `most_bps`
+        );
+        bitrates.refuse_value(fault, problems);
     }
 }
 

@@ -46,7 +46,7 @@ table! {
 }
 
 table! {
-    /// Calls between two hosts. A bare number is the number of calls, and the word "audio" is one call without video. The packets of a call are those of a station's call.
+    /// Calls between two hosts. A bare number is the number of calls, and the word "audio" is one call without video. The packets of a call are those of a station's call, also with control = "gcc".
     pub struct WiredCall in "wired_call" {
         all_of CallKeys;
     }
@@ -71,7 +71,7 @@ table! {
         /// Wireless links of csma and wired links that the flow passes, in this order. A route replaces the keys from and to. Each link leads from its `from` to its `to`, where the next link begins.
         route: Option<Vec<String>> = names().absent("no route; a route is required with csma");
         /// Weight of the flow's utility. It is accepted only with a route and csma.connections = "utility".
-        weight: f64 = number(1e-6..=1e6).fallback(1.0);
+        weight: f64 = number(1e-6..=1e6), fallback 1.0;
         /// Derivative of any concave utility, as points [rate in packets/s, marginal utility]. The points replace csma.fairness, and are accepted only with csma.connections = "utility". Between two points, and beyond the first and last point, the marginal utility is a power of the rate.
         key marginal_utility: Vec<(f64, f64)> = points(&MARGINAL_UTILITY).absent("the value of csma.marginal_utility");
         all_of Hosts, inherits "[dumbbell] or [parking_lot]";

@@ -15,6 +15,10 @@ use crate::notation::units::{self, RATE, SIZE, TIME};
 /// Maximum rate of writes of an application. [1/s]
 const MAX_WRITES: u64 = 1_000_000;
 
+/// Maximum number of segments of one message of an application, or of one connection. TCP numbers
+/// segments with 32 bits.
+pub(super) const MAX_SEGMENTS: u64 = 4_000_000_000;
+
 /// Returns the settings of the application that writes to the connections of the table `own`;
 /// `None` for other transports, and if TCP always has data to send.
 pub(super) fn of_flow(
@@ -174,12 +178,12 @@ fn check_flow(
     if problems.concern(&entry.path) {
         return;
     }
-    let limit = 4_000_000_000 * u64::from(writes.mss_bytes);
+    let limit = MAX_SEGMENTS * u64::from(writes.mss_bytes);
     if let Some(size) = writes.size_bytes
         && size > limit
     {
         let message = format!(
-            "{} is more than 4000000000 segments; expected at most {}",
+            "{} is more than {MAX_SEGMENTS} segments; expected at most {}",
             entry.shown,
             units::show(limit, SIZE)
         );

@@ -77,11 +77,14 @@ impl TcpSettings {
             "adds HyStart++ to the congestion control \"cubic_linux\", which has HyStart",
             "false",
         );
+        let name = congestion.map_or("bbr", |congestion| congestion.name());
         refuse(
             TcpSettings::hystart,
             is_bbr,
             &[control],
-            "adds HyStart++ to the congestion control \"bbr\", which has no slow start",
+            &format!(
+                "adds HyStart++ to the congestion control \"{name}\", which has no slow start"
+            ),
             "false",
         );
         refuse(

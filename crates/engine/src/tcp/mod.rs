@@ -56,11 +56,13 @@ mod tlp;
 mod validation;
 
 pub(crate) use congestion::ControlPlugin;
+#[cfg(feature = "bbr3-trace")]
+pub use congestion::take_bbr3_trace;
 pub use congestion::window_algorithm::WindowAlgorithm;
 pub use congestion::{
-    Arrival, BbrSettings, CompoundSettings, CongestionAlgorithm, CongestionControl, CongestionSign,
-    CubicLinuxSettings, DctcpSettings, ExternalControl, ExternalName, MarkReport, NewAck,
-    PragueSettings, Processed, RecoveryAck, RecoveryPhase, Sent, Window,
+    Arrival, Bbr3Settings, BbrSettings, CompoundSettings, CongestionAlgorithm, CongestionControl,
+    CongestionSign, CubicLinuxSettings, DctcpSettings, ExternalControl, ExternalName, Lost,
+    MarkReport, NewAck, PragueSettings, Processed, RecoveryAck, RecoveryPhase, Sent, Window,
 };
 pub use feedback::Feedback;
 pub use limit::Limit;

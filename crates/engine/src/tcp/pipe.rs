@@ -125,6 +125,13 @@ impl<'a> Pipe<'a> {
         while self.step(until) {}
     }
 
+    /// Supplies `segments` segments of data at `now`, when no event is due before `now`.
+    pub(super) fn write(&mut self, now: Time, segments: u32) {
+        self.now = now;
+        self.sender.supply(now, segments);
+        self.send();
+    }
+
     fn arrive(&mut self, packet: Packet) {
         match packet {
             Packet::Data {

@@ -49,6 +49,10 @@ pub(super) struct Rack {
     lost_from: u32,
     /// Number of times that a segment was declared lost.
     losses: u32,
+    /// Whether `newly_lost` lists segments.
+    lists_losses: bool,
+    /// Segments that were declared lost and are not reported to the congestion control yet.
+    pub(super) newly_lost: Vec<u32>,
     /// Segments that were retransmitted and are not known to have arrived.
     again: Ring,
     /// Segments in the network, in the order of transmission. They are neither SACKed nor lost.
@@ -100,6 +104,8 @@ impl Rack {
             lost: Ring::new(window),
             lost_from: 0,
             losses: 0,
+            lists_losses: false,
+            newly_lost: Vec::new(),
             again: Ring::new(window),
             transmissions: TransmissionList::new(),
             latest: Sent::NEVER,
@@ -108,6 +114,15 @@ impl Rack {
             fack: 0,
             window: ReorderingWindow::new(),
             deadline: Time::NEVER,
+        }
+    }
+
+    /// Returns the same state, which lists newly lost segments in `newly_lost` if `lists_losses` is
+    /// true.
+    pub(super) fn listing_losses(self, lists_losses: bool) -> Rack {
+        Rack {
+            lists_losses,
+            ..self
         }
     }
 
@@ -345,6 +360,9 @@ impl Rack {
 
     fn lose(&mut self, number: u32) {
         self.losses += 1;
+        if self.lists_losses {
+            self.newly_lost.push(number);
+        }
         self.transmissions.remove(number);
         self.lost.insert(number);
         self.lost_from = self.lost_from.min(number);

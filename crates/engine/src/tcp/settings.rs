@@ -1,8 +1,8 @@
 //! The settings of TCP connections.
 
 use super::congestion::{
-    BbrSettings, CompoundSettings, ConfiguredControl, CongestionAlgorithm, CubicLinuxSettings,
-    DctcpSettings, PragueSettings,
+    Bbr3Settings, BbrSettings, CompoundSettings, ConfiguredControl, CongestionAlgorithm,
+    CubicLinuxSettings, DctcpSettings, PragueSettings,
 };
 use super::{AfterIdle, Feedback};
 use crate::kernel::time::Span;
@@ -41,23 +41,25 @@ table! {
         within prague: PragueSettings = inner().depends("the values of Linux");
         /// Parameters of BBR.
         within bbr: BbrSettings = inner().depends("the values of Linux");
+        /// Parameters of BBR version 3.
+        within bbr3: Bbr3Settings = inner().depends("the values of the Internet-Draft");
         /// If true, the first slow start ends when the round-trip time rises, before a loss occurs (HyStart++).
         hystart: bool = flag().default(false);
         /// If true, the window grows by the number of newly acknowledged segments, not by the number of ACKs. The rule is that of RFC 3465 without its limit, as in Linux. With `rack`, the ACK that ends fast recovery counts, too.
         byte_counting: bool = flag().default(false);
         /// If true, segments are spaced in time, as in Linux. They leave at twice the rate cwnd/SRTT while cwnd is below half of ssthresh, and at 1.2 times this rate otherwise. If false, segments leave as soon as the window permits. BBR always paces, at its own rate.
-        pacing: bool = flag().depends("false; true with congestion \"bbr\", which needs pacing"), by pacing;
+        pacing: bool = flag().depends("false; true with congestion \"bbr\" and \"bbr3\", which need pacing"), by pacing;
         /// If true, a paced sender sends in bursts, as Linux's TCP with segmentation offload does: about 1 ms of the pacing rate, at least two segments and at most 64 kB. If a burst leaves late, the next gap is shorter by up to a half. This requires pacing = true.
         tso: bool = flag().default(false);
         /// If true, connections use explicit congestion notification (RFC 3168). Queues that can mark packets then mark the packets of these connections in place of dropping them.
         ecn: bool = flag().depends("false; true with congestion \"dctcp\" and \"prague\", which need ECN"), by ecn;
         /// If true, an ECN mark multiplies the window by 0.8 with "reno" and "newreno", and by 0.85 with "cubic" and "cubic_linux", instead of the factor after a loss (ABE, RFC 8511). This requires ecn = true.
         abe: bool = flag().default(false);
-        /// If true, connections use selective acknowledgements and recover with them (RFC 6675). SACK cannot be used with congestion = "tahoe", with which the default is false. BBR requires SACK, and with congestion = "bbr" the default is true.
+        /// If true, connections use selective acknowledgements and recover with them (RFC 6675). SACK cannot be used with congestion = "tahoe", with which the default is false. BBR requires SACK, and with congestion = "bbr" and "bbr3" the default is true.
         sack: bool = flag().default(false).modern(true, MODERN), by sack;
         /// If true, losses are detected by time, and probes detect the loss of the last segments (RACK-TLP, RFC 8985). RACK-TLP requires sack = true. BBR requires RACK-TLP.
-        rack: bool = flag().depends("false; true with congestion \"bbr\", which needs RACK-TLP"), by rack;
-        /// If true, recovery uses proportional rate reduction (RFC 9937). This requires sack = true. It has no effect with congestion = "bbr", which sets its window itself.
+        rack: bool = flag().depends("false; true with congestion \"bbr\" and \"bbr3\", which need RACK-TLP"), by rack;
+        /// If true, recovery uses proportional rate reduction (RFC 9937). This requires sack = true. It has no effect with congestion = "bbr" and "bbr3", which set their windows themselves.
         prr: bool = flag().default(false);
         /// If true, a recovery is undone if nothing was lost (RFC 3522, RFC 4015). This requires rack = true.
         undo: bool = flag().default(false);
@@ -85,7 +87,7 @@ table! {
         initial_rto: Span = duration(US..=60 * S).default("1 s");
         /// If true, a timeout in fast recovery halves ssthresh once more, as in ns-2. Otherwise one loss causes one decrease.
         rto_halves_again: bool = flag().default(false);
-        /// Congestion window of a sender that was idle or does not use its window. With "keep", the window is kept, and grows with every ACK. With "rfc5681", a connection restarts with the initial window after idle time of more than an RTO (RFC 5681, section 4.1). With "rfc7661", a window that is not used does not grow, and is reduced after five minutes. With "linux", the window is halved once per RTO of idle time beyond the first, but not below the initial window, and does not grow unless it is used. The setting has no effect with congestion = "bbr", which has its own rule.
+        /// Congestion window of a sender that was idle or does not use its window. With "keep", the window is kept, and grows with every ACK. With "rfc5681", a connection restarts with the initial window after idle time of more than an RTO (RFC 5681, section 4.1). With "rfc7661", a window that is not used does not grow, and is reduced after five minutes. With "linux", the window is halved once per RTO of idle time beyond the first, but not below the initial window, and does not grow unless it is used. The setting has no effect with congestion = "bbr" and "bbr3", which have their own rule.
         after_idle: AfterIdle = word().depends("\"rfc5681\" for connections with rate, every or on and for adaptive video (stream); \"keep\" for others"), by after_idle;
         /// Number of segments to send; `None` means no limit.
         keyless segments: Option<u64> = None;
@@ -127,7 +129,7 @@ fn pacing(layers: &Layers) -> Result<bool, Refused> {
     required(layers, TcpSettings::pacing)
 }
 
-/// Returns the value of a flag in the file, or by default whether the congestion control is BBR.
+/// Returns the value of a flag in the file, or by default whether the congestion control is BBR of any version.
 fn required(layers: &Layers, key: KeyOf<bool>) -> Result<bool, Refused> {
     match layers.value(key)? {
         Some(value) => Ok(value),

@@ -162,7 +162,7 @@ fn any_settings() -> impl Strategy<Value = TcpSettings> {
                 min_rto,
                 segments,
             )| {
-                let is_bbr = congestion == CongestionAlgorithm::Bbr;
+                let is_bbr = congestion.sets_recovery_window();
                 let sack = is_bbr || sack && congestion != CongestionAlgorithm::Tahoe;
                 TcpSettings {
                     pacing: is_bbr,

@@ -1,6 +1,7 @@
-//! Applications with their own times: sensors, applications that write to a TCP connection, and
-//! players of adaptive video.
+//! Applications with their own times: sensors, applications that write to a TCP connection,
+//! players of adaptive video, and calls whose video adapts.
 
+use crate::app::adaptive_call::AdaptiveVideo;
 use crate::app::player::Player;
 use crate::app::sensor::Reports;
 use crate::app::writes::{Write, Writes};
@@ -16,6 +17,8 @@ pub(crate) enum Application {
     Writes(Writes),
     /// The player of an adaptive video, and the TCP settings of the connection with its requests.
     Player(Box<Player>, Box<TcpSettings>),
+    /// The video of a call whose rate adapts.
+    Video(Box<AdaptiveVideo>),
 }
 
 impl Application {
@@ -36,21 +39,29 @@ impl Application {
             }
             _ => None,
         };
-        reports.or_else(writes).or_else(player).map(Box::new)
+        let video = || match &flow.transport {
+            Transport::Udp(udp) => {
+                let video = AdaptiveVideo::new(udp.control?, udp.header_bytes, stream("frames"));
+                Some(Application::Video(Box::new(video)))
+            }
+            Transport::Tcp(_) | Transport::Web(_) | Transport::Ping(_) => None,
+        };
+        let own = reports.or_else(writes).or_else(player).or_else(video);
+        own.map(Box::new)
     }
 
     /// Returns the reports of a sensor.
     pub(crate) fn reports(&self) -> Option<&Reports> {
         match self {
             Application::Reports(reports) => Some(reports),
-            Application::Writes(_) | Application::Player(..) => None,
+            Application::Writes(_) | Application::Player(..) | Application::Video(_) => None,
         }
     }
 
     /// Returns the application that writes to a TCP connection.
     pub(crate) fn writes(&self) -> Option<&Writes> {
         match self {
-            Application::Reports(_) | Application::Player(..) => None,
+            Application::Reports(_) | Application::Player(..) | Application::Video(_) => None,
             Application::Writes(writes) => Some(writes),
         }
     }
@@ -58,8 +69,16 @@ impl Application {
     /// Returns the player of an adaptive video.
     pub(crate) fn player(&self) -> Option<&Player> {
         match self {
-            Application::Reports(_) | Application::Writes(_) => None,
+            Application::Reports(_) | Application::Writes(_) | Application::Video(_) => None,
             Application::Player(player, _) => Some(player),
+        }
+    }
+
+    /// Returns the adaptive video of a call.
+    pub(crate) fn video(&self) -> Option<&AdaptiveVideo> {
+        match self {
+            Application::Reports(_) | Application::Writes(_) | Application::Player(..) => None,
+            Application::Video(video) => Some(video),
         }
     }
 
@@ -74,6 +93,7 @@ impl Application {
             Application::Reports(reports) => reports.open(now),
             Application::Writes(writes) => writes.open(now),
             Application::Player(player, _) => player.open(now),
+            Application::Video(video) => video.open(now),
         }
     }
 
@@ -82,6 +102,7 @@ impl Application {
             Application::Reports(reports) => reports.close(),
             Application::Writes(writes) => writes.close(),
             Application::Player(player, _) => player.close(),
+            Application::Video(video) => video.close(),
         }
     }
 
@@ -91,6 +112,7 @@ impl Application {
             Application::Reports(reports) => reports.deadline(),
             Application::Writes(writes) => writes.deadline(),
             Application::Player(player, _) => player.deadline(),
+            Application::Video(video) => video.deadline(),
         }
     }
 
@@ -103,6 +125,7 @@ impl Application {
             }
             Application::Writes(writes) => writes.act(now),
             Application::Player(player, _) => player.act(now),
+            Application::Video(video) => video.act(now),
         }
     }
 
@@ -111,7 +134,8 @@ impl Application {
         match self {
             Application::Reports(reports) => reports.arrive_in_order(now, count),
             Application::Writes(writes) => writes.arrive_in_order(now, count),
-            Application::Player(..) => {} // a player waits for complete chunks
+            // a player waits for complete chunks, and datagrams of video are not in order
+            Application::Player(..) | Application::Video(_) => {}
         }
     }
 }

@@ -523,6 +523,18 @@ impl FlowState {
     /// Processes a datagram at the sink.
     #[inline(never)]
     pub(super) fn take_datagram(&mut self, now: Time, packet: &Packet) {
+        if self.take_video(now, packet) {
+            return;
+        }
+        self.count_datagram(now, packet);
+        if let Some(Application::Reports(reports)) = self.application.as_deref_mut() {
+            reports.arrive(now, packet.number);
+        }
+    }
+
+    /// Counts a datagram that has arrived.
+    #[inline(always)]
+    pub(super) fn count_datagram(&mut self, now: Time, packet: &Packet) {
         let delay = now.since(packet.stamp);
         self.counters.arrived += 1;
         self.counters.delivered += 1;
@@ -530,9 +542,6 @@ impl FlowState {
         self.counters.delay_samples += 1;
         if let Endpoints::Udp(udp) = &mut self.endpoints {
             udp.1.add(delay);
-        }
-        if let Some(Application::Reports(reports)) = self.application.as_deref_mut() {
-            reports.arrive(now, packet.number);
         }
     }
 
@@ -571,37 +580,4 @@ fn keep_rtt(rtts: &mut Option<Box<Histogram>>, rtt: Span) {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use std::mem::offset_of;
-
-    #[test]
-    fn what_every_packet_asks_for_lies_in_two_cache_lines() {
-        assert_eq!(offset_of!(FlowState, counters), 64);
-        assert_eq!(offset_of!(FlowCounters, retransmitted), 64);
-        assert_eq!(size_of::<FlowState>(), 256);
-    }
-
-    /// Checks upper bounds of the sizes of structures. `bench/large_bound.py` computes the memory
-    /// of a simulation from these bounds.
-    #[test]
-    fn what_a_network_is_made_of_is_no_larger_than_its_bound_says() {
-        use crate::link::{LinkSettings, Pipe};
-        use crate::measure::{Item, Value};
-        use crate::scenario::Station;
-        let sizes = [
-            (size_of::<Flow>(), 408),
-            (size_of::<(Sender, Receiver)>(), 320),
-            (size_of::<FlowCounters>(), 120),
-            (size_of::<LinkSettings>(), 232),
-            (size_of::<Pipe>(), 336),
-            (size_of::<Station>(), 576),
-            (size_of::<Item>(), 72),
-            (size_of::<Value>(), 32),
-            (size_of::<serde_json::Value>(), 72),
-        ];
-        for (size, bound) in sizes {
-            assert!(size <= bound, "{size} above {bound}: {sizes:?}");
-        }
-    }
-}
+mod tests;

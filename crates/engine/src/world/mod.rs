@@ -72,6 +72,7 @@ mod routes;
 mod seeds;
 mod step;
 mod users;
+mod videos;
 mod view;
 mod web;
 mod wired;

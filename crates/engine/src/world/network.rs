@@ -10,6 +10,7 @@
 //! | ACKs with a processing time, replies to pings | [`super::acks`] |
 //! | reports of sensors, writes of applications | [`super::reports`] |
 //! | pings of flows | [`super::pinger`] |
+//! | calls whose video adapts | [`super::videos`] |
 //! | greedy sources | [`super::filling`] |
 //! | connections of web sources | [`super::connections`] |
 //! | lookahead of packets and endpoints | [`super::lookahead`] |
@@ -111,7 +112,11 @@ impl Network {
         let flow = &mut self.flows.states[packet.flow as usize];
         match (&flow.endpoints, packet.kind) {
             (Endpoints::Udp(_), _) => {
+                let before = flow.video_deadline();
                 flow.take_datagram(now, packet);
+                if let Some(before) = before {
+                    self.reschedule(packet.flow, before);
+                }
                 Delivery::Consumed
             }
             (Endpoints::Pinger(_), _) => flow.take_echo(now, packet),

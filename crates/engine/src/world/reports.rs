@@ -66,17 +66,14 @@ impl Network {
                         self.arm_actions();
                         return self.write_message(now, index, bytes);
                     }
-                    Write::Nothing => {}
+                    Write::Nothing | Write::Datagram(_) | Write::Feedback { .. } => {}
                     Write::Segments(count) => tcp.0.supply(now, count),
                     Write::Resume => tcp.0.resume(now),
                     Write::Pause => tcp.0.pause(),
                 }
                 Wants::All(index)
             }
-            Endpoints::Udp(udp) => {
-                let datagram = udp.0.send();
-                Wants::Packet(flow.datagram(now, number, datagram))
-            }
+            Endpoints::Udp(_) => flow.write_datagram(now, number, write),
             Endpoints::Web(_) | Endpoints::Ping | Endpoints::Pinger(_) | Endpoints::Hosts => {
                 unreachable!("applications use TCP or UDP")
             }

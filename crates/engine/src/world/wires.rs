@@ -161,7 +161,10 @@ impl Wires {
     #[cold]
     #[inline(never)]
     pub(super) fn change(&mut self, now: Time, [from, to]: [&Scenario; 2]) {
-        let wires = [[&from.wire.queue, &to.wire.queue]; 2];
+        let wires = [
+            [&from.wire.queue, &to.wire.queue],
+            [&from.wire.back_queue, &to.wire.back_queue],
+        ];
         let links = from.links.iter().zip(&to.links);
         let links = links.map(|(from, to)| [&from.queue, &to.queue]);
         let queues = wires.into_iter().chain(links);
@@ -281,11 +284,7 @@ pub(super) fn longest_delay_of(scenario: &Scenario) -> Span {
 fn links_of(scenario: &Scenario, routes: &mut Routes, streams: &Streams) -> Vec<WiredLink> {
     let measured = scenario.measured();
     let bin = bin_of(scenario);
-    let wire = &scenario.wire;
-    let wires = [
-        link::of_wire(wire, &wire.rate, "wire/down", ["servers", "ap"]),
-        link::of_wire(wire, &wire.back, "wire/up", ["ap", "servers"]),
-    ];
+    let wires = link::of_wire(&scenario.wire);
     let settings: Vec<&LinkSettings> = wires.iter().chain(&scenario.links).collect();
     let eligible = Eligibility::new(&settings, routes, scenario);
     routes.act_ahead(&eligible.receivers, &eligible.senders);
@@ -318,8 +317,10 @@ fn links_of(scenario: &Scenario, routes: &mut Routes, streams: &Streams) -> Vec<
 
 /// Sets the hosts and DSCPs of the flows at the links with CAKE. Returns the numbers of these links.
 fn set_flows(scenario: &Scenario, links: &mut [WiredLink]) -> Vec<usize> {
-    let wire = [&scenario.wire.queue; 2].into_iter();
-    let queues = wire.chain(scenario.links.iter().map(|link| &link.queue));
+    let wire = [&scenario.wire.queue, &scenario.wire.back_queue];
+    let queues = wire
+        .into_iter()
+        .chain(scenario.links.iter().map(|link| &link.queue));
     let has_cake = |queue: &QueueSetting| matches!(queue.discipline, Discipline::Cake(_));
     let cakes = queues.enumerate().filter(|(_, queue)| has_cake(queue));
     let cakes: Vec<usize> = cakes.map(|(number, _)| number).collect();

@@ -141,7 +141,7 @@ fn a_misspelt_group_of_an_override_is_named() {
 /// message says so.
 #[test]
 fn names_of_settings_are_refused_as_names_of_groups() {
-    for name in ["bbr", "dctcp", "prague", "compound", "cubic_linux"] {
+    for name in ["bbr", "bbr3", "dctcp", "prague", "compound", "cubic_linux"] {
         for keys in [
             "size = \"1 MB\"",
             "congestion = \"bbr\"",
@@ -179,7 +179,11 @@ fn a_group_is_a_table_of_keys() {
     let cases = [
         (
             "video = 2",
-            "`station.a.download.video`: is no key of this table, and 2 is no table of a group; expected a group, such as `video = { connections = ... }`, or a key, such as `connections`",
+            "`station.a.download.video`: is no key of this table, and 2 is no table of a group; expected a key, such as `connections`, or a group, such as `video = { connections = ... }`",
+        ),
+        (
+            "speed = \"1 Mbps\"",
+            "`station.a.download.speed`: unknown key; expected one of connections, start",
         ),
         (
             "video = { high = { rate = \"1 Mbps\" } }",

@@ -51,6 +51,7 @@ fn changed(scenario: &Scenario, change: Change) -> Scenario {
         node.queue.limit_packets = change.limit;
     }
     other.wire.queue.limit_packets = change.limit;
+    other.wire.back_queue.limit_packets = change.limit;
     for link in &mut other.links {
         link.queue.limit_packets = change.limit;
     }

@@ -73,6 +73,7 @@ pub fn dot11b(stations: usize, seconds: u64) -> Scenario {
             back: LinkRate::Unlimited,
             delay: Span(0),
             queue: QueueSetting::drop_tail(1000),
+            back_queue: QueueSetting::drop_tail(1000),
             loss: Loss::NONE,
         },
         bottleneck: None,
@@ -98,6 +99,7 @@ pub fn tcp(window_packets: u32) -> TcpSettings {
         dctcp: DctcpSettings::usual().expect("Linux's"),
         prague: PragueSettings::usual().expect("Linux's"),
         bbr: BbrSettings::usual().expect("Linux's"),
+        bbr3: Bbr3Settings::usual().expect("the draft's"),
         hystart: false,
         byte_counting: false,
         pacing: false,
@@ -147,6 +149,7 @@ pub fn greedy() -> Transport {
         payload_bytes: 1472,
         header_bytes: 28,
         burst: 1,
+        control: None,
     })
 }
 

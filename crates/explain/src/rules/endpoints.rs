@@ -2,9 +2,10 @@
 
 use serde_json::Value;
 
+use super::queues::settings;
 use super::{Cause, remedy};
 use crate::edits::{queue_key, tcp_settings};
-use crate::facts::{Facts, Flow, Kind, percent, text};
+use crate::facts::{Facts, Flow, Kind, percent};
 
 /// Receive window that the edit sets, which is enough for 1.2 Gb/s over 100 ms. [packets]
 const LARGE_WINDOW: &str = "10000";
@@ -52,7 +53,7 @@ pub fn receive_window(facts: &Facts<'_>) -> Option<Cause> {
 }
 
 fn is_limited_by_application(facts: &Facts<'_>, flow: &Flow<'_>) -> bool {
-    flow.kind == Kind::Written
+    flow.kind.is_written()
         && crate::limits::limit(facts, flow).is_some_and(|limit| limit.by == "application")
 }
 
@@ -114,14 +115,7 @@ pub fn small_segments(facts: &Facts<'_>) -> Option<Cause> {
 }
 
 pub fn scalable_control(facts: &Facts<'_>) -> Option<Cause> {
-    let is_classic = |queue: &&str| {
-        let discipline = match (queue.starts_with("wire/"), facts.link(queue)) {
-            (true, _) => text(&facts.scenario.wire["queue"], "discipline"),
-            (false, Some(link)) => &link.queue.discipline,
-            (false, None) => text(&facts.scenario.cell["ap"]["queue"], "discipline"),
-        };
-        discipline != "dualpi2"
-    };
+    let is_classic = |queue: &&str| settings(facts, queue).0 != "dualpi2";
     let flows = facts.flows_that(|flow| {
         matches!(flow.congestion(), "dctcp" | "prague") && flow.path.iter().any(is_classic)
     });

@@ -57,11 +57,18 @@ fn configurable_queues<'a>(facts: &Facts<'a>) -> Vec<Queue<'a>> {
 }
 
 /// Returns the discipline and the limit of a queue from the normalised scenario.
-fn settings<'a>(facts: &Facts<'a>, queue: &str) -> (&'a str, &'a Value) {
+pub fn settings<'a>(facts: &Facts<'a>, queue: &str) -> (&'a str, &'a Value) {
     let of_table =
         |table: &'a Value| (text(&table["queue"], "discipline"), &table["queue_packets"]);
+    let wire = &facts.scenario.wire;
+    if queue == "wire/up" && !wire["back_queue"].is_null() {
+        return (
+            text(&wire["back_queue"], "discipline"),
+            &wire["back_queue_packets"],
+        );
+    }
     if queue.starts_with("wire/") {
-        return of_table(&facts.scenario.wire);
+        return of_table(wire);
     }
     if let Some(link) = facts.link(queue) {
         return (&link.queue.discipline, &link.queue_packets);
@@ -74,9 +81,28 @@ fn settings<'a>(facts: &Facts<'a>, queue: &str) -> (&'a str, &'a Value) {
 
 pub fn standing_queues(facts: &Facts<'_>) -> Vec<Cause> {
     long_queues(facts, |discipline| {
-        let others = ["fq_codel", "mac80211", "red", "pi", "proportional"];
-        !others.contains(&discipline)
+        let others = ["red", "pi", "proportional"];
+        !others.contains(&discipline) && !has_flow_queues(discipline)
     })
+}
+
+/// Returns whether a discipline has a queue per flow.
+fn has_flow_queues(discipline: &str) -> bool {
+    matches!(discipline, "fq_codel" | "cake" | "mac80211")
+}
+
+/// Returns the remedy that gives the connections of a shared queue equal shares: FQ-CoDel in the
+/// queue without queues per flow in which packets wait longest. `None` if packets wait in no such
+/// queue.
+pub fn fair_shared_queue(facts: &Facts<'_>) -> Option<Remedy> {
+    let queues = configurable_queues(facts).into_iter();
+    let shared = queues.filter(|queue| {
+        let is_used = queue.packets >= 0.1 || queue.drops > 0.0;
+        is_used && !has_flow_queues(queue.discipline)
+    });
+    let queue = shared.max_by(|a, b| a.sojourn_s.total_cmp(&b.sojourn_s))?;
+    let place = queue_place(facts, &queue.key, queue.name);
+    Some(remedy(fair_queue(&queue.key), &queue.key, "{ fq_codel = {} }").at(&place))
 }
 
 pub fn standing_aqm_queues(facts: &Facts<'_>) -> Vec<Cause> {
@@ -121,7 +147,7 @@ fn long_queue(facts: &Facts<'_>, queue: Queue<'_>) -> Cause {
         shorter.map(|(label, packets)| remedy(&label, key, &format!("{{ limit = {packets} }}")));
     let fair = remedy(fair_queue(key), key, "{ fq_codel = {} }");
     let codel = remedy("CoDel", key, "{ codel = {} }");
-    let place = queue_place(key, queue.name);
+    let place = queue_place(facts, key, queue.name);
     let remedies = own.into_iter().chain([fair, codel]).chain(shorter);
     let weight = (wait_s / (wait_s + 0.02)).clamp(0.0, 1.0);
     Cause::new(queue.name, sentence, weight, vec![set(key.as_str(), value)])
@@ -170,7 +196,7 @@ pub fn gateway(facts: &Facts<'_>) -> Option<Remedy> {
 /// that home routers use.
 fn fair_queue(key: &str) -> &'static str {
     match key {
-        "wire.queue" => "fair queue (FQ-CoDel; in home routers SQM)",
+        "wire.queue" | "wire.back_queue" => "fair queue (FQ-CoDel; in home routers SQM)",
         _ => "fair queue (FQ-CoDel)",
     }
 }
@@ -180,11 +206,11 @@ pub fn short_buffers(facts: &Facts<'_>) -> Vec<Cause> {
         .into_iter()
         .filter(|queue| matches!(queue.discipline, "drop_tail" | "threshold"))
         .filter(|queue| queue.limit <= MAX_SHORT_PACKETS && queue.drops > 0.0)
-        .map(short_buffer)
+        .map(|queue| short_buffer(facts, queue))
         .collect()
 }
 
-fn short_buffer(queue: Queue<'_>) -> Cause {
+fn short_buffer(facts: &Facts<'_>, queue: Queue<'_>) -> Cause {
     let Queue {
         name,
         key,
@@ -194,7 +220,7 @@ fn short_buffer(queue: Queue<'_>) -> Cause {
     } = queue;
     let percent = rounded(100.0 * drops, 10.0);
     let sentence = format!("{name} has room for {limit} packets and drops {percent} %.");
-    let place = queue_place(&key, name);
+    let place = queue_place(facts, &key, name);
     let buffer = |packets: f64| {
         let label = format!("buffer of {packets} packets");
         remedy(&label, &key, &format!("{{ limit = {packets} }}"))

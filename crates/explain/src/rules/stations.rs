@@ -1,13 +1,12 @@
 //! Causes at individual stations of a cell.
 
-use std::collections::BTreeSet;
-
 use serde_json::Value;
 
 use super::queues::{gateway, mac80211};
 use super::{Cause, Remedy, remedy};
 use crate::edits::{Setting, set};
 use crate::facts::{Facts, percent, text};
+use crate::index::set_of;
 use crate::scenario::Station;
 
 /// Ratio of a station's rate to the highest rate of its PHY, below which the station is considered
@@ -37,7 +36,7 @@ const BITS_BY_MCS: [f64; 12] = [
 /// Returns one station, the first, of each station table whose stations have traffic.
 fn groups<'a>(facts: &Facts<'a>) -> Vec<&'a Station<'a>> {
     let senders = facts.flows().filter_map(|flow| flow.station);
-    let mut with_traffic: BTreeSet<&str> = senders.map(|name| facts.group(name)).collect();
+    let mut with_traffic = set_of(senders.map(|name| facts.group(name)));
     let stations = facts.scenario.stations.iter();
     stations
         .filter(|station| with_traffic.remove(&*station.group))

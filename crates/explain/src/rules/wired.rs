@@ -2,13 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use super::queues::milliseconds;
+use super::queues::{fair_shared_queue, milliseconds};
 use super::{Cause, Remedy};
 use crate::edits::{
     Setting, Topology, faster, is_implicit, link_key, link_rate_bps, rate, set, time,
 };
 use crate::facts::{Facts, percent, rounded};
-use crate::index::Groups;
+use crate::index::{Groups, set_of};
 use crate::scenario::FlowTable;
 
 /// Utilisation above which a line may be a bottleneck. [-]
@@ -26,7 +26,8 @@ const LONG_S: f64 = 0.005;
 
 pub fn slow_lines(facts: &Facts<'_>) -> Vec<Cause> {
     let mut causes: Groups<Vec<Setting>, Cause> = Groups::new();
-    let bursts = links_of_bursts(facts);
+    let bursts = facts.flows().filter(|flow| flow.kind.is_in_bursts());
+    let bursts: BTreeSet<&str> = bursts.flat_map(|flow| flow.path.iter().copied()).collect();
     for item in &facts.answer.links {
         let link = &*item.name;
         let is_in_bursts = bursts.contains(link);
@@ -48,28 +49,6 @@ pub fn slow_lines(facts: &Facts<'_>) -> Vec<Cause> {
         });
     }
     causes.into_values()
-}
-
-/// Returns the names of the links that carry the data of pages, chunks, and flows with an end.
-fn links_of_bursts<'a>(facts: &'a Facts<'_>) -> BTreeSet<&'a str> {
-    let flows = facts.scenario.flows.iter();
-    let bursts = flows.filter(|flow| is_in_bursts(flow));
-    let wire = |flow: &FlowTable<'_>| match (&flow.station, &*flow.direction) {
-        (None, _) => None,
-        (Some(_), "up") => Some("wire/up"),
-        (Some(_), _) => Some("wire/down"),
-    };
-    bursts
-        .flat_map(|flow| flow.forward.iter().map(|link| &**link).chain(wire(flow)))
-        .collect()
-}
-
-/// Returns whether a flow sends at the rate of the line for a while, and then pauses or ends.
-fn is_in_bursts(flow: &FlowTable<'_>) -> bool {
-    let has_end = flow.tcp.as_ref().is_some_and(|tcp| !tcp.segments.is_null());
-    let application = flow.application.as_ref();
-    let has_chunks = application.is_some_and(|application| !application.every_s.is_null());
-    flow.web.is_some() || flow.stream.is_some() || has_end || has_chunks
 }
 
 pub fn long_paths(facts: &Facts<'_>) -> Vec<Cause> {
@@ -116,7 +95,7 @@ fn classes_with_host_delay<'a>(facts: &Facts<'a>) -> BTreeSet<&'a str> {
         links.any(|link| link.of_host == true && link.delay_s.as_f64() > Some(0.0))
     };
     let flows = facts.scenario.flows.iter().filter(has_host_delay);
-    flows.map(|flow| &*flow.class).collect()
+    set_of(flows.map(|flow| &*flow.class))
 }
 
 /// Returns the classes of TCP flows between wired nodes, each with its mean one-way propagation
@@ -164,7 +143,7 @@ pub fn link_losses(facts: &Facts<'_>) -> Vec<Cause> {
 
 pub fn unequal_rtts(facts: &Facts<'_>) -> Vec<Cause> {
     let tcp_flows = facts.flows().filter(|flow| flow.is_tcp());
-    let with_tcp: BTreeSet<&str> = tcp_flows.map(|flow| flow.class).collect();
+    let with_tcp = set_of(tcp_flows.map(|flow| flow.class));
     let mut classes = classes(facts);
     classes.retain(|(class, _)| with_tcp.contains(class));
     let times_s = classes.iter().map(|(_, time_s)| *time_s);
@@ -172,11 +151,12 @@ pub fn unequal_rtts(facts: &Facts<'_>) -> Vec<Cause> {
     classes.retain(|(class, time_s)| {
         *time_s > 0.001 && *time_s >= 1.5 * nearest_s && !is_implicit(facts, class)
     });
+    let fair = fair_shared_queue(facts);
     let causes = classes.into_iter().map(|(class, time_s)| {
         let [own, least] = [time_s, nearest_s].map(|one_way_s| milliseconds(2.0 * one_way_s));
         let sentence = format!("The round trip of {class} takes {own}, the shortest {least}.");
         let edits = vec![set(format!("flow.{class}.rtt"), time(2.0 * nearest_s))];
-        Cause::new(class, sentence, 0.5, edits)
+        Cause::new(class, sentence, 0.5, edits).with(fair.clone())
     });
     causes.collect()
 }

@@ -226,7 +226,7 @@ class Layout:
         """Return the HTB classes of an access point that exist before any station joins."""
         match ap.fairness:
             case "flow":
-                is_fair_itself = self.gateway.discipline in ("fq_codel", "sfq")
+                is_fair_itself = self.gateway.discipline in ("fq_codel", "sfq", "cake")
                 count = 1 if is_fair_itself else self.gateway.flow_leaves
             case "direction":
                 count = 2

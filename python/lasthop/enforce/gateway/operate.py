@@ -11,7 +11,7 @@ from lasthop.enforce.gateway.bypass import bypasses, known
 from lasthop.enforce.gateway.config import Gateway
 from lasthop.enforce.gateway.entries import UNKNOWN_MAC
 from lasthop.enforce.gateway.leases import open_leases
-from lasthop.enforce.gateway.leaves import unmanaged, why
+from lasthop.enforce.gateway.leaves import memory, unmanaged, why
 from lasthop.enforce.gateway.metrics import check_port
 from lasthop.enforce.gateway.rate_sources import read_station_rates
 from lasthop.enforce.gateway.shaper import Shaper
@@ -53,7 +53,7 @@ def check(gateway: Gateway) -> Checked:
         )
     if (discipline := trial.discipline) is not None:
         leaves = {"discipline": discipline, "why": why(gateway)}
-        result += unmanaged(gateway, discipline)
+        result += [*unmanaged(gateway, discipline), *memory(discipline)]
     if (refused := rights.bpf_refused()) is not None:
         result += without_programs(f"BPF program: refused, u32 filters classify instead: {refused}")
     if faults := bypasses(gateway).faults:
@@ -89,7 +89,7 @@ def warnings(gateway: Gateway, leaves: Mapping[str, str] | None = None) -> list[
     results = [*warnings_for(gateway), *bypasses(gateway).warnings, *short_queue(gateway)]
     results += groups.short_queue(gateway)
     if leaves is not None:
-        results += unmanaged(gateway, leaves["discipline"])
+        results += [*unmanaged(gateway, leaves["discipline"]), *memory(leaves["discipline"])]
     if (leases := gateway.discovery.leases) is not None:
         try:
             open_leases(leases).close()

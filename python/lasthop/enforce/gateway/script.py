@@ -129,6 +129,8 @@ def packages(gateway: Gateway) -> str:
         names.append("kmod-sched-bpf")
     if gateway.discipline in ("sfq", "codel"):
         names.append("kmod-sched")
+    if gateway.discipline == "cake":
+        names.append("kmod-sched-cake")
     return ", ".join(names)
 
 

@@ -19,7 +19,7 @@ from lasthop.enforce.gateway.admission import Remembered
 from lasthop.enforce.gateway.config import Gateway
 from lasthop.enforce.gateway.counting import Counting
 from lasthop.enforce.gateway.layout import refuse_excess_stations
-from lasthop.enforce.gateway.leaves import unmanaged, why
+from lasthop.enforce.gateway.leaves import memory, unmanaged, why
 from lasthop.enforce.gateway.metrics import serve_metrics
 from lasthop.enforce.gateway.observed import Observed
 from lasthop.enforce.gateway.rates import Rates
@@ -220,6 +220,7 @@ class GatewayService(Service[Gateway]):
                 *self.stations.warnings_for(),
                 *without_programs(shaping.shaper.why_filters),
                 *(unmanaged(shaping.gateway, discipline) if discipline is not None else ()),
+                *(memory(discipline) if discipline is not None else ()),
                 *self.rates.warnings(),
             ],
             "leaves": discipline and {"discipline": discipline, "why": why(shaping.gateway)},

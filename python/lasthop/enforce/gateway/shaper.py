@@ -268,7 +268,7 @@ class Shaper(KernelState):
         """Return the counters of all classes, by number."""
         layout = self.running()
         result = class_counters(self.kernel, layout.ifb.number)
-        if layout.discipline in leaf_queue.MANAGED:
+        if layout.discipline in leaf_queue.DROPS_LATER:
             for number, queue in queue_counters(self.kernel, layout.ifb.number).items():
                 if number in result:
                     drops = queue.dropped_packets

@@ -6,11 +6,14 @@ scenario's queue. A token bucket in front of the hierarchy splits merged segment
 a virtual machine, so that the queue counts single segments. This token bucket never delays a
 packet. The limit of a kernel queue counts waiting packets only. The limit in a scenario also counts
 the packet in service, for which HTB still lacks tokens.
+
+CAKE is at the root of the interface, without HTB and without token bucket.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from lasthop.enforce.queue import cake
 from lasthop.enforce.queue.config import LinkQueue
 from lasthop.enforce.queue.program import name_of
 from lasthop.errors import UserError
@@ -18,7 +21,7 @@ from lasthop.linux import classifier, disciplines, tc
 from lasthop.linux.disciplines import Discipline
 from lasthop.linux.netlink import Request
 from lasthop.linux.tc import DIRECT_PACKETS, PACKET_BYTES
-from lasthop.scenario.queues import Codel, FqCodel, Pie, Red, Vbs
+from lasthop.scenario.queues import Cake, Codel, FqCodel, Pie, Red, Vbs
 
 ROOT, ONLY = tc.classid(tc.OURS, 0), 1
 SPLITTER = tc.classid(tc.SPLITTER, 0)
@@ -32,7 +35,7 @@ PROGRAMS = {"vbs": "sharing", "pi": "pi"}
 """Disciplines that consist of a BPF program in front of a FIFO, each with the name of its
 program.
 """
-HERE = frozenset({"drop_tail", "threshold", "red", "codel", "fq_codel", "pie", *PROGRAMS})
+HERE = frozenset({"drop_tail", "threshold", "red", "codel", "fq_codel", "pie", "cake", *PROGRAMS})
 """Disciplines of scenarios that lasthop can set up in Linux."""
 
 
@@ -56,9 +59,27 @@ class Layout:
     program: int | None = None
     mtu_bytes: int = 1500
 
+    @property
+    def is_only_root(self) -> bool:
+        """Whether the queue is at the root, and shapes and splits packets itself."""
+        return isinstance(self.wanted.queue, Cake)
+
+    @property
+    def root_identity(self) -> tuple[str, int]:
+        """Kind and handle of the queueing discipline at the root."""
+        return ("cake", cake.HANDLE) if self.is_only_root else ("tbf", SPLITTER)
+
+    @property
+    def parent(self) -> int:
+        """Parent of the queue: the HTB class, or the root."""
+        return tc.ROOT if self.is_only_root else CLASS
+
     def root(self) -> Request:
-        """Return the request for the splitter: a token bucket that splits merged segments, because
-        its size is less than two full segments."""
+        """Return the request for the discipline at the root: CAKE, or the splitter. The splitter is
+        a token bucket that splits merged segments, because its size is less than two full
+        segments."""
+        if isinstance(self.wanted.queue, Cake):
+            return cake.root(self.wanted, self.wanted.queue, self.device)
         return tc.splitter(self.device, self.mtu_bytes + FRAME_BYTES)
 
     def tree(self) -> Request:
@@ -85,9 +106,18 @@ class Layout:
 
     def inside(self) -> Iterator[Request]:
         """Yield the requests for all objects below the root, in the order of their creation."""
-        yield self.tree()
-        yield self.shaper()
-        yield self.queue()
+        if not self.is_only_root:
+            yield self.tree()
+            yield self.shaper()
+            yield self.queue()
+
+    def changed(self) -> Iterator[Request]:
+        """Yield the requests that change the values of existing objects."""
+        if self.is_only_root:
+            yield tc.changing(self.root())
+        else:
+            yield self.shaper(change=True)
+            yield tc.changing(self.queue())
 
     def hierarchy(self) -> Iterator[Request]:
         """Yield the requests for all queueing disciplines and classes."""
@@ -138,6 +168,8 @@ def discipline_of(wanted: LinkQueue) -> Discipline:
     waiting = limit - 1
     us = disciplines.microseconds
     match queue:
+        case Cake():
+            return cake.options_of(wanted, queue).discipline
         case FqCodel():
             times = us(queue.target_s), us(queue.interval_s)
             flows = queue.queues, queue.quantum_bytes
@@ -177,7 +209,9 @@ def red_weight(red: Red, rate_bps: int) -> float:
 
 def warnings_for(wanted: LinkQueue) -> list[str]:
     """Return warnings about differences between the kernel's queue and the scenario's queue."""
-    results = []
+    results: list[str] = []
+    if isinstance(wanted.queue, Cake):
+        results += cake.warnings_for(wanted, wanted.queue)
     if isinstance(wanted.queue, Red):
         weight = red_weight(wanted.queue, wanted.rate_bps)
         results.append(

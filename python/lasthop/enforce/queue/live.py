@@ -27,6 +27,20 @@ CLASSES = (
     quantity("dropped", "dropped_packets"),
     quantity("offered", "offered_packets"),
 )
+TINS = (
+    text("tin", "name"),
+    quantity("threshold [Mbit/s]", "threshold_bps", 1e6, 3),
+    quantity("target [ms]", "target_s", 1e-3, 1),
+    quantity("packets", "backlog_packets"),
+    quantity("mean delay [ms]", "mean_delay_s", 1e-3, 1),
+    quantity("peak [ms]", "peak_delay_s", 1e-3, 1),
+    quantity("flows", "bulk_flows"),
+    quantity("sparse", "sparse_flows"),
+    quantity("dropped", "dropped_packets"),
+    quantity("ACKs dropped", "acks_dropped"),
+    quantity("marked", "marked_packets"),
+    quantity("arrived", "arrived_packets"),
+)
 
 
 def tables(status: Row) -> "Group":
@@ -34,4 +48,6 @@ def tables(status: Row) -> "Group":
     parts: list[RenderableType] = [fitted(QUEUE, [status])]
     if classes := status["classes"]:
         parts += ["", fitted(CLASSES, classes)]
+    if tins := status.get("tins"):
+        parts += ["", fitted(TINS, tins)]
     return with_messages(parts, status["warnings"], status["faults"])

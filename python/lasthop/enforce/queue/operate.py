@@ -50,6 +50,8 @@ def refuse(wanted: LinkQueue, state: State, is_up: bool) -> None:
 def warnings(wanted: LinkQueue) -> list[str]:
     """Return warnings about the configuration and this machine."""
     result = warnings_for(wanted)
+    if wanted.discipline == "cake":  # CAKE splits merged segments.
+        return result
     merging = [name for name in others(wanted) if offload.merges(name)]
     if merging:
         result.append(

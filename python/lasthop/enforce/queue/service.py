@@ -10,6 +10,7 @@ from lasthop.daemon.healing import Healing
 from lasthop.daemon.service import Service
 from lasthop.daemon.service_kind import ServiceContext
 from lasthop.enforce.queue import config, pi
+from lasthop.enforce.queue.cake import rows, shaped_bps
 from lasthop.enforce.queue.config import LinkQueue
 from lasthop.enforce.queue.layout import FRAME_BYTES, warnings_for
 from lasthop.enforce.queue.pi import Pi
@@ -18,7 +19,9 @@ from lasthop.enforce.queue.sharing import PART, ClassState
 from lasthop.enforce.queue.trial import try_out
 from lasthop.errors import UserError
 from lasthop.linux import links
+from lasthop.linux.cake import Tin
 from lasthop.linux.counters import Counters
+from lasthop.scenario.queues import Cake
 
 COUNTED_S = 1.0
 """Time between two readings of the counters. [s]"""
@@ -35,6 +38,7 @@ class Reading(NamedTuple):
     root: Counters
     queue: Counters
     classes: list[ClassState]
+    tins: list[Tin]
 
 
 class QueueService(Service[LinkQueue]):
@@ -87,7 +91,7 @@ class QueueService(Service[LinkQueue]):
             root, queue = self.shaped.counters()
             sharing, count = self.shaped.sharing, len(self.shaped.wanted.classes)
             classes = [] if sharing is None else sharing.states(count)
-            reading = Reading(time.monotonic(), root, queue, classes)
+            reading = Reading(time.monotonic(), root, queue, classes, self.shaped.tins())
             self.readings = [*self.readings[-1:], reading]
         if self.context.show is not None:
             self.context.show(self.status())
@@ -100,7 +104,7 @@ class QueueService(Service[LinkQueue]):
             "pid": os.getpid(),
             "started_s": self.started_s,
             "interface": wanted.interface,
-            "rate_bps": wanted.rate_bps,
+            "rate_bps": shaped_bps(wanted),
             "limit_packets": wanted.queue_packets,
             "queue": wanted.discipline,
             "shaping": self.shaped.is_set_up and not self.shaped.faults,
@@ -118,16 +122,22 @@ class QueueService(Service[LinkQueue]):
         wanted = self.shaped.wanted
         queue = last.queue
         return {
-            "backlog_packets": backlog_packets(queue),
+            "backlog_packets": (queue.backlog_packets if last.tins else backlog_packets(queue)),
             "backlog_bytes": queue.backlog_bytes,
-            "delay_s": 8 * queue.backlog_bytes / wanted.rate_bps,
+            "delay_s": 8 * queue.backlog_bytes / shaped_bps(wanted),
             "sent_packets": last.root.sent_packets,
             "sent_bytes": last.root.sent_bytes,
             "dropped_packets": last.root.dropped_packets,
             "sent_bps": per_s(8 * (last.root.sent_bytes - first.root.sent_bytes), over_s),
             **self.of_pi(),
             "classes": self.counted_of_classes(first, last, over_s),
+            **self.of_cake(last),
         }
+
+    def of_cake(self, last: Reading) -> dict[str, Any]:
+        """Return the state of each tin, if the queue is CAKE."""
+        queue = self.shaped.wanted.queue
+        return {"tins": rows(last.tins, queue.diffserv)} if isinstance(queue, Cake) else {}
 
     def merged(self) -> list[str]:
         """Return a warning if packets in the queue are merged segments."""

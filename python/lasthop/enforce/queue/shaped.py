@@ -10,11 +10,12 @@ from lasthop.daemon.differences import Body, Difference, filters, hierarchy, ins
 from lasthop.daemon.kernel_state import KernelState
 from lasthop.daemon.sides import of_side
 from lasthop.enforce.queue.config import LinkQueue
-from lasthop.enforce.queue.layout import CLASS, ROOT, SPLITTER, Layout, discipline_of, has_program
+from lasthop.enforce.queue.layout import CLASS, ROOT, Layout, discipline_of, has_program
 from lasthop.enforce.queue.pi import Pi
 from lasthop.enforce.queue.sharing import Sharing
 from lasthop.errors import UserError
 from lasthop.linux import disciplines, links, offload, tc
+from lasthop.linux.cake import Tin, tins
 from lasthop.linux.changes import (
     Repair,
     Root,
@@ -104,10 +105,12 @@ class Shaped(KernelState):
         layout = Layout(self.wanted, device, program, links.longest_packet(device.name))
         for name in self.wanted.incoming:
             self.changes.stop_merging(tc.Device(name, links.index_of(name)))
-        self.changes.set_segments(device, links.ONE_SEGMENT)
+        if not layout.is_only_root:
+            self.changes.set_segments(device, links.ONE_SEGMENT)
         self.add_root(layout)
-        self.changes.carry_out([layout.tree(), layout.shaper()])
-        self.add_queue(layout)
+        if not layout.is_only_root:
+            self.changes.carry_out([layout.tree(), layout.shaper()])
+            self.add_queue(layout)
         self.changes.carry_out(list(layout.filters()))
         self.layout = layout
 
@@ -122,15 +125,17 @@ class Shaped(KernelState):
         return None
 
     def add_root(self, layout: Layout) -> None:
-        """Create the splitter at the root. If the kernel does not support it, raise an error with
+        """Create the discipline at the root. If the kernel does not support it, raise an error with
         the missing kernel option."""
         try:
             self.changes.add_root(layout.device, layout.root())
         except KernelError as error:
+            kind, _ = layout.root_identity
             if error.number != errno.ENOENT:
                 raise
+            key = "interface.queue: " if layout.is_only_root else ""
             raise UserError(
-                disciplines.absent("tbf"), disciplines.install_kernel("sch_tbf")
+                f"{key}{disciplines.absent(kind)}", disciplines.install_kernel(f"sch_{kind}")
             ) from None
 
     def add_queue(self, layout: Layout) -> None:
@@ -158,7 +163,7 @@ class Shaped(KernelState):
         """Apply a changed configuration that differs only in values."""
         layout = self.running()
         new = replace(layout, wanted=wanted)
-        self.changes.carry_out([new.shaper(change=True), tc.changing(new.queue())])
+        self.changes.carry_out(list(new.changed()))
         if self.program is not None:
             self.program.apply(wanted)
         self.wanted, self.layout = wanted, new
@@ -183,9 +188,16 @@ class Shaped(KernelState):
     def counters(self) -> tuple[Counters, Counters]:
         """Return the counters of the queueing discipline at the root, and the counters of the queue
         below it."""
-        result = queue_counters(self.kernel, self.running().device.number)
+        layout = self.running()
+        result = queue_counters(self.kernel, layout.device.number)
         nothing = Counters(0, 0, 0, 0, 0)
-        return result.get(tc.ROOT, nothing), result.get(CLASS, nothing)
+        return result.get(tc.ROOT, nothing), result.get(layout.parent, nothing)
+
+    def tins(self) -> list[Tin]:
+        """Return the tins of CAKE; none if the queue has another discipline."""
+        if not self.running().is_only_root:
+            return []
+        return tins(self.kernel, self.running().device.number)
 
     # Methods that `lasthop.daemon.healing` calls.
 
@@ -241,7 +253,7 @@ class Shaped(KernelState):
         if link is None:
             return results
         device = tc.Device(self.wanted.interface, link.number)
-        if link.segments not in (0, links.ONE_SEGMENT):
+        if not self.running().is_only_root and link.segments not in (0, links.ONE_SEGMENT):
             text = f"interface {device.name} takes several segments as one packet"
             segments = Segments(device, links.ONE_SEGMENT)
             results.append(Difference(("segments", device.name), text, [segments]))
@@ -259,7 +271,7 @@ class Shaped(KernelState):
             self.layout = layout = replace(layout, device=device)
             parts = ALL
         roots = [each for each in qdiscs(self.kernel, device.number) if each.parent == tc.ROOT]
-        if not any((each.kind, each.handle) == ("tbf", SPLITTER) for each in roots):
+        if not any((each.kind, each.handle) == layout.root_identity for each in roots):
             text = f"the queue of {device.name} is gone"
             if any(each.handle for each in roots):
                 alien = f"{text}: there is a {roots[0].kind} {tc.shown(roots[0].handle)}"
@@ -267,7 +279,8 @@ class Shaped(KernelState):
             rest = (*layout.inside(), *layout.filters())
             repair: list[Repair] = [Root(device, layout.root()), *rest]
             return [Difference(("root", device.name), text, repair)]
-        if (mtu_bytes := links.longest_packet(device.name)) != layout.mtu_bytes:
+        mtu_bytes = links.longest_packet(device.name)
+        if mtu_bytes != layout.mtu_bytes and not layout.is_only_root:
             # The size of the splitter's bucket depends on the MTU. The kernel does not report this
             # size, so it is set again whenever the MTU has changed.
             self.layout = layout = replace(layout, mtu_bytes=mtu_bytes)
@@ -283,7 +296,11 @@ class Shaped(KernelState):
         if Part.PROGRAM in parts:
             wanted += layout.filters()
             has += filters(self.kernel, [device.header(parent=ROOT)])
-        return results + inside(device, wanted, has, {})
+        differences = inside(device, wanted, has, {})
+        if layout.is_only_root:  # The queue is present, so that only its options can differ.
+            text = f"the queue of {device.name} is changed"
+            differences = [each._replace(message=text) for each in differences]
+        return results + differences
 
 
 def is_in_hierarchy(body: bytes) -> bool:
@@ -316,6 +333,7 @@ def plan(wanted: LinkQueue) -> list[str]:
     device = tc.Device(wanted.interface, 0)
     layout = Layout(wanted, device, 0 if has_program(wanted) else None)
     lines = [offload.shell_command(name, False) for name in wanted.incoming]
-    lines.append(links.set_segments(device.name, links.ONE_SEGMENT).command)
+    if not layout.is_only_root:
+        lines.append(links.set_segments(device.name, links.ONE_SEGMENT).command)
     lines += [request.command for request in (*layout.hierarchy(), *layout.filters())]
     return lines

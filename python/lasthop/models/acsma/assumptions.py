@@ -92,11 +92,12 @@ def check_scenario(csma: Csma) -> Iterator[str]:
                 f"`flow.{flow.class_name}.udp`; the model also supports greedy sources over links "
                 "whose r is given",
             )
-        if adaptive and flow.tcp is not None and flow.tcp.congestion == "bbr":
+        if adaptive and flow.tcp is not None and flow.tcp.congestion in ("bbr", "bbr3"):
             raise ModelError(
                 "section 3.4",
-                f"`flow.{flow.class_name}` runs bbr, whose rate does not depend on the losses that "
-                "signal the price of a link; expected another congestion control",
+                f"`flow.{flow.class_name}` runs {flow.tcp.congestion}, whose rate follows its "
+                "measured delivery rate, and not the losses that signal the price of a link; "
+                "expected another congestion control",
             )
     if adaptive and csma.connections == "one":
         if not csma.one_flow_per_link:

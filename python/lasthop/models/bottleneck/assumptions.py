@@ -3,7 +3,7 @@ them."""
 
 from collections.abc import Iterator
 
-from lasthop.models.cells import PACED
+from lasthop.models.cells import ADAPTS, PACED
 from lasthop.models.checks import Check, Table, violations
 from lasthop.models.dcf.airtime import aifs_s, exchange_s
 from lasthop.models.errors import Doubt
@@ -46,6 +46,8 @@ def broken(scenario: CellScenario, vsb: SharedBottleneck) -> Iterator[Doubt]:
             yield "assumption 3", f"flow {flow.name} does not send all the time"
         elif isinstance(flow, TcpFlow) and flow.is_paced:
             yield "assumption 3", f"flow {flow.name} is {PACED}"
+        elif isinstance(flow, UdpFlow) and flow.adapts:
+            yield "assumption 3", f"flow {flow.name} {ADAPTS}"
         elif isinstance(flow, UdpFlow) and flow.is_up and vsb.udp == "down":
             yield "assumption 3", f'flow {flow.name} bypasses the bottleneck: `vsb.udp` is "down"'
         if not flow.station or flow.forward or flow.back:

@@ -138,8 +138,8 @@ def _ends_bursts(scenario: CellScenario) -> bool:
 DELAYED_ACK = "`{0.key}` delays its ACKs, `tcp.delayed_ack` = true"
 
 BBR = (
-    "`{0.key}` runs bbr, which does not fill its receive window; expected another congestion "
-    "control"
+    "`{0.key}` runs {0.tcp.congestion}, which does not fill its receive window; expected "
+    "another congestion control"
 )
 
 REFUSED: Table[CellScenario] = (

@@ -6,7 +6,7 @@ from math import inf
 from typing import Any
 
 from lasthop.models.assumptions import BY_MODEL
-from lasthop.models.cells import PACED
+from lasthop.models.cells import ADAPTS, PACED
 from lasthop.models.errors import Doubt, ModelError, in_words, refuse, warning_text
 from lasthop.models.red.network import Group, TcpPath, bottleneck, groups_of, paths_of
 from lasthop.models.red.router import QueueModel, queue_model_of
@@ -192,6 +192,9 @@ def reasons(scenario: Scenario) -> Iterator[Doubt]:
             yield "remark (i)", f"{key} ends after its last segment"
         if flow.stop_s is not None:
             yield "remark (i)", f"{key} stops"
+    adaptive = dict.fromkeys(flow.class_name for flow in scenario.udp_flows if flow.adapts)
+    for name in adaptive:
+        yield "section II", f"`flow.{name}` {ADAPTS}"
     for name, first in (likeness(tcp[0].tcp) if tcp else {}).items():
         others = dict.fromkeys(flow.class_name for flow in tcp if likeness(flow.tcp)[name] != first)
         if others:

@@ -59,6 +59,7 @@ def rule_of(tcp: Tcp, *, marks: bool) -> tuple[WindowRule, dict[str, float]]:
         "dctcp": "falls by the part of its packets that is marked",
         "prague": "falls by the part of its packets that is marked",
         "bbr": "sends at the delivery rate that it measures, also while packets are lost",
+        "bbr3": "sends at the delivery rate that it measures",
     }
     raise ModelError(
         "eq. 1",

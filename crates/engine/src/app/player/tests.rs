@@ -5,11 +5,16 @@ const S: u64 = 1_000_000_000;
 
 /// Returns a player with chunks of 4 s at 1, 2 and 4 Mb/s, and a buffer of 20 s.
 fn player(adaptation: Adaptation) -> Player {
+    player_with(adaptation, 20, 8)
+}
+
+/// Returns a player like [`player`] with another buffer, which starts with `startup_s` of video.
+fn player_with(adaptation: Adaptation, buffer_s: u64, startup_s: u64) -> Player {
     let mut player = Player::new(&StreamSettings {
         bitrates_bps: vec![1_000_000, 2_000_000, 4_000_000],
         chunk: Span(4 * S),
-        buffer: Span(20 * S),
-        startup: Span(8 * S),
+        buffer: Span(buffer_s * S),
+        startup: Span(startup_s * S),
         adaptation,
         request_bytes: 400,
         server_delay: Span(S / 10),
@@ -94,11 +99,31 @@ fn a_full_buffer_delays_the_next_request() {
 fn the_buffer_alone_sets_the_bitrate() {
     let mut player = player(Adaptation::Buffer);
     let levels: Vec<u64> = (0..8).map(|_| fetch(&mut player, 0.4).1).collect();
-    // the buffer is 4, 8, 11.6, 15.2, 18.8 s, and then 16 s whenever a chunk fits: the reservoir
-    // ends at 7.5 s, and the cushion at 18 s. The map is 1 Mb/s + 3 Mb/s (b - 7.5) / 10.5:
-    // 1.14, 2.17, 3.2 Mb/s, and 3.43 Mb/s at 16 s, which is below the next bitrate of 4 Mb/s
-    let expected = [1, 1, 1, 2, 2, 2, 2, 2].map(|mbps| mbps * 500_000);
+    // the buffer is 4, 8, 11.6, 15.2, 18.8 s, and then 16 s whenever a chunk fits. The cushion ends
+    // there, since the buffer is shorter than ten chunks, and the reservoir at 5 / 12 of this:
+    // 6.67 s. The map is 1 Mb/s + 3 Mb/s (b - 6.67) / 9.33: 1.43 at 8 s and 2.59 at 11.6 s
+    let expected = [1, 1, 1, 2, 2, 4, 4, 4].map(|mbps| mbps * 500_000);
     assert_eq!(levels, expected);
+}
+
+/// Checks that every buffer with room for two chunks reaches the highest bitrate, and that the map
+/// is that of the paper from ten chunks on.
+#[test]
+fn a_short_buffer_reaches_the_highest_bitrate() {
+    let levels = |buffer_s: u64| -> Vec<u64> {
+        let mut player = player_with(Adaptation::Buffer, buffer_s, 4);
+        let sizes = (0..20).map(|_| fetch(&mut player, 0.4).1 / 500_000);
+        sizes.collect()
+    };
+    // with room for one chunk, the buffer is empty at each request
+    assert_eq!(levels(4), [1; 20]);
+    for buffer_s in [8, 12, 20, 28, 36, 40] {
+        assert_eq!(levels(buffer_s)[19], 4, "{buffer_s} s");
+    }
+    // 40 s: the reservoir ends at 15 s and the cushion at 36 s, as in the paper. The buffer at the
+    // requests is 0, 4, 7.6, 11.2, 14.8, 18.4 s and so on up to 36 s. The map is 2 Mb/s at 22 s,
+    // where the highest bitrate below it is still 1 Mb/s
+    assert_eq!(levels(40)[..11], [1, 1, 1, 1, 1, 1, 1, 2, 2, 2, 4]);
 }
 
 #[test]

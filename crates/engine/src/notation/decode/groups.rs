@@ -34,12 +34,12 @@ impl Decoder<'_, '_> {
                     let item = self.without_groups(item, group, &path);
                     groups.push((name.clone(), self.section(&item, group, path)));
                 }
-                None if self.is_group_without_table(table, name) => {
+                None if self.is_group_without_table(table, name, item) => {
                     let shown = item.show();
                     let key = inner.bare.unwrap_or("key");
                     let message = format!(
                         "is no key of this table, and {shown} is no table of a group; expected a \
-                         group, such as `{} = {{ {key} = ... }}`, or a key, such as `{key}`",
+                         key, such as `{key}`, or a group, such as `{} = {{ {key} = ... }}`",
                         one_line(name, 40)
                     );
                     self.problems.add(item.origin, &path, message);
@@ -97,10 +97,11 @@ impl Decoder<'_, '_> {
         }
     }
 
-    /// Returns whether an unknown key is probably the name of a group, and not a misspelt key.
-    fn is_group_without_table(&self, table: &Table, name: &str) -> bool {
+    /// Returns whether an unknown key is probably the name of a group, and not a misspelt or invented
+    /// key: its value is a count, such as the bare value of a table.
+    fn is_group_without_table(&self, table: &Table, name: &str, item: &Item) -> bool {
         let names = self.added.names(table);
-        nearest(name, names.iter().copied()).is_none()
+        matches!(item.data, Data::Number(_)) && nearest(name, names.iter().copied()).is_none()
     }
 
     /// Returns whether `item` has a key that its table `own` lacks and that a group has.

@@ -48,7 +48,7 @@ pub(super) fn superfluous(
     let count = packets.len();
     let earlier = packets.iter().enumerate().take(count - 1);
     let earlier = earlier.filter_map(|(index, ack)| Some((index, Tcp::of(ack, headers)?)));
-    let mut found = None;
+    let mut superfluous = None;
     for (index, ack) in earlier.filter(|(_, ack)| ack.is_of_connection(&last)) {
         if eligible.is_some_and(|(_, flags)| flags != ack.flags()) {
             // the flags have changed since the eligible ACK, which must stay
@@ -61,15 +61,15 @@ pub(super) fn superfluous(
         let (first, _) = *eligible.get_or_insert((index, ack.flags()));
         superfluous_count += 1;
         if superfluous_count > 1 {
-            found = Some(first);
+            superfluous = Some(first);
             break;
         }
     }
-    if found.is_none() && filter == AckFilter::Aggressive {
+    if superfluous.is_none() && filter == AckFilter::Aggressive {
         let follows = |&(first, flags): &(usize, u32)| first + 2 == count && flags == last.flags();
-        found = eligible.filter(follows).map(|(first, _)| first);
+        superfluous = eligible.filter(follows).map(|(first, _)| first);
     }
-    packets.remove(found?)
+    packets.remove(superfluous?)
 }
 
 /// A TCP packet in a queue.

@@ -156,8 +156,12 @@ fn links(csma: &Section) -> Result<Vec<CsmaLink>, Refused> {
         let keys = CsmaLinkTable::read(&Layers(&[link]))?;
         // the checks have refused unknown names of links, so `place` returns an index for every
         // name
-        let places =
-            |names: Option<Vec<String>>| names.iter().flatten().filter_map(place).collect();
+        let places = |names: Option<Vec<String>>| {
+            // `collect` would sort the places before
+            let mut places = BTreeSet::new();
+            places.extend(names.iter().flatten().filter_map(place));
+            places
+        };
         links.push(CsmaLink {
             name: name.clone(),
             conflicts: places(keys.conflicts),

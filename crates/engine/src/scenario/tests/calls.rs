@@ -186,3 +186,56 @@ fn a_call_between_wired_nodes_stands_alone() {
     let csma = "csma.link.one = {}\nflow.x = { route = [\"one\"], call = 1 }";
     assert!(refused(csma).contains("`flow.x.call`: a call sends in both directions"));
 }
+
+#[test]
+fn an_adaptive_call_has_bounds_in_its_video_flows_only() {
+    let text = "duration = \"1 s\"\ncell.phy = \"802.11ac\"\n\
+                station.phone.call = { control = \"gcc\", max_rate = \"1 Mbps\" }";
+    let json = toml(text, &[]).unwrap().to_json();
+    assert!(json["flows"][0]["call"].get("control").is_none());
+    let video = &json["flows"][2];
+    assert_eq!(
+        video["call"]["control"],
+        serde_json::json!({
+            "name": "gcc",
+            "min_rate_bps": 30_000,
+            "start_rate_bps": 300_000,
+            "max_rate_bps": 1_000_000,
+        })
+    );
+    assert_eq!(
+        (&video["udp"]["rate_bps"], &video["udp"]["payload_bytes"]),
+        (&1_000_000.into(), &1_200.into())
+    );
+    // an override of the control leaves the rates of the file without effect
+    toml(text, &[("station.phone.call.control", "none")]).unwrap();
+}
+
+#[test]
+fn wrong_rates_of_an_adaptive_call_are_refused() {
+    assert_said(&[
+        (
+            "call = { calls = \"audio\", control = \"gcc\" }",
+            "call.control`: \"gcc\" needs video, because the rate of audio is constant; expected \
+             \"none\"",
+        ),
+        (
+            "call = { min_rate = \"1 Mbps\" }",
+            "call.min_rate`: \"1 Mbps\" has no effect; expected control = \"gcc\"",
+        ),
+        (
+            "call = { control = \"gcc\", max_rate = \"1 kbps\" }",
+            "call.max_rate`: \"1 kbps\" is out of range; expected 5 kbps to 100 Mbps",
+        ),
+        (
+            "call = { control = \"gcc\", min_rate = \"3 Mbps\" }",
+            "call.min_rate`: \"3 Mbps\" contradicts the other bound; expected min_rate to be at \
+             most max_rate",
+        ),
+        (
+            "call = { control = \"gcc\", start_rate = \"3 Mbps\" }",
+            "call.start_rate`: \"3 Mbps\" is outside the bounds; expected a rate from min_rate to \
+             max_rate",
+        ),
+    ]);
+}

@@ -179,7 +179,11 @@ fn sample(path: &str, key: &Key) -> Option<&'static str> {
         Kind::Flag => match key.default {
             _ if key.name == "bar_after_failure" => "true",
             Default::Flag(true) => "false",
-            Default::Depends(_) if matches!(key.name, "ecn" | "l4s" | "pacing" | "rack") => "true",
+            Default::Depends(_)
+                if matches!(key.name, "ecn" | "l4s" | "pacing" | "rack" | "suspension") =>
+            {
+                "true"
+            }
             Default::Depends(_) => "false", // the default is true, as in ns-2, so the sample is false
             _ => "true",
         },
@@ -326,7 +330,7 @@ fn needed_one(path: &str, key: &Key) -> Option<(String, &'static str)> {
     {
         return Some((format!("{estimator}wce.rule"), "paper"));
     }
-    for control in ["bbr", "compound", "cubic_linux"] {
+    for control in ["bbr", "bbr3", "compound", "cubic_linux"] {
         if path.contains(&format!("{control}.")) {
             return Some(("tcp.congestion".to_owned(), control));
         }

@@ -208,6 +208,18 @@ fn a_cell_hangs_on_a_node_there_is() {
 }
 
 #[test]
+fn a_server_without_links_is_refused_with_the_reason() {
+    let text = "cell.phy = \"802.11g\"\n[station.a]\nupload.server = \"ap\"";
+    assert_eq!(
+        refused(text),
+        "x.toml:4: `station.a.upload.server`: no link has a node \"ap\"; expected no `server`: \
+         without links, the server is at the far end of the wire\n\
+         hint: an access point is no server; without delay, a server at the far end of the wire is \
+         next to it"
+    );
+}
+
+#[test]
 fn what_a_network_lacks_is_named() {
     let dumbbell = "dumbbell = { bottleneck = \"1 Mbps\", delay = \"5 ms\" }\n";
     assert_eq!(

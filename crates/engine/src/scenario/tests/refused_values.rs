@@ -20,7 +20,7 @@ pub(super) fn assert_said(cases: &[(&str, &str)]) {
 fn unknown_keys_list_the_known_ones() {
     assert_eq!(
         message_of("[tcp]\nwindwo = 5"),
-        "x.toml:6: `tcp.windwo`: unknown key; expected one of congestion, compound, cubic_linux, dctcp, prague, bbr, hystart, \
+        "x.toml:6: `tcp.windwo`: unknown key; expected one of congestion, compound, cubic_linux, dctcp, prague, bbr, bbr3, hystart, \
          byte_counting, pacing, tso, ecn, abe, sack, rack, prr, undo, handshake, window, initial_window, delayed_ack, ack_delay, ack_processing, mss, header, min_rto, \
          initial_rto, rto_halves_again, after_idle\n\
          hint: did you mean `window`?"
@@ -215,19 +215,29 @@ fn words_and_flags_are_listed() {
             r#"tcp.congestion = "renno""#,
             "tcp.congestion`: \"renno\" is unknown; expected one of \"tahoe\", \"reno\", \"newreno\", \
              \"compound\", \"cubic\", \"cubic_linux\", \"illinois\", \"africa\", \"westwood\", \
-             \"dctcp\", \"prague\", \"bbr\"\n\
+             \"dctcp\", \"prague\", \"bbr\", \"bbr3\"\n\
              hint: did you mean \"reno\"?",
         ),
         (
-            r#"tcp.congestion = "bbr3""#,
-            "tcp.congestion`: \"bbr3\" is unknown; expected one of \"tahoe\", \"reno\", \"newreno\", \
+            r#"tcp.congestion = "bbr2""#,
+            "tcp.congestion`: \"bbr2\" is unknown; expected one of \"tahoe\", \"reno\", \"newreno\", \
              \"compound\", \"cubic\", \"cubic_linux\", \"illinois\", \"africa\", \"westwood\", \
-             \"dctcp\", \"prague\", \"bbr\"\n\
-             hint: use \"bbr\", which is version 1 of BBR; later versions are not available",
+             \"dctcp\", \"prague\", \"bbr\", \"bbr3\"\n\
+             hint: use \"bbr\" for version 1 of BBR, and \"bbr3\" for version 3",
         ),
         (
             r#"tcp = { congestion = "bbr", rack = false }"#,
             "tcp.rack`: false contradicts the congestion control \"bbr\", which requires SACK, \
+             RACK-TLP and pacing; expected true",
+        ),
+        (
+            r#"tcp = { congestion = "bbr3", hystart = true }"#,
+            "tcp.hystart`: true adds HyStart++ to the congestion control \"bbr3\", which has no slow \
+             start; expected false",
+        ),
+        (
+            r#"tcp = { congestion = "bbr3", sack = false }"#,
+            "tcp.sack`: false contradicts the congestion control \"bbr3\", which requires SACK, \
              RACK-TLP and pacing; expected true",
         ),
         (
@@ -249,6 +259,10 @@ fn words_and_flags_are_listed() {
             r#"tcp = { congestion = "westwood", ecn = true, abe = true }"#,
             "tcp.abe`: true requires a congestion control for which RFC 8511 has a factor; expected \
              false, or congestion = \"reno\", \"newreno\", \"cubic\" or \"cubic_linux\"",
+        ),
+        (
+            "tcp.bbr3.suspension = true",
+            "tcp.bbr3`: has no effect; expected congestion = \"bbr3\"",
         ),
         (
             "tcp.bbr.hz = 250",
@@ -572,7 +586,7 @@ fn parameters_of_a_congestion_control_that_nobody_chose_are_refused() {
         complaints(toml(&SMALL.replace("upload = 1", of_flow), &[])),
         format!("x.toml:4: `station.a.upload.dctcp`: {}", needed("dctcp"))
     );
-    for name in ["compound", "cubic_linux", "bbr"] {
+    for name in ["compound", "cubic_linux", "bbr", "bbr3"] {
         assert_eq!(
             complaints(toml(&format!("tcp.{name} = {{}}\n{SMALL}"), &[])),
             format!("x.toml:1: `tcp.{name}`: {}", needed(name))

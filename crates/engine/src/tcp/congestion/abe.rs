@@ -39,6 +39,7 @@ impl Abe {
             | CongestionAlgorithm::Dctcp
             | CongestionAlgorithm::Prague
             | CongestionAlgorithm::Bbr
+            | CongestionAlgorithm::Bbr3
             | CongestionAlgorithm::External(_) => None,
         }
     }

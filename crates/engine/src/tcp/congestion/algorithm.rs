@@ -32,6 +32,8 @@ words! {
         Prague = "prague",
         /// Sending at the measured delivery rate, whatever is lost (Cardwell et al. 2016), as in Linux.
         Bbr = "bbr",
+        /// BBR version 3, which also responds to losses (draft-ietf-ccwg-bbr).
+        Bbr3 = "bbr3",
         ;
         /// Congestion control of another crate.
         External(ExternalName)
@@ -42,9 +44,8 @@ impl CongestionAlgorithm {
     /// Returns the hint of the error message for an unknown congestion control `name`; `None` if
     /// there is no hint for this name.
     pub(in crate::tcp) fn meant(name: &str) -> Option<String> {
-        name.starts_with("bbr").then(|| {
-            "use \"bbr\", which is version 1 of BBR; later versions are not available".to_owned()
-        })
+        name.starts_with("bbr")
+            .then(|| "use \"bbr\" for version 1 of BBR, and \"bbr3\" for version 3".to_owned())
     }
 
     /// Returns how the receiver reports ECN marks to this congestion control, if the connection
@@ -63,6 +64,7 @@ impl CongestionAlgorithm {
             | CongestionAlgorithm::Africa
             | CongestionAlgorithm::Westwood
             | CongestionAlgorithm::Bbr
+            | CongestionAlgorithm::Bbr3
             | CongestionAlgorithm::External(_) => Feedback::Flag,
         }
     }
@@ -70,7 +72,12 @@ impl CongestionAlgorithm {
     /// Returns whether this congestion control sets the window during a recovery, so that
     /// proportional rate reduction is not used. It requires SACK, RACK-TLP and pacing.
     pub(in crate::tcp) fn sets_recovery_window(self) -> bool {
-        self == CongestionAlgorithm::Bbr
+        matches!(self, CongestionAlgorithm::Bbr | CongestionAlgorithm::Bbr3)
+    }
+
+    /// Returns whether this congestion control processes the loss of each transmission.
+    pub(in crate::tcp) fn processes_losses(self) -> bool {
+        self == CongestionAlgorithm::Bbr3
     }
 
     /// Returns whether this congestion control reacts to the number of marked segments, and

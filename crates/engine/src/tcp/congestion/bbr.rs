@@ -26,7 +26,7 @@
 //!
 //! | file | contents |
 //! |---|---|
-//! | `bandwidth.rs` | units of the bandwidth, and its maximum over rounds |
+//! | `bandwidth.rs` | units of the bandwidth |
 //! | `aggregation.rs` | allowance for aggregated ACKs (`extra_acked`) |
 //! | `policer.rs` | long-term bandwidth, for paths with a token-bucket policer |
 //! | `window.rs` | bandwidth-delay product and cwnd |
@@ -53,10 +53,11 @@ mod policer;
 mod window;
 
 use super::control::{
-    Arrival, CongestionControl, CongestionSign, MarkReport, NewAck, Processed, RecoveryAck,
+    Arrival, CongestionControl, CongestionSign, Lost, MarkReport, NewAck, Processed, RecoveryAck,
     RecoveryPhase, Sent,
 };
 use super::delivery_rate::{DeliveryRate, RateSample, Snapshot};
+use super::max_filter::MaxFilter;
 use super::pacer::{Pacer, burst_segments};
 use super::window::Window;
 use crate::kernel::streams::{Stream, Streams};
@@ -65,18 +66,18 @@ use crate::notation::setting::{S, count, flag};
 use crate::table;
 use crate::tcp::TcpSettings;
 use aggregation::Aggregation;
-use bandwidth::{Bandwidth, MaxFilter, UNIT_GAIN};
+use bandwidth::{Bandwidth, UNIT_GAIN, WINDOW};
 use policer::Policer;
 
 table! {
     /// Parameters of BBR (congestion = "bbr").
     pub struct BbrSettings: Copy in "bbr" {
         /// If true, the window has an allowance for aggregated ACKs: it is larger by the number of segments that ACKs report together (`extra_acked`).
-        ack_aggregation: bool = flag().fallback(true);
+        ack_aggregation: bool = flag(), fallback true;
         /// If true, BBR sends at the long-term bandwidth after two intervals with equal bandwidth and at least 20 % loss, because a policer may limit the path (`lt_bw`).
-        policer: bool = flag().fallback(true);
+        policer: bool = flag(), fallback true;
         /// Timer ticks per second of the clock with which BBR times its measurements of the minimum round-trip time: `CONFIG_HZ` of the kernel, often 250 or 1000.
-        hz: u32 = count(100..=1_000).fallback(1_000);
+        hz: u32 = count(100..=1_000), fallback 1_000;
     }
 }
 
@@ -153,7 +154,7 @@ pub(super) struct Bbr {
     pacing_gain: u64,
     cwnd_gain: u64,
     /// `bw`: maximum bandwidth over rounds.
-    max_bw: MaxFilter,
+    max_bw: MaxFilter<Bandwidth>,
     /// `next_rtt_delivered`: value of `delivered` with which the current round ends.
     round_end: u32,
     /// `rtt_cnt`: number of rounds so far.
@@ -205,7 +206,7 @@ impl Bbr {
             mode: Mode::Startup,
             pacing_gain: HIGH_GAIN,
             cwnd_gain: HIGH_GAIN,
-            max_bw: MaxFilter::new(),
+            max_bw: MaxFilter::new(Bandwidth::ZERO),
             round_end: 1,
             rounds: 0,
             round_start: false,
@@ -314,7 +315,7 @@ impl Bbr {
         self.sample_policer(state, sample.is_app_limited, state.newly_lost);
         let bw = Bandwidth::of(sample.delivered, interval_us);
         if !sample.is_app_limited || bw >= self.max_bw.max() {
-            self.max_bw.add(self.rounds, bw);
+            self.max_bw.add(WINDOW, self.rounds, bw);
         }
     }
 
@@ -541,7 +542,7 @@ impl CongestionControl for Bbr {
         self.sample = self.rate.on_delivered(now, segments, newest);
     }
 
-    fn on_lost(&mut self, _: &mut Window, _: Time, _: Snapshot) {}
+    fn on_lost(&mut self, _: &mut Window, _: &Lost, _: Snapshot) {}
 
     fn earliest_departure(&self, now: Time) -> Time {
         self.pacer.earliest_departure(now)
@@ -566,7 +567,7 @@ impl CongestionControl for Bbr {
     }
 
     /// `bbr_undo_cwnd`: searches for the full pipe and for a policer again.
-    fn on_undo(&mut self) {
+    fn on_undo(&mut self, _: &mut Window) {
         self.full_bw = (Bandwidth::ZERO, 0);
         self.policer.reset();
     }

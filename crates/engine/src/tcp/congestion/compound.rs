@@ -44,15 +44,15 @@ table! {
     /// Parameters of Compound TCP (congestion = "compound").
     pub struct CompoundSettings: Copy in "compound" {
         /// Factor alpha of the window's growth. In a round trip without a queue the window win grows by alpha win^k packets.
-        alpha: f64 = number(0.0..=100.0).fallback(0.125);
+        alpha: f64 = number(0.0..=100.0), fallback 0.125;
         /// Part by which a loss reduces the window.
-        beta: f64 = probability().fallback(0.5);
+        beta: f64 = probability(), fallback 0.5;
         /// Exponent k of the window's growth. In a round trip without a queue the window win grows by alpha win^k packets.
-        k: f64 = number(0.0..=1.0).fallback(0.75);
+        k: f64 = number(0.0..=1.0), fallback 0.75;
         /// Number of the flow's packets in the queue from which the delay window shrinks.
-        gamma: f64, json "gamma_packets" = number(0.0..=1_000_000.0).fallback(30.0);
+        gamma: f64, json "gamma_packets" = number(0.0..=1_000_000.0), fallback 30.0;
         /// Number of packets by which the delay window shrinks in a round trip for each packet in the queue.
-        zeta: f64 = number(0.0..=1_000.0).fallback(0.5);
+        zeta: f64 = number(0.0..=1_000.0), fallback 0.5;
     }
 }
 

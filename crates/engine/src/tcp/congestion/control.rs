@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! sender --on_sent, on_delivered, on_lost, on_ack, on_loss, on_timeout, on_marks--> control
-//! sender --on_ack_processed, on_timeout_processed, on_app_limited, on_undo---------> control
+//! sender --on_ack_processed, on_timeout_processed, on_app_limited, on_undo, on_sign-> control
 //! sender --on_out_of_data, on_write-----------------------------------------------> control
 //! sender <------ window (cwnd, ssthresh), earliest departure, recovery mode ------- control
 //! ```
@@ -51,9 +51,14 @@ pub trait CongestionControl {
     /// transmission of these segments.
     fn on_delivered(&mut self, window: &mut Window, arrival: &Arrival, newest: Self::PacketInfo);
 
-    /// Processes the loss of a transmission. `lost` is the state that is attached to this
-    /// transmission. The function is called when the segment is retransmitted.
-    fn on_lost(&mut self, window: &mut Window, now: Time, lost: Self::PacketInfo);
+    /// Processes the arrival of one of the segments of the next `on_delivered`.
+    #[cfg(feature = "bbr3-trace")]
+    fn on_each_delivered(&mut self, _info: Self::PacketInfo) {}
+
+    /// Processes the loss of a transmission: an ACK, the reordering timer or a retransmission
+    /// timeout has declared it lost. `info` is the state that is attached to this transmission.
+    /// These events precede `on_ack_processed` and `on_timeout_processed`.
+    fn on_lost(&mut self, window: &mut Window, lost: &Lost, info: Self::PacketInfo);
 
     /// Returns the time at which the next segment may be sent, if the window permits it. If this
     /// time is not after `now`, the segment may be sent immediately.
@@ -81,7 +86,11 @@ pub trait CongestionControl {
     fn on_write(&mut self, _now: Time, _is_idle: bool) {}
 
     /// Processes the undo of a recovery in which no segment was lost. The window has been restored.
-    fn on_undo(&mut self) {}
+    fn on_undo(&mut self, _window: &mut Window) {}
+
+    /// Processes a sign of congestion that is not the loss of a known transmission: the echo of an
+    /// ECN mark by a flag, or a loss that a probe has repaired.
+    fn on_sign(&mut self, _window: &mut Window) {}
 
     /// Processes an ACK of new data outside fast recovery.
     fn on_ack(&mut self, window: &mut Window, ack: NewAck);
@@ -131,6 +140,17 @@ pub struct Arrival {
     pub now: Time,
     /// Number of segments whose arrival the ACK reports for the first time.
     pub segments: u32,
+}
+
+/// The loss of a transmission.
+#[derive(Clone, Copy, Debug)]
+pub struct Lost {
+    /// Time at which the transmission is declared lost.
+    pub now: Time,
+    /// Number of the segment, counted from 0 in its flow.
+    pub number: u32,
+    /// Loss recovery after the event that declares the loss.
+    pub phase: RecoveryPhase,
 }
 
 /// The loss recovery of a sender, in the order in which losses become more severe.

@@ -62,9 +62,9 @@ table! {
     /// Parameters of Linux's CUBIC (congestion = "cubic_linux").
     pub struct CubicLinuxSettings: Copy in "cubic_linux" {
         /// If true, slow start ends when ACKs arrive as fast as the path can carry segments, or when their delay rises (HyStart).
-        hystart: bool = flag().fallback(true);
+        hystart: bool = flag(), fallback true;
         /// Timer ticks per second of the clock that CUBIC reads: `CONFIG_HZ` of the kernel, often 250 or 1000.
-        hz: u32 = count(100..=1_000).fallback(1_000);
+        hz: u32 = count(100..=1_000), fallback 1_000;
     }
 }
 

@@ -30,7 +30,7 @@ table! {
     /// Parameters of DCTCP (congestion = "dctcp").
     pub struct DctcpSettings: Copy in "dctcp" {
         /// If true, segments are ECT(1), so that queues treat them as L4S, although DCTCP does not meet the requirements of L4S. If false, segments are ECT(0), as in Linux.
-        l4s: bool = flag().fallback(false);
+        l4s: bool = flag(), fallback false;
     }
 }
 

@@ -45,6 +45,13 @@ pub(super) struct Snapshot {
     sent: Time,
 }
 
+impl Snapshot {
+    /// Returns whether the application limited the sender when the segment was sent.
+    pub(super) fn is_app_limited(&self) -> bool {
+        self.is_app_limited
+    }
+}
+
 /// A sample of the delivery rate (rs in the draft).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct RateSample {

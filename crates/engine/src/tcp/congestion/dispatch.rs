@@ -24,7 +24,7 @@ macro_rules! controls {
 
             fn on_delivered(&mut self, _: &mut Window, _: &Arrival, (): ()) {}
 
-            fn on_lost(&mut self, _: &mut Window, _: Time, (): ()) {}
+            fn on_lost(&mut self, _: &mut Window, _: &Lost, (): ()) {}
 
             fn earliest_departure(&self, now: Time) -> Time {
                 now
@@ -61,6 +61,10 @@ macro_rules! controls {
                     CongestionAlgorithm::Bbr => {
                         let bbr = Bbr::new(settings.bbr, settings);
                         Control::Bbr(Tracked::new(bbr, settings.window_packets).into())
+                    }
+                    CongestionAlgorithm::Bbr3 => {
+                        let bbr = Bbr3::new(settings.bbr3, settings);
+                        Control::Bbr3(Tracked::new(bbr, settings.window_packets).into())
                     }
                     CongestionAlgorithm::External(_) => match &settings.external {
                         Some(external) => Control::External(external.algorithm().into()),
@@ -110,7 +114,15 @@ macro_rules! controls {
                 after_pause => on_app_limited(in_flight: u32);
 
                 /// Processes the undo of a recovery.
-                after_undo => on_undo();
+                after_undo => on_undo(window: &mut Window);
+
+                /// Processes a sign of congestion that is not the loss of a known transmission.
+                after_sign => on_sign(window: &mut Window);
+
+                /// Processes losses: `numbers` were declared lost at `now`. The loss recovery is then
+                /// in the phase `phase`.
+                on_segments_lost =>
+                    on_lost(window: &mut Window, now: Time, phase: RecoveryPhase, numbers: &[u32]);
             }
 
             /// Returns the time at which the next segment may be sent.

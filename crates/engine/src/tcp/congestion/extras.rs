@@ -45,10 +45,10 @@ pub(super) enum Count {
 
 impl Count {
     fn new(settings: &TcpSettings) -> Count {
-        use CongestionAlgorithm::{Bbr, CubicLinux, Dctcp, NewReno, Prague, Reno, Tahoe};
+        use CongestionAlgorithm::{Bbr, Bbr3, CubicLinux, Dctcp, NewReno, Prague, Reno, Tahoe};
         match settings.congestion {
             _ if !settings.byte_counting => Count::Ack,
-            CubicLinux | Prague | Bbr => Count::Ack,
+            CubicLinux | Prague | Bbr | Bbr3 => Count::Ack,
             Tahoe | Reno | NewReno | Dctcp => Count::Segments(0),
             _ => Count::Acks,
         }
@@ -64,7 +64,7 @@ impl Extras {
             abe: settings.abe.then(|| Abe::of(settings.congestion)).flatten(),
             validation: match settings.congestion {
                 // BBR has a rule of its own for the restart after idle time
-                CongestionAlgorithm::Bbr => None,
+                CongestionAlgorithm::Bbr | CongestionAlgorithm::Bbr3 => None,
                 _ => Validation::new(settings.after_idle, settings.initial_cwnd_packets),
             },
         }

@@ -9,6 +9,7 @@
 //! | `window.rs`, `undo.rs` | cwnd and ssthresh, and their values before a reduction |
 //! | `state.rs` | the congestion state of a sender |
 //! | `tracked.rs` | the state that a control attaches to each transmission |
+//! | `max_filter.rs` | the maximum over the last rounds |
 //! | `delivery_rate.rs` | samples of the delivery rate, from this state |
 //! | `pacing.rs`, `pacer.rs` | pacing at a multiple of cwnd/SRTT, and departure times at any rate |
 //! | `abe.rs` | a smaller reduction of the window after ECN marks |
@@ -36,6 +37,7 @@ mod abe;
 mod africa;
 mod algorithm;
 mod bbr;
+mod bbr3;
 mod compound;
 mod control;
 mod cubic;
@@ -51,6 +53,7 @@ mod illinois;
 #[cfg(test)]
 mod linux;
 mod marked_fraction;
+mod max_filter;
 mod newreno;
 mod pacer;
 mod pacing;
@@ -70,9 +73,12 @@ pub(super) mod window_algorithm;
 pub(super) use abe::Abe;
 pub use algorithm::CongestionAlgorithm;
 pub use bbr::BbrSettings;
+pub use bbr3::Bbr3Settings;
+#[cfg(feature = "bbr3-trace")]
+pub use bbr3::take_trace as take_bbr3_trace;
 pub use compound::CompoundSettings;
 pub use control::{
-    Arrival, CongestionControl, CongestionSign, MarkReport, NewAck, Processed, RecoveryAck,
+    Arrival, CongestionControl, CongestionSign, Lost, MarkReport, NewAck, Processed, RecoveryAck,
     RecoveryPhase, Sent,
 };
 pub use cubic_linux::CubicLinuxSettings;
@@ -89,6 +95,7 @@ use super::settings::TcpSettings;
 use crate::kernel::time::Time;
 use africa::Africa;
 use bbr::Bbr;
+use bbr3::Bbr3;
 use compound::Compound;
 use cubic::Cubic;
 use cubic_linux::CubicLinux;
@@ -121,6 +128,7 @@ controls! {
     tracked {
         Paced(Paced<Control>),
         Bbr(Bbr),
+        Bbr3(Bbr3),
     }
     on_ack(window, ack): (window: &mut Window, ack: NewAck) -> ();
     on_recovery_ack(window, ack): (window: &mut Window, ack: RecoveryAck) -> ();

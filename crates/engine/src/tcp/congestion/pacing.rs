@@ -25,7 +25,7 @@
 //!   after the last ACK.
 
 use super::control::{
-    Arrival, CongestionControl, CongestionSign, MarkReport, NewAck, RecoveryAck, Sent,
+    Arrival, CongestionControl, CongestionSign, Lost, MarkReport, NewAck, RecoveryAck, Sent,
 };
 use super::pacer::{Pacer, burst_segments};
 use super::window::Window;
@@ -122,7 +122,7 @@ impl<C: CongestionControl<PacketInfo = ()>> CongestionControl for Paced<C> {
 
     fn on_delivered(&mut self, _: &mut Window, _: &Arrival, (): ()) {}
 
-    fn on_lost(&mut self, _: &mut Window, _: Time, (): ()) {}
+    fn on_lost(&mut self, _: &mut Window, _: &Lost, (): ()) {}
 
     fn earliest_departure(&self, now: Time) -> Time {
         self.pacer.earliest_departure(now)

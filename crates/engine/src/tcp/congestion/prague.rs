@@ -38,9 +38,9 @@ table! {
     /// Parameters of Prague (congestion = "prague").
     pub struct PragueSettings: Copy in "prague" {
         /// Virtual round-trip time. A path with a shorter round-trip time gets the throughput of a path with this time. With "0 s" every path uses its own round-trip time.
-        virtual_rtt: Span = duration(0..=10 * S).fallback(Span(25_000_000)).depends("25 ms");
+        virtual_rtt: Span = duration(0..=10 * S).depends("25 ms") => Span(25_000_000);
         /// Number of round trips after slow start from which the virtual round-trip time applies.
-        transition_rounds as "transition": u32 = count(0..=1_000_000).fallback(500);
+        transition_rounds as "transition": u32 = count(0..=1_000_000), fallback 500;
     }
 }
 

@@ -3,7 +3,8 @@
 
 use super::Control;
 use super::control::{
-    CongestionControl, CongestionSign, MarkReport, NewAck, Processed, RecoveryAck, Sent,
+    CongestionControl, CongestionSign, MarkReport, NewAck, Processed, RecoveryAck, RecoveryPhase,
+    Sent,
 };
 use super::extras::{Count, Extras, grow_by_segments};
 use super::undo::PriorWindow;
@@ -65,18 +66,20 @@ impl Congestion {
     /// Undoes a reduction that turned out to be unnecessary: restores the window `prior`.
     pub(in crate::tcp) fn restore(&mut self, prior: PriorWindow) {
         prior.restore(&mut self.window);
-        self.control.after_undo();
+        self.control.after_undo(&mut self.window);
     }
 
     /// Returns whether the congestion control draws random numbers.
     pub(in crate::tcp) fn draws_random_numbers(&self) -> bool {
-        matches!(self.control, Control::Bbr(_))
+        matches!(self.control, Control::Bbr(_) | Control::Bbr3(_))
     }
 
     /// Sets the seed of the random numbers of the congestion control, if it draws any.
     pub(in crate::tcp) fn set_seed(&mut self, seed: u32) {
-        if let Control::Bbr(tracked) = &mut self.control {
-            tracked.control.set_seed(seed);
+        match &mut self.control {
+            Control::Bbr(tracked) => tracked.control.set_seed(seed),
+            Control::Bbr3(tracked) => tracked.control.set_seed(seed),
+            _ => {}
         }
     }
 
@@ -149,6 +152,13 @@ impl Congestion {
     /// acknowledges all segments before `next`, and has the SACK blocks `blocks`.
     pub(in crate::tcp) fn on_delivered(&mut self, now: Time, next: u32, blocks: &Blocks) {
         (self.control).on_segments_delivered(&mut self.window, now, next, blocks);
+    }
+
+    /// Processes losses: `numbers` were declared lost at `now`. The loss recovery is then in the
+    /// phase `phase`.
+    #[cold]
+    pub(in crate::tcp) fn on_lost(&mut self, now: Time, phase: RecoveryPhase, numbers: &[u32]) {
+        (self.control).on_segments_lost(&mut self.window, now, phase, numbers);
     }
 
     /// Returns the time at which the next segment may be sent, if the window permits it.
@@ -241,12 +251,20 @@ impl Congestion {
         self.control.on_loss(&mut self.window, flight, sign);
     }
 
+    /// Processes a loss that a probe has repaired, while `flight` segments are outstanding.
+    #[cold]
+    pub(in crate::tcp) fn on_repair_by_probe(&mut self, flight: u32) {
+        self.on_loss(flight, CongestionSign::Selective);
+        self.control.after_sign(&mut self.window);
+    }
+
     /// Processes the echo of an ECN mark while `flight` segments are outstanding. With ABE the
     /// window is reduced by less than after a loss.
     #[cold]
     pub(in crate::tcp) fn on_echo(&mut self, flight: u32) {
         let before = self.window;
         self.on_loss(flight, CongestionSign::Selective);
+        self.control.after_sign(&mut self.window);
         if let Some(abe) = self.extras.as_ref().and_then(|extras| extras.abe()) {
             abe.soften(&mut self.window, &before, flight);
         }

@@ -78,6 +78,7 @@ impl Congestion {
         match &self.control {
             Control::Paced(tracked) => tracked.pending(),
             Control::Bbr(tracked) => tracked.pending(),
+            Control::Bbr3(tracked) => tracked.pending(),
             other => panic!("{other:?} is not tracked"),
         }
     }
@@ -268,7 +269,7 @@ fn repeated_timeout_keeps_ssthresh_and_the_smallest_ssthresh_is_two() {
 fn a_timeout_in_fast_recovery_does_not_raise_ssthresh() {
     // BBR has no ssthresh
     let all = CongestionAlgorithm::ALL.into_iter();
-    for choice in all.filter(|&choice| choice != CongestionAlgorithm::Bbr) {
+    for choice in all.filter(|&choice| !choice.sets_recovery_window()) {
         let mut c = congestion(choice);
         c.window.cwnd = 40.0;
         c.on_loss(40, CongestionSign::DuplicateAcks);

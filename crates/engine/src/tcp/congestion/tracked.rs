@@ -2,12 +2,12 @@
 //! arrives or the transmission is lost.
 //!
 //! The list contains at most one transmission of each segment: the last transmission, until an ACK
-//! or a SACK block reports the segment for the first time. If the segment is retransmitted before
-//! that, the earlier transmission is considered lost, unless the retransmission is a probe.
+//! or a SACK block reports the segment for the first time. A retransmission replaces the earlier
+//! transmission of its segment.
 
 use std::collections::VecDeque;
 
-use super::control::{Arrival, CongestionControl, Processed, Sent};
+use super::control::{Arrival, CongestionControl, Lost, Processed, RecoveryPhase, Sent};
 use super::window::Window;
 use crate::kernel::time::Time;
 use crate::tcp::ring::Ring;
@@ -84,8 +84,8 @@ impl<C: CongestionControl> Tracked<C> {
         }
         let place = (sent.number - self.snd_una) as usize;
         let is_again = place < self.transmissions.len();
-        if is_again {
-            self.forget_earlier(window, sent, place);
+        if is_again && self.reported.held > 0 {
+            self.reported.remove(sent.number);
         }
         let transmission = Transmission {
             order: self.sent,
@@ -98,14 +98,23 @@ impl<C: CongestionControl> Tracked<C> {
         self.sent += 1;
     }
 
-    /// Reports the earlier transmission of a segment that is sent again as lost, unless it has
-    /// arrived or `sent` is a probe.
+    /// Processes losses: the last transmissions of the segments `numbers` were declared lost. The
+    /// loss recovery is then in the phase `phase`.
     #[cold]
-    fn forget_earlier(&mut self, window: &mut Window, sent: &Sent, place: usize) {
-        let arrived = self.reported.held > 0 && self.reported.remove(sent.number);
-        if !arrived && !sent.is_probe {
-            let earlier = self.transmissions[place];
-            self.control.on_lost(window, sent.now, earlier.info);
+    pub(super) fn on_lost(
+        &mut self,
+        window: &mut Window,
+        now: Time,
+        phase: RecoveryPhase,
+        numbers: &[u32],
+    ) {
+        for &number in numbers {
+            let place = number.checked_sub(self.snd_una);
+            let lost = place.and_then(|place| self.transmissions.get(place as usize));
+            if let Some(&Transmission { info, .. }) = lost {
+                let lost = Lost { now, number, phase };
+                self.control.on_lost(window, &lost, info);
+            }
         }
     }
 
@@ -128,6 +137,8 @@ impl<C: CongestionControl> Tracked<C> {
             && let Some(newest) = self.transmissions.pop_front()
         {
             self.snd_una = next;
+            #[cfg(feature = "bbr3-trace")]
+            self.control.on_each_delivered(newest.info);
             let arrival = Arrival { now, segments: 1 };
             return self.control.on_delivered(window, &arrival, newest.info);
         }
@@ -147,6 +158,8 @@ impl<C: CongestionControl> Tracked<C> {
             let arrived = self.reported.held > 0 && self.reported.remove(self.snd_una);
             self.snd_una += 1;
             if !arrived {
+                #[cfg(feature = "bbr3-trace")]
+                self.control.on_each_delivered(transmission.info);
                 news.add(transmission);
             }
         }
@@ -157,7 +170,10 @@ impl<C: CongestionControl> Tracked<C> {
                 && let Some(number) = self.reported.first_absent(from, to)
             {
                 self.reported.insert(number);
-                news.add(self.transmissions[(number - self.snd_una) as usize]);
+                let transmission = self.transmissions[(number - self.snd_una) as usize];
+                #[cfg(feature = "bbr3-trace")]
+                self.control.on_each_delivered(transmission.info);
+                news.add(transmission);
             }
         }
         if let Some(newest) = news.newest {
@@ -186,8 +202,13 @@ impl<C: CongestionControl> Tracked<C> {
     }
 
     /// Processes the undo of a recovery.
-    pub(super) fn on_undo(&mut self) {
-        self.control.on_undo();
+    pub(super) fn on_undo(&mut self, window: &mut Window) {
+        self.control.on_undo(window);
+    }
+
+    /// Processes a sign of congestion that is not the loss of a known transmission.
+    pub(super) fn on_sign(&mut self, window: &mut Window) {
+        self.control.on_sign(window);
     }
 }
 

@@ -15,7 +15,7 @@
 //! controls are not paced, and the sender does not report single segments to them.
 
 use super::control::{
-    Arrival, CongestionControl, CongestionSign, MarkReport, NewAck, RecoveryAck, Sent,
+    Arrival, CongestionControl, CongestionSign, Lost, MarkReport, NewAck, RecoveryAck, Sent,
 };
 use super::window::{Window, half};
 use crate::kernel::time::Time;
@@ -81,7 +81,7 @@ impl<A: WindowAlgorithm + ?Sized> CongestionControl for A {
 
     fn on_delivered(&mut self, _: &mut Window, _: &Arrival, (): ()) {}
 
-    fn on_lost(&mut self, _: &mut Window, _: Time, (): ()) {}
+    fn on_lost(&mut self, _: &mut Window, _: &Lost, (): ()) {}
 
     fn earliest_departure(&self, now: Time) -> Time {
         now

@@ -60,7 +60,8 @@ impl RackTlp {
     pub(super) fn new(settings: &TcpSettings) -> RackTlp {
         let delay = settings.delayed_ack.then_some(settings.ack_delay);
         RackTlp {
-            rack: Rack::new(settings.window_packets),
+            rack: Rack::new(settings.window_packets)
+                .listing_losses(settings.congestion.processes_losses()),
             probe: LossProbe::new(delay.unwrap_or(Span::ZERO)),
             probes: false,
             first: false,

@@ -201,8 +201,7 @@ impl Sender {
     #[cold]
     fn on_repair_by_probe(&mut self) {
         if matches!(self.recovery, Recovery::Open { .. }) && !self.reduced_in_this_window() {
-            self.congestion
-                .on_loss(self.flight(), CongestionSign::Selective);
+            self.congestion.on_repair_by_probe(self.flight());
             self.reduced();
             self.fast_retransmits += 1;
         }
@@ -272,6 +271,7 @@ impl Sender {
                     };
                     self.begin_timed_recovery(now, no_ack, timed);
                 }
+                self.report_losses(now, timed);
             }
             Timer::Probe => {
                 timed.probes = true;

@@ -46,20 +46,35 @@ impl Sender {
             in_flight: timed.rack.in_flight(),
             newly_lost: losses - before.losses,
             lost: losses,
-            phase: match self.recovery {
-                Recovery::Open { .. } => RecoveryPhase::Open,
-                Recovery::Fast { .. } => RecoveryPhase::Fast,
-                Recovery::Careful { .. } => RecoveryPhase::Timeout,
-            },
+            phase: self.phase(),
             rtt: None,
             min_rtt: timed.rack.min_rtt(),
             srtt: self.rtt.srtt(),
         }
     }
 
-    /// Passes the end of the processing of an ACK to the congestion control.
+    fn phase(&self) -> RecoveryPhase {
+        match self.recovery {
+            Recovery::Open { .. } => RecoveryPhase::Open,
+            Recovery::Fast { .. } => RecoveryPhase::Fast,
+            Recovery::Careful { .. } => RecoveryPhase::Timeout,
+        }
+    }
+
+    /// Passes newly lost segments to the congestion control, if it processes losses.
+    #[inline]
+    pub(super) fn report_losses(&mut self, now: Time, timed: &mut RackTlp) {
+        if !timed.rack.newly_lost.is_empty() {
+            let phase = self.phase();
+            (self.congestion).on_lost(now, phase, &timed.rack.newly_lost);
+            timed.rack.newly_lost.clear();
+        }
+    }
+
+    /// Passes the losses and the end of the processing of an ACK to the congestion control.
     #[inline(never)]
-    pub(super) fn report_ack(&mut self, now: Time, before: Before, timed: &RackTlp) {
+    pub(super) fn report_ack(&mut self, now: Time, before: Before, timed: &mut RackTlp) {
+        self.report_losses(now, timed);
         let rtt = timed.rack.sent_once().map(|sent| now.since(sent));
         let state = Processed {
             rtt,
@@ -68,9 +83,11 @@ impl Sender {
         self.congestion.on_ack_processed(&state);
     }
 
-    /// Passes the end of the processing of a retransmission timeout to the congestion control.
+    /// Passes the losses and the end of the processing of a retransmission timeout to the congestion
+    /// control.
     #[cold]
-    pub(super) fn report_timeout(&mut self, now: Time, before: Before, timed: &RackTlp) {
+    pub(super) fn report_timeout(&mut self, now: Time, before: Before, timed: &mut RackTlp) {
+        self.report_losses(now, timed);
         let state = self.processed(now, before, timed);
         self.congestion.on_timeout_processed(&state);
     }

@@ -186,7 +186,7 @@ fn check_in_steps(player: &Player, adaptation: &str) {
                         .rposition(|&rate| rate <= 0.9 * mean)
                         .unwrap_or(0)
                 }
-                _ => by_buffer(&rates, level, queued.0 / most),
+                _ => by_buffer(&rates, level, queued.0, (most, chunk)),
             };
         }
         assert_eq!(bitrate, rates[level], "chunk {index} of {adaptation}");
@@ -214,16 +214,18 @@ fn buffer_at(chunks: &[(f64, f64, f64)], now: f64, startup: f64, chunk: f64) -> 
     (buffer, plays)
 }
 
-/// Returns the next level of BBA-0.
-fn by_buffer(rates: &[f64], level: usize, part: f64) -> usize {
+/// Returns the next level of BBA-0. All times are in seconds.
+fn by_buffer(rates: &[f64], level: usize, queued: f64, (most, chunk): (f64, f64)) -> usize {
     let top = rates.len() - 1;
-    if part <= 0.375 {
+    let full = f64::min(0.9 * most, most - chunk);
+    let reservoir = 0.375 / 0.9 * full;
+    if queued <= reservoir {
         return 0;
     }
-    if part >= 0.9 {
+    if queued >= full - 1e-9 {
         return top;
     }
-    let f = rates[0] + (rates[top] - rates[0]) * (part - 0.375) / 0.525;
+    let f = rates[0] + (rates[top] - rates[0]) * (queued - reservoir) / (full - reservoir);
     let (plus, minus) = (rates[(level + 1).min(top)], rates[level.saturating_sub(1)]);
     if f >= plus {
         rates.iter().rposition(|&rate| rate < f).unwrap_or(0)

@@ -60,6 +60,7 @@ fn stepped(scenario: &Scenario, shortcut: Shortcut, stride: Span, limits: &[u32]
         if let Some(&limit) = limits.next() {
             let mut other = now.clone();
             other.wire.queue.limit_packets = limit;
+            other.wire.back_queue.limit_packets = limit;
             let links = other.links.iter_mut();
             links.for_each(|link| link.queue.limit_packets = limit);
             run.world_mut().change([&now, &other]);

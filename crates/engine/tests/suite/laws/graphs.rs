@@ -130,6 +130,7 @@ fn udp() -> impl Strategy<Value = UdpSettings> {
     let arrivals = prop::sample::select(arrivals);
     (arrivals, 1..12_u64, 1..1472_u32).prop_map(|(arrivals, mbps, payload_bytes)| UdpSettings {
         burst: 1,
+        control: None,
         arrivals,
         rate_bps: mbps * 1_000_000 / 4,
         payload_bytes,

@@ -197,6 +197,7 @@ fn transport() -> impl Strategy<Value = Transport> {
             payload_bytes,
             header_bytes: 28,
             burst: 1,
+            control: None,
         })
     });
     let ping = (1..50_u64, 16..2000_u32).prop_map(|(ms, payload_bytes)| {
@@ -327,12 +328,17 @@ pub(super) fn rate() -> impl Strategy<Value = LinkRate> {
 
 fn wire() -> impl Strategy<Value = Wire> {
     let rates = (rate(), rate());
-    (rates, 0..40_u64, queue(), loss()).prop_map(|((rate, back), delay, queue, loss)| Wire {
-        rate,
-        back,
-        delay: Span(delay * MS / 2),
-        queue,
-        loss,
+    let queues = (queue(), prop::option::of(queue()));
+    (rates, 0..40_u64, queues, loss()).prop_map(|((rate, back), delay, queues, loss)| {
+        let (queue, back_queue) = queues;
+        Wire {
+            rate,
+            back,
+            delay: Span(delay * MS / 2),
+            back_queue: back_queue.unwrap_or_else(|| queue.clone()),
+            queue,
+            loss,
+        }
     })
 }
 

@@ -95,6 +95,7 @@ pub fn scenario(phy: Phy, ap: Node, stations: Vec<Station>) -> Scenario {
             back: LinkRate::Unlimited,
             delay: Span::ZERO,
             queue: QueueSetting::drop_tail(1),
+            back_queue: QueueSetting::drop_tail(1),
             loss: Loss::NONE,
         },
         bottleneck: None,
@@ -118,6 +119,7 @@ pub fn use_categories(scenario: &mut Scenario, categories: &[Category]) {
         payload_bytes: 1,
         header_bytes: 28,
         burst: 1,
+        control: None,
     });
     for station in 0..scenario.stations.len() {
         scenario.flows.extend(categories.iter().map(|&category| {

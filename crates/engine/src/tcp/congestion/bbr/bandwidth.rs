@@ -1,8 +1,6 @@
-//! The bandwidth in Linux's unit, and its maximum over the last rounds.
+//! The bandwidth in Linux's unit.
 //!
-//! References: Linux 6.12, net/ipv4/tcp_bbr.c (`BW_UNIT`, `BBR_UNIT`) and lib/win_minmax.c, the
-//! algorithm of Kathleen Nichols. The filter stores three samples. Its maximum is that of a sliding
-//! window, except that a new value may be used up to a quarter of the window late.
+//! Reference: Linux 6.12, net/ipv4/tcp_bbr.c (`BW_UNIT`, `BBR_UNIT`).
 
 /// `BBR_UNIT`: a gain of 1. [1/256]
 pub(super) const UNIT_GAIN: u64 = 1 << GAIN_SCALE;
@@ -13,7 +11,7 @@ const GAIN_SCALE: u32 = 8;
 const UNIT: u64 = 1 << 24;
 
 /// `bbr_bw_rtts`: number of rounds over which the maximum is taken.
-const WINDOW: u32 = 10;
+pub(super) const WINDOW: u32 = 10;
 
 /// `bbr_lt_bw_diff`: 4 kbit/s. [bytes/s]
 const NEAR: u64 = 4_000 / 8;
@@ -65,67 +63,6 @@ impl Bandwidth {
     }
 }
 
-/// The maximum of the last `WINDOW` rounds (`struct minmax`).
-#[derive(Clone, Copy, Debug)]
-pub(super) struct MaxFilter {
-    /// Best, second-best and third-best sample. Their rounds do not decrease.
-    best: [Entry; 3],
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Entry {
-    round: u32,
-    bw: Bandwidth,
-}
-
-impl MaxFilter {
-    pub(super) fn new() -> MaxFilter {
-        let entry = Entry {
-            round: 0,
-            bw: Bandwidth::ZERO,
-        };
-        MaxFilter { best: [entry; 3] }
-    }
-
-    #[inline]
-    pub(super) fn max(&self) -> Bandwidth {
-        self.best[0].bw
-    }
-
-    /// `minmax_running_max`: adds a sample of the round `round`.
-    #[inline]
-    pub(super) fn add(&mut self, round: u32, bw: Bandwidth) {
-        let new = Entry { round, bw };
-        let [first, second, third] = self.best;
-        if bw >= first.bw || round - third.round > WINDOW {
-            self.best = [new; 3];
-            return;
-        }
-        if bw >= second.bw {
-            self.best = [first, new, new];
-        } else if bw >= third.bw {
-            self.best[2] = new;
-        }
-        self.age(new);
-    }
-
-    /// `minmax_subwin_update`: removes samples that are older than the window.
-    fn age(&mut self, new: Entry) {
-        let [first, second, third] = self.best;
-        let age = new.round - first.round;
-        if age > WINDOW {
-            self.best = [second, third, new];
-            if new.round - second.round > WINDOW {
-                self.best = [third, new, new];
-            }
-        } else if second.round == first.round && age > WINDOW / 4 {
-            self.best = [first, new, new];
-        } else if third.round == second.round && age > WINDOW / 2 {
-            self.best[2] = new;
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -156,24 +93,5 @@ mod tests {
         // units are 516 bytes/s, more than 4 kbit/s
         assert!(Bandwidth(10).is_near(Bandwidth(15), 1460));
         assert!(!Bandwidth(10).is_near(Bandwidth(16), 1460));
-    }
-
-    /// A maximum is used for ten more rounds. Then the second-best sample is the maximum.
-    #[test]
-    fn the_maximum_is_forgotten_after_ten_rounds() {
-        let mut filter = MaxFilter::new();
-        filter.add(1, Bandwidth(100));
-        for round in 2..=11 {
-            filter.add(round, Bandwidth(u64::from(60 - round)));
-            assert_eq!(filter.max(), Bandwidth(100));
-        }
-        // second-best: the first sample more than 10/4 rounds after round 1, which is round 4
-        filter.add(12, Bandwidth(40));
-        assert_eq!(filter.max(), Bandwidth(56));
-        filter.add(13, Bandwidth(70));
-        assert_eq!(filter.max(), Bandwidth(70));
-        // a sample after a gap of more than ten rounds replaces all others
-        filter.add(30, Bandwidth(5));
-        assert_eq!(filter.max(), Bandwidth(5));
     }
 }

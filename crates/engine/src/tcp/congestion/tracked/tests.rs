@@ -29,8 +29,8 @@ impl CongestionControl for Recorder {
         self.arrivals.push((arrival.segments, newest));
     }
 
-    fn on_lost(&mut self, _: &mut Window, _: Time, lost: u32) {
-        self.lost.push(lost);
+    fn on_lost(&mut self, _: &mut Window, _: &Lost, info: u32) {
+        self.lost.push(info);
     }
 
     fn earliest_departure(&self, now: Time) -> Time {
@@ -73,6 +73,11 @@ impl Bench {
         self.tracked.on_sent(&mut self.window, &sent);
     }
 
+    fn lose(&mut self, number: u32) {
+        let phase = RecoveryPhase::Fast;
+        (self.tracked).on_lost(&mut self.window, Time(1), phase, &[number]);
+    }
+
     /// Delivers an ACK. Returns the number of segments that the ACK reports for the first time, and
     /// the number of the most recent transmission of these segments; `None` if it reports nothing
     /// new.
@@ -95,6 +100,7 @@ fn each_transmission_is_returned_once() {
     assert_eq!(bench.ack(1, &[(3, 5)]), Some((2, 5)));
     // segments 3 and 4 have been reported before, so only segment 2 (transmission 3) is new
     assert_eq!(bench.ack(1, &[(2, 5)]), Some((1, 3)));
+    bench.lose(1);
     bench.send(1, false);
     assert_eq!(bench.tracked.control.lost, [2]);
     assert_eq!(bench.ack(1, &[(2, 6)]), Some((1, 6)));
@@ -110,6 +116,7 @@ fn a_probe_is_no_loss_and_the_newest_is_the_last_to_leave() {
     (0..3).for_each(|number| bench.send(number, false));
     bench.send(2, true);
     assert!(bench.tracked.control.lost.is_empty());
+    bench.lose(0);
     bench.send(0, false);
     assert_eq!(bench.tracked.control.lost, [1]);
     assert_eq!(bench.ack(3, &[]), Some((3, 5))); // segment 0 was sent last, as transmission 5
@@ -133,6 +140,9 @@ proptest! {
                     snd_max += 1;
                 }
                 2 if outstanding > 0 => {
+                    if plain.contains_key(&chosen) {
+                        bench.lose(chosen);
+                    }
                     bench.send(chosen, false);
                     departures += 1;
                     let lost = plain.insert(chosen, departures);

@@ -1,0 +1,2 @@
+export function schema(): import("vite").Plugin;
+export function simulations(root: unknown): unknown;
