@@ -7,7 +7,7 @@
     python bench/cake_kernel.py --check            checks the shaper in simulated time
 
 All runs are in simulated time. Each finished run is stored as a line of out/cake-kernel.jsonl, and
-is not repeated. One boot of user-mode Linux makes all runs of a case with the seeds of one batch.
+is not repeated. One boot of user-mode Linux makes one run.
 """
 
 import argparse
@@ -23,8 +23,10 @@ from runs import OUT, Runs
 RUNS = Runs(OUT / "cake-kernel.jsonl")
 SIDE = "kernel"
 INSIDE = Path(__file__).with_name("cake_inside.py")
-BATCHES = (SEEDS[:3], SEEDS[3:])
-"""Seeds of the runs that one boot makes. The first batch of all cases precedes the second."""
+BATCHES = tuple((seed,) for seed in SEEDS)
+"""Seeds of the runs that one boot makes. The first batch of all cases precedes the second. A boot
+makes only one run: with seven runs in one boot, the fifth and later runs of "TCP, dual-srchost"
+differ from the same runs in boots of their own. The cause is not known."""
 GAP_NS = 1_200_000
 """Transmission time of 1,500 bytes at 10 Mbit/s. [ns]"""
 GAP_ERROR_NS, MEAN_ERROR_NS = 2_000, 1.0
