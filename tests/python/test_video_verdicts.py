@@ -55,6 +55,8 @@ def test_a_stream_that_stops_in_the_warm_up_is_reported(lasthop: Lasthop, tmp_pa
         f"flow {NAME} is not measured: it stops at 3 s, and the warm-up ends at 4 s" in shown.stdout
     )
     assert "stalled_fraction" not in lh.simulate(path).flows.columns
+    with pytest.raises(lh.UserError, match="stops before the warm-up ends at 4 s"):
+        lh.explain(path, objective="video")
 
 
 def test_stalls_count_before_the_bitrate() -> None:

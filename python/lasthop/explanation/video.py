@@ -27,7 +27,7 @@ HIGH_BITRATE = 0.9
 
 @dataclass(frozen=True)
 class Watched:
-    """How one stream played in one replication."""
+    """Playback of one stream in one replication."""
 
     stalled: float
     """Fraction of time stalled; 1 if the video never started to play. [-]"""
@@ -83,12 +83,20 @@ def video(scenario: Scenario, target: str | None) -> Objective:
     Raises
     ------
     UserError
-        If the scenario, or the target, has no adaptive video.
+        If the scenario, or the target, has no adaptive video, or if all of it stops in the warm-up.
     """
-    if not streams_of(scenario, target):
+    streams = streams_of(scenario, target)
+    if not streams:
         raise UserError(
             'objective="video": there is no adaptive video; expected a station with `stream`',
             "write `stream = 1` in a station's table, or choose another objective",
+        )
+    warmup_s = scenario.typed.warmup_s
+    if all(flow.stop_s is not None and flow.stop_s <= warmup_s for flow in streams):
+        raise UserError(
+            f'objective="video": {streams[0].name} stops before the warm-up ends at '
+            f"{warmup_s:g} s; expected a video that is measured",
+            "set a later `stop`, a shorter `warmup`, or choose another objective",
         )
 
     def rows(result: Result) -> list[list[Watched]]:
@@ -109,7 +117,7 @@ def video(scenario: Scenario, target: str | None) -> Objective:
             for share, part in zip(stalled(result), missing, strict=True)
         ]
 
-    lowest = "lowest bitrate" if len(streams_of(scenario, target)) > 1 else "bitrate"
+    lowest = "lowest bitrate" if len(streams) > 1 else "bitrate"
     return Objective(
         "video",
         target,
